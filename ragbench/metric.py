@@ -1,0 +1,168 @@
+"""What a metric is: a plain function with a declaration, found by its name.
+
+A function's first parameter tells the grain it works on; its first docstring line is its entry in every glossary;
+the decorator holds what a reader must know besides. `ndcg @ 10` binds a cut-off.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ragbench.types import Better
+
+Grain = Literal["ranking", "sample", "turns", "table"]
+GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
+
+_registry: dict[str, Metric] = {}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure as a value: comparable, printable, callable.
+
+    grain: what one call receives (see the first parameter of the function).
+    bounds: the ends of the scale, None where it has none.
+    better: the direction that is good; None for a number that only describes.
+    cutoffs: the cut-offs that the specification publishes; empty for a metric without one.
+    options: arguments bound by `with_options` or by a name like `ndcg(gain=exponential)@10`.
+    published: the name that summaries use where it differs (the specification's `avg_faithfulness`).
+    fields: the fields of a sample that the metric cannot do without.
+    """
+
+    function: Callable[..., Any]
+    source: str
+    grain: Grain
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
+    better: Better | None = "higher"
+    cutoffs: tuple[int, ...] = ()
+    fields: tuple[str, ...] = ()
+    published: str | None = None
+    unit: str = ""
+    cutoff: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The function's name: the metric's name in the specification, without cut-off and options."""
+        return self.function.__name__
+
+    @property
+    def label(self) -> str:
+        """The name with its options and cut-off: the column in every table, `ndcg(gain=exponential)@10`."""
+        options = ",".join(f"{key}={value}" for key, value in sorted(self.options.items()))
+        return self.name + (f"({options})" if options else "") + (f"@{self.cutoff}" if self.cutoff else "")
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the function asks for besides its grain: `judge`, `embedder`."""
+        return tuple(name for name in inspect.signature(self.function).parameters if name in ("judge", "embedder"))
+
+    @property
+    def takes_cutoff(self) -> bool:
+        """Whether `metric @ k` means something."""
+        return "k" in inspect.signature(self.function).parameters
+
+    def __matmul__(self, cutoff: int) -> Metric:
+        if not self.takes_cutoff:
+            raise ValueError(f"{self.name} has no cut-off; write it without @{cutoff}")
+        if not isinstance(cutoff, int) or isinstance(cutoff, bool) or cutoff < 1:
+            raise ValueError(f"{self.name}@{cutoff}: a cut-off is a whole number from 1")
+        return replace(self, cutoff=cutoff)
+
+    def with_options(self, **options: Any) -> Metric:
+        """The same metric with keyword arguments bound; an unknown one is an error that lists the legal ones."""
+        legal = [
+            name
+            for name, parameter in inspect.signature(self.function).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in ("judge", "embedder")
+        ]
+        for name in options:
+            if name not in legal:
+                raise ValueError(f"{self.name} has no option {name!r}; it has {', '.join(legal) or 'none'}")
+        return replace(self, options={**self.options, **options})
+
+    def __call__(self, first: Any, **more: Any) -> Any:
+        if self.cutoff is not None:
+            more = {"k": self.cutoff, **more}
+        return self.function(first, **{**self.options, **more})
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+    def __repr__(self) -> str:
+        return self.label
+
+
+def metric(
+    *,
+    source: str,
+    bounds: tuple[float | None, float | None] = (0.0, 1.0),
+    better: Better | None = "higher",
+    cutoffs: tuple[int, ...] = (),
+    fields: tuple[str, ...] = (),
+    published: str | None = None,
+    unit: str = "",
+    over: Literal["set"] | None = None,
+) -> Callable[[Callable[..., Any]], Metric]:
+    """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
+
+    over: "set" for a statistic of a whole table, which is resampled whole.
+    """
+
+    def declare(function: Callable[..., Any]) -> Metric:
+        first = next(iter(inspect.signature(function).parameters), "")
+        grain: Grain = "table" if over == "set" else first  # type: ignore[assignment]
+        if grain not in GRAINS:
+            raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
+        made = Metric(function, source, grain, bounds, better, cutoffs, fields, published, unit)
+        there = _registry.get(made.name)
+        if there is not None and there.function.__module__ != function.__module__:
+            raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
+        _registry[made.name] = made
+        return made
+
+    return declare
+
+
+def registered() -> Mapping[str, Metric]:
+    """Metrics by name, of every module imported so far; `ragbench.metrics.catalogue` imports them all."""
+    return dict(sorted(_registry.items()))
+
+
+_NAME = re.compile(r"(?P<name>\w+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
+
+
+def parse(label: str) -> Metric:
+    """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`.
+
+    Raises ValueError with the nearest names for one that does not exist.
+    """
+    match = _NAME.fullmatch(label.strip())
+    found = _registry.get(match["name"]) if match else None
+    if match is None or found is None:
+        name = match["name"] if match else label
+        near = difflib.get_close_matches(name, _registry, n=3) or sorted(_registry)
+        raise ValueError(f"there is no metric {label!r}; did you mean {', '.join(near)}? `ragbench metrics` lists all")
+    options = dict(_option(found, part) for part in (match["options"] or "").split(",") if part)
+    bound = found.with_options(**options) if options else found
+    return bound @ int(match["cutoff"]) if match["cutoff"] else bound
+
+
+def _option(found: Metric, part: str) -> tuple[str, Any]:
+    key, equals, value = part.partition("=")
+    if not equals:
+        raise ValueError(f"{found.name}({part}): an option is written name=value")
+    try:
+        return key.strip(), float(value) if re.fullmatch(r"-?\d+(\.\d+)?", value.strip()) else value.strip()
+    except ValueError as error:  # pragma: no cover - the pattern above admits only numbers
+        raise ValueError(f"{found.name}({part}): {error}") from error

@@ -1,0 +1,237 @@
+"""What flows through the house: questions and chunks in, samples and scores between, estimates and comparisons out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Better = Literal["higher", "lower"]
+
+
+class Status(StrEnum):
+    """Why a value is there, or why it is not. Everything but `ok` goes with NaN."""
+
+    OK = "ok"
+    MISSING_FIELD = "missing_field"
+    EMPTY_INPUT = "empty_input"
+    EMPTY_DECOMPOSITION = "empty_decomposition"
+    JUDGE_ERROR = "judge_error"
+    PARSE_ERROR = "parse_error"
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    VERDICT_MISMATCH = "verdict_mismatch"
+
+
+class Verdict(StrEnum):
+    """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    NOT_SHOWN = "not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of the knowledge base, as it is embedded and retrieved.
+
+    `id` is unique in its data set; `url` names the page it comes from (several chunks may share one).
+    """
+
+    id: str
+    text: str
+    url: str | None = None
+    title: str | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what people know about it.
+
+    `relevant` maps chunk ids to graded gains (> 0); empty means that the base holds no answer, or that nobody
+    labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
+    known. `cluster` names the group whose members are not independent (paraphrases, source page, dialogue).
+    """
+
+    id: str
+    text: str
+    reference: str | None = None
+    relevant: Mapping[str, float] = field(default_factory=dict)
+    relevant_urls: Mapping[str, float] = field(default_factory=dict)
+    answerable: bool | None = None
+    kind: str | None = None
+    language: str | None = None
+    cluster: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One retrieved chunk; `similarity` is higher for closer chunks (cosine for vector search), None if unknown."""
+
+    chunk: Chunk
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question and all that one system said about it: the unit of every judged metric.
+
+    A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
+    (`empty_input`).
+    """
+
+    id: str
+    user_input: str | None = None
+    response: str | None = None
+    reference: str | None = None
+    contexts: tuple[Chunk, ...] | None = None
+    reference_contexts: tuple[Chunk, ...] | None = None
+    rubric: Mapping[int, str] | None = None
+    language: str | None = None
+    cluster: str | None = None
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric's value on one sample, with the reason people can read and the data it was made from.
+
+    `value` is NaN exactly when `status` is not `ok`.
+    """
+
+    value: float
+    status: Status = Status.OK
+    reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    judge: str | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value) == (self.status is Status.OK):
+            raise ValueError(f"a score is NaN exactly when its status is not ok; got {self.value} with {self.status}")
+
+    @classmethod
+    def unmeasured(cls, status: Status, reason: str, **more: Any) -> Score:
+        """A value that could not be measured, with its machine-readable status and the reason for people."""
+        return cls(math.nan, status, reason, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All questions of one system at once, as arrays: what the ranking metrics read.
+
+    gains: (questions, depth) gain of the document at each rank, 0 for irrelevant or beyond the list's end.
+    ideal: (questions, most relevant documents) judged positive gains, descending, padded with 0.
+    lengths: (questions,) how many documents were returned; 0 for a question that was not answered.
+
+    A document counts once: the builder drops later copies, so no metric can exceed its bound.
+    """
+
+    gains: Array
+    ideal: Array
+    lengths: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):
+            raise ValueError("gains and ideal are matrices with one row a question, lengths is a vector")
+        if not len(self.gains) == len(self.ideal) == len(self.lengths):
+            raise ValueError(
+                f"rows differ: gains {len(self.gains)}, ideal {len(self.ideal)}, lengths {len(self.lengths)}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with how sure one can be of it. No bare float reaches a page.
+
+    value: the statistic over the measured values; NaN if there were none.
+    low, high: the interval at `level`, by `method`; both None for a statistic that has no valid interval.
+    n, n_unmeasured: how many values were measured, and how many were not.
+    clusters, n_effective, design_effect: None, n and 1 for independent values.
+    intervals: every interval that was computed, by method, the printed one among them.
+    floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
+    note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
+        "few_clusters"), or "".
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    n: int
+    n_unmeasured: int = 0
+    clusters: int | None = None
+    n_effective: float | None = None
+    design_effect: float | None = None
+    seed: int | None = None
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    floor: float | None = None
+    ceiling: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Challenger against baseline, paired by question, on the questions that both measured.
+
+    difference: challenger − baseline, with its interval (low, high) at `level` by `method`.
+    p: two-sided, of `test`; p_adjusted: after the correction over its family (None before `family` is known).
+    effect_size: mean difference / standard deviation of the differences; NaN without spread.
+    verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
+    n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
+    minimum_detectable: the smallest true difference that this n shows with 80 % power; None if not computable.
+    questions_needed: how many questions in all would show the observed difference with 80 % power; None likewise.
+    margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
+    family: how many comparisons were corrected together, and by what.
+    """
+
+    baseline: str
+    challenger: str
+    difference: float
+    low: float
+    high: float
+    level: float
+    method: str
+    p: float
+    test: str
+    effect_size: float
+    verdict: Verdict
+    n: int
+    n_dropped: int = 0
+    better: Better = "higher"
+    p_adjusted: float | None = None
+    clusters: int | None = None
+    minimum_detectable: float | None = None
+    questions_needed: int | None = None
+    margin: float | None = None
+    p_equivalence: float | None = None
+    family: str = ""
+    seed: int | None = None
+    note: str = ""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors. `identity` names everything that changes a vector: model, revision, options, fitted corpus."""
+
+    name: str
+    identity: str
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+        """(texts, width) float32, finite, no zero rows; a text that cannot be embedded is a named error."""
+        ...
