@@ -22,7 +22,7 @@ from pydantic_settings import (
 
 Language = Literal["en", "ru"]
 PREFIX = "RAGBENCH_"
-PROCESS_VARIABLES = frozenset({"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_CHROMIUM"})
+PROCESS_VARIABLES = frozenset({"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"})
 
 
 class ConfigurationError(ValueError):
