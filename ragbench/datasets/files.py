@@ -1,0 +1,108 @@
+"""Reading files that others wrote: text in any usual wrapping, with limits on what one file may ask for."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+MAX_BYTES = 2**30
+MAX_LINE_BYTES = 2**24
+MAX_ROWS = 10_000_000
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class DatasetError(ValueError):
+    """A file, an item or a field is not what a data set may hold; the message names all three."""
+
+
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """The whole text of a plain or gzipped UTF-8 file, without byte-order mark, in NFC, with LF line ends.
+
+    Raises DatasetError for a missing or damaged file, one that unpacks to more than `limit` bytes, or other encodings.
+    """
+    with _open(path) as stream:
+        try:
+            raw = stream.read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    if len(raw) > limit:
+        raise DatasetError(f"{path.name}: more than {limit:,} bytes once unpacked; split it into smaller files")
+    return normalise(_decode(raw, path.name))
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
+
+    Lines are streamed. Raises DatasetError with file and line for anything that is not a JSON object.
+    """
+    with _open(path) as stream:
+        number = 0
+        while True:
+            try:
+                raw = stream.readline(MAX_LINE_BYTES + 1)
+            except (OSError, EOFError, zlib.error) as error:
+                raise DatasetError(f"{path.name}, line {number + 1}: cannot be read: {error}") from None
+            if not raw:
+                return
+            number += 1
+            place = f"{path.name}, line {number}"
+            if len(raw) > MAX_LINE_BYTES:
+                raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
+            if number > MAX_ROWS:
+                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
+            text = _decode(raw, place).strip()
+            if text:
+                item = parse_json(text, place)
+                if not isinstance(item, dict):
+                    raise DatasetError(f"{place}: a JSON object is expected, found {type(item).__name__}")
+                yield number, item
+
+
+def parse_json(text: str, place: str) -> Any:
+    """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
+    try:
+        return json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+    except RecursionError:
+        raise DatasetError(f"{place}: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise DatasetError(f"{place}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except ValueError as error:
+        raise DatasetError(f"{place}: {error}") from None
+
+
+def normalise(text: str) -> str:
+    """Unicode NFC with LF line ends."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    if not path.is_file():
+        raise DatasetError(f"{path}: there is no such file")
+    with path.open("rb") as probe:
+        packed = probe.read(2) == GZIP_MAGIC
+    return gzip.open(path, "rb") if packed else path.open("rb")
+
+
+def _decode(raw: bytes, place: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{place}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found

@@ -1,0 +1,243 @@
+"""A data set's folder: read, checked as a whole, hashed; and written so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from ragbench.datasets.files import DatasetError, read_lines, read_text
+from ragbench.datasets.records import (
+    ChunkRecord,
+    Decision,
+    Dialogue,
+    PastQuestion,
+    QuestionRecord,
+    RatedAnswer,
+    Record,
+)
+from ragbench.types import Chunk, Question
+
+LANGUAGES = ("en", "ru")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The tables of one folder in one language, each sorted by id."""
+
+    chunks: list[ChunkRecord]
+    questions: list[QuestionRecord]
+    dialogues: list[Dialogue]
+    decisions: list[Decision]
+    history: list[PastQuestion]
+    ratings: list[RatedAnswer]
+
+    @classmethod
+    def read(cls, place: Path, language: str) -> Records:
+        """All tables of a folder; only chunks and questions must be there."""
+        return cls(
+            chunks=_read(place / f"chunks.{language}.jsonl", ChunkRecord, required=True),
+            questions=_read(place / f"questions.{language}.jsonl", QuestionRecord, required=True),
+            dialogues=_read(place / f"dialogues.{language}.jsonl", Dialogue),
+            decisions=_read(place / f"decisions.{language}.jsonl", Decision),
+            history=_read(place / f"history.{language}.jsonl", PastQuestion),
+            ratings=_read(place / f"ratings.{language}.jsonl", RatedAnswer),
+        )
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A knowledge base with questions and all that people know about them, in one language.
+
+    Every table is sorted by id, so nothing depends on the order of lines. `content_hash` is the SHA-256 of all records
+    after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order.
+    """
+
+    name: str
+    language: str
+    title: str
+    licence: str
+    chunks: tuple[Chunk, ...]
+    questions: tuple[Question, ...]
+    dialogues: tuple[Dialogue, ...]
+    decisions: tuple[Decision, ...]
+    history: tuple[PastQuestion, ...]
+    ratings: tuple[RatedAnswer, ...]
+    content_hash: str
+
+    @property
+    def label(self) -> str:
+        """The name with its language, as it is written on a page and after `--dataset`."""
+        return f"{self.name}:{self.language}"
+
+
+def load(name: str, folder: Path) -> Dataset:
+    """The data set `name` below `folder`; `name:ru` asks for one of its languages, else its first is taken.
+
+    Raises DatasetError, naming file, line and field, and what is legal.
+    """
+    name, _, language = name.partition(":")
+    place = _place(name, folder)
+    title, licence, languages = _describe(place)
+    language = language or languages[0]
+    if language not in languages:
+        raise DatasetError(f"data set {name} has no language {language!r}; it has {', '.join(languages)}")
+    records = Records.read(place, language)
+    _check_references(records, language)
+    return Dataset(
+        name=name,
+        language=language,
+        title=title.get(language) or next(iter(title.values()), name),
+        licence=licence,
+        chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
+        questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
+        dialogues=tuple(records.dialogues),
+        decisions=tuple(records.decisions),
+        history=tuple(records.history),
+        ratings=tuple(records.ratings),
+        content_hash=_hash(language, records),
+    )
+
+
+def available(folder: Path) -> list[str]:
+    """Names of the data sets below `folder`."""
+    return sorted(path.parent.name for path in folder.glob("*/dataset.toml") if NAME.fullmatch(path.parent.name))
+
+
+def write(
+    name: str,
+    folder: Path,
+    *,
+    title: str,
+    licence: str,
+    source: str,
+    language: str,
+    chunks: Sequence[ChunkRecord],
+    questions: Sequence[QuestionRecord],
+    replace: bool = False,
+) -> Dataset:
+    """Write a new data set below `folder` and return it as read back; on any fault nothing is left behind.
+
+    Raises DatasetError where a data set of that name is there already, unless `replace`.
+    """
+    if not NAME.fullmatch(name):
+        raise DatasetError(f"--name {name!r}: use small Latin letters, digits, dots, dashes, underscores")
+    target = folder / name
+    if target.exists() and not replace:
+        raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
+        made = Path(temporary) / name
+        made.mkdir()
+        described = {"title": title, "licence": licence, "source": source}
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in described.items()]
+        (made / "dataset.toml").write_text("\n".join([*lines, f'languages = ["{language}"]', ""]), encoding="utf-8")
+        _write_lines(made / f"chunks.{language}.jsonl", chunks)
+        _write_lines(made / f"questions.{language}.jsonl", questions)
+        dataset = load(name, made.parent)
+        if target.exists():
+            old = Path(temporary) / "old"
+            target.rename(old)
+            shutil.rmtree(old)
+        made.rename(target)
+    return dataset
+
+
+def _place(name: str, folder: Path) -> Path:
+    place = folder / name
+    if NAME.fullmatch(name) and (place / "dataset.toml").is_file():
+        if folder.resolve() not in place.resolve().parents:
+            raise DatasetError(f"the data set {name} is a link that leads out of {folder}")
+        return place
+    there = available(folder)
+    listed = f"there are {', '.join(there)}" if there else "there are none"
+    raise DatasetError(
+        f"there is no data set {name!r} in {folder}; {listed}. `ragbench load squad FILE --name NAME` brings one"
+    )
+
+
+def _describe(place: Path) -> tuple[dict[str, str], str, list[str]]:
+    path = place / "dataset.toml"
+    try:
+        table = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DatasetError(f"{path.name} of {place.name}: not TOML: {error}") from None
+    title = table.get("title", place.name)
+    languages = table.get("languages")
+    if not isinstance(languages, list) or not languages or any(item not in LANGUAGES for item in languages):
+        raise DatasetError(
+            f"{path.name} of {place.name}: languages = {languages!r}: a list of {', '.join(LANGUAGES)} is expected"
+        )
+    titles = title if isinstance(title, dict) else {language: str(title) for language in languages}
+    return titles, str(table.get("licence", "not stated")), languages
+
+
+def _read(path: Path, model: type[R], *, required: bool = False) -> list[R]:
+    if not path.is_file() and not required:
+        return []
+    found: dict[str, R] = {}
+    for number, item in read_lines(path):
+        try:
+            record = model.model_validate(item)
+        except ValidationError as error:
+            raise DatasetError(f"{path.name}, line {number}: {_explain(error, model)}") from None
+        if record.id in found:
+            raise DatasetError(f"{path.name}, line {number}: the id {record.id!r} stands there twice")
+        found[record.id] = record
+    if not found and required:
+        raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
+    return [found[identifier] for identifier in sorted(found)]
+
+
+def _explain(error: ValidationError, model: type[Record]) -> str:
+    fault = error.errors()[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"there is no field {place!r}; legal: {', '.join(model.model_fields)}"
+    if fault["type"] == "missing":
+        return f"the field {place!r} is missing"
+    given = repr(fault["input"])
+    return f"{place} = {given[:80]}{'…' if len(given) > 80 else ''}: {fault['msg']}"
+
+
+def _check_references(records: Records, language: str) -> None:
+    chunks = {record.id for record in records.chunks}
+    questions = {record.id for record in records.questions}
+    named: list[tuple[str, str, Iterable[str], set[str], str]] = [
+        *(("questions", record.id, record.relevant, chunks, "chunk") for record in records.questions),
+        *(("dialogues", d.id, turn.relevant, chunks, "chunk") for d in records.dialogues for turn in d.turns),
+        *(("decisions", record.id, record.context, chunks, "chunk") for record in records.decisions),
+        *(("ratings", record.id, record.context, chunks, "chunk") for record in records.ratings),
+        *(("ratings", record.id, [record.question_id], questions, "question") for record in records.ratings),
+    ]
+    for table, identifier, ids, there, what in named:
+        for missing in sorted(set(ids) - there):
+            raise DatasetError(
+                f"{table}.{language}.jsonl, {identifier}: names the {what} {missing!r}, which is not there"
+            )
+
+
+def _hash(language: str, records: Records) -> str:
+    digest = hashlib.sha256(language.encode())
+    for table in fields(records):
+        for record in getattr(records, table.name):
+            line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, allow_nan=False)
+            digest.update(f"{table.name}\0{line}\n".encode())
+    return digest.hexdigest()
+
+
+def _write_lines(path: Path, records: Sequence[Record]) -> None:
+    lines = [record.model_dump_json(exclude_defaults=True) + "\n" for record in records]
+    path.write_text("".join(lines), encoding="utf-8")

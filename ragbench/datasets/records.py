@@ -1,0 +1,94 @@
+"""The lines of a data set's files, as they are checked: one model a file, closed to fields that it does not know."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, StringConstraints
+
+_PRINTABLE = r"^[^\x00-\x1f\x7f]+$"
+_NOT_BLANK = r"^[^\x00]*\S[^\x00]*$"
+
+Identifier = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=300, pattern=_PRINTABLE)]
+Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000_000, pattern=_NOT_BLANK)]
+Grade = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
+Relevance = dict[Identifier, Grade]
+Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+class Closed(BaseModel):
+    """Frozen, and closed to fields that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Record(Closed):
+    """A line of a data set's file."""
+
+    id: Identifier
+
+
+class ChunkRecord(Record):
+    """A passage of the knowledge base."""
+
+    text: Text
+    url: Identifier | None = None
+    title: StrictStr | None = None
+    section: StrictStr | None = None
+
+
+class QuestionRecord(Record):
+    """A question with its labels; `relevant` maps chunk ids to grades, `relevant_urls` pages to grades."""
+
+    text: Text
+    reference: StrictStr | None = None
+    relevant: Relevance = {}
+    relevant_urls: Relevance = {}
+    answerable: StrictBool | None = None
+    kind: Identifier | None = None
+    cluster: Identifier | None = None
+    source: Identifier | None = None
+
+
+class Turn(Closed):
+    """One turn of a dialogue, with the answer that was expected."""
+
+    question: Text
+    answer: StrictStr | None = None
+    relevant: Relevance = {}
+
+
+class Dialogue(Record):
+    """A dialogue: its turns in the order in which they were asked."""
+
+    turns: tuple[Turn, ...] = Field(min_length=1)
+
+
+class Decision(Record):
+    """An answer that should be shown to its user, or should not: the production judge's work."""
+
+    question: Text
+    answer: StrictStr
+    context: tuple[Identifier, ...] = ()
+    show: StrictBool
+    rationale: StrictStr | None = None
+
+
+class PastQuestion(Record):
+    """A question from production with the answer given, the page shown, and the user's score."""
+
+    question: Text
+    answer: StrictStr | None = None
+    url: Identifier | None = None
+    score: Literal[1, 2, 3, 4, 5] | None = None
+    user: Identifier | None = None
+    asked_at: StrictStr | None = None
+
+
+class RatedAnswer(Record):
+    """An answer with the scores that people gave it; None where a person gave none."""
+
+    question_id: Identifier
+    answer: StrictStr
+    context: tuple[Identifier, ...] = ()
+    ratings: dict[Identifier, Rating | None]

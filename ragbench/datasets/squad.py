@@ -1,0 +1,112 @@
+"""SQuAD 1.1 and 2.0: paragraphs become chunks, articles pages, questions keep the paragraph they were written for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragbench.datasets.files import DatasetError, parse_json, read_text
+from ragbench.datasets.records import ChunkRecord, QuestionRecord
+
+LICENCE = "as stated by the source of the file"
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Answer(_Lenient):
+    text: str
+
+
+class _Question(_Lenient):
+    id: str
+    question: str
+    answers: list[_Answer] = []
+    is_impossible: bool = False
+
+
+class _Paragraph(_Lenient):
+    context: str
+    qas: list[_Question]
+
+
+class _Article(_Lenient):
+    title: str
+    paragraphs: list[_Paragraph]
+
+
+class _File(_Lenient):
+    data: list[_Article]
+
+
+def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]]:
+    """Chunks and questions of a SQuAD file, plain or gzipped, and what was left out, counted by reason.
+
+    A question's only relevant chunk is its own paragraph; one marked impossible has none and is unanswerable. The first
+    answer is the reference. Questions of one article form a cluster: they share a text, so they are not independent.
+    Raises DatasetError naming the file, the article and the field.
+    """
+    document = _validate(parse_json(read_text(path), path.name), path.name)
+    chunks: dict[tuple[str, str], ChunkRecord] = {}
+    questions: dict[str, QuestionRecord] = {}
+    left_out = {"empty question": 0, "answerable question without an answer": 0, "paragraph with a repeated text": 0}
+    for number, article in enumerate(document.data):
+        for paragraph in article.paragraphs:
+            key = (article.title, paragraph.context.strip())
+            if key in chunks:
+                left_out["paragraph with a repeated text"] += 1
+            elif not key[1]:
+                raise DatasetError(f"{path.name}, article {article.title!r}: a paragraph's context is empty")
+            else:
+                count = sum(title == article.title for title, _ in chunks)
+                chunks[key] = _chunk(number, count, article.title, key[1])
+            for item in paragraph.qas:
+                _add_question(item, chunks[key], questions, left_out, path.name)
+    if not questions:
+        raise DatasetError(f"{path.name}: holds no questions")
+    return list(chunks.values()), list(questions.values()), {name: n for name, n in left_out.items() if n}
+
+
+def _validate(document: Any, name: str) -> _File:
+    try:
+        return _File.model_validate(document)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(str(part) for part in fault["loc"]) or "the document"
+        given = repr(fault["input"])[:80]
+        raise DatasetError(
+            f"{name}: {place} = {given}: {fault['msg']}. SQuAD JSON is expected: data[].paragraphs[].qas[]"
+        ) from None
+
+
+def _chunk(article: int, paragraph: int, title: str, text: str) -> ChunkRecord:
+    return ChunkRecord(
+        id=f"{article:04d}-{paragraph:03d}", text=text, url=f"squad:{quote(title)}", title=title.replace("_", " ")
+    )
+
+
+def _add_question(
+    item: _Question, chunk: ChunkRecord, questions: dict[str, QuestionRecord], left_out: dict[str, int], name: str
+) -> None:
+    if item.id in questions:
+        raise DatasetError(f"{name}: the question id {item.id!r} stands there twice")
+    if not item.question.strip():
+        left_out["empty question"] += 1
+        return
+    answers = [answer.text for answer in item.answers if answer.text.strip()]
+    if not answers and not item.is_impossible:
+        left_out["answerable question without an answer"] += 1
+        return
+    questions[item.id] = QuestionRecord(
+        id=item.id,
+        text=item.question,
+        reference=None if item.is_impossible else answers[0],
+        relevant={} if item.is_impossible else {chunk.id: 1.0},
+        answerable=not item.is_impossible,
+        cluster=chunk.url,
+        source="squad",
+    )

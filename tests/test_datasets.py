@@ -1,0 +1,235 @@
+"""Data sets: read, checked as a whole, hashed, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench import datasets
+from ragbench.datasets import DatasetError
+
+CHUNKS = [
+    {"id": "a-1", "text": "Ёлка стоит во дворе.", "url": "https://x.example/a", "title": "Ёлка"},
+    {"id": "a-2", "text": "Сосна растёт в лесу.", "url": "https://x.example/a"},
+    {"id": "b-1", "text": "Берёза у реки.", "url": "https://x.example/b"},
+]
+QUESTIONS = [
+    {"id": "q1", "text": "Где ёлка?", "reference": "Во дворе", "relevant": {"a-1": 3, "a-2": 1}, "answerable": True},
+    {"id": "q2", "text": "Где кедр?", "answerable": False},
+]
+
+
+def make(folder: Path, name: str = "trees", **tables: list[dict[str, Any]]) -> Path:
+    place = folder / name
+    place.mkdir(parents=True)
+    (place / "dataset.toml").write_text('title = "Trees"\nlicence = "CC0"\nlanguages = ["ru"]\n', encoding="utf-8")
+    for table, rows in {"chunks": CHUNKS, "questions": QUESTIONS, **tables}.items():
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (place / f"{table}.ru.jsonl").write_text(text, encoding="utf-8")
+    return place
+
+
+def test_a_folder_is_read(tmp_path: Path) -> None:
+    make(tmp_path)
+    found = datasets.load("trees", tmp_path)
+    assert [chunk.id for chunk in found.chunks] == ["a-1", "a-2", "b-1"]
+    assert found.questions[0].relevant == {"a-1": 3.0, "a-2": 1.0}
+    assert found.questions[1].answerable is False
+    assert found.label == "trees:ru"
+    assert datasets.load("trees:ru", tmp_path) == found
+    assert datasets.available(tmp_path) == ["trees"]
+
+
+def test_the_same_data_has_the_same_hash_however_it_is_written(tmp_path: Path) -> None:
+    expected = datasets.load("trees", make(tmp_path / "plain").parent).content_hash
+    for number, change in enumerate(
+        [
+            lambda text: text.replace("\n", "\r\n"),
+            lambda text: "\ufeff" + text,
+            lambda text: unicodedata.normalize("NFD", text),
+            lambda text: "".join(sorted(text.splitlines(keepends=True), reverse=True)),
+            lambda text: "\n\n" + text,
+        ]
+    ):
+        place = make(tmp_path / str(number))
+        for path in place.glob("*.jsonl"):
+            path.write_bytes(change(path.read_text(encoding="utf-8")).encode())
+        assert datasets.load("trees", place.parent).content_hash == expected
+
+
+def test_any_changed_field_changes_the_hash(tmp_path: Path) -> None:
+    hashes = {datasets.load("trees", make(tmp_path / "0").parent).content_hash}
+    changes: list[dict[str, Any]] = [
+        {"text": "Где ель?"},
+        {"reference": "В лесу"},
+        {"relevant": {"a-1": 2, "a-2": 1}},
+        {"answerable": None},
+        {"kind": "colloquial"},
+        {"cluster": "c"},
+    ]
+    for number, change in enumerate(changes, 1):
+        place = make(tmp_path / str(number), questions=[{**QUESTIONS[0], **change}, QUESTIONS[1]])
+        hashes.add(datasets.load("trees", place.parent).content_hash)
+    place = make(tmp_path / "x", dialogues=[{"id": "d", "turns": [{"question": "Где?"}]}])
+    hashes.add(datasets.load("trees", place.parent).content_hash)
+    assert len(hashes) == len(changes) + 2
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "expected"),
+    [
+        ("questions", '{"id": "q3"}', r"questions\.ru\.jsonl, line 3: the field 'text' is missing"),
+        ("questions", '{"id": "q3", "text": 5}', "line 3: text = 5"),
+        ("questions", '{"id": "q3", "text": "  "}', "line 3: text = '  '"),
+        ("questions", '{"id": "q1", "text": "Где?"}', "the id 'q1' stands there twice"),
+        ("questions", '{"id": "q3", "text": "Где?", "gold": 1}', "no field 'gold'; legal: id, text"),
+        ("questions", '{"id": "q3", "text": "Где?", "relevant": {"z": 1}}', "names the chunk 'z', which is not there"),
+        ("questions", '{"id": "q3", "text": "Где?", "relevant": {"a-1": 0}}', "relevant.a-1 = 0"),
+        ("questions", '{"id": "q3", "text": "Где?", "relevant": {"a-1": NaN}}', "NaN is not a JSON number"),
+        ("questions", '{"id": "q3", "id": "q4", "text": "Где?"}', "the key 'id' stands twice"),
+        ("questions", '{"id": "q3", "text": "Где?"', "line 3: not JSON"),
+        ("questions", "[1, 2]", "a JSON object is expected, found list"),
+        ("questions", "[" * 100_000, "nested too deeply"),
+        ("chunks", '{"id": "c\\u0000", "text": "x"}', "line 4: id ="),
+        ("decisions", '{"id": "s", "question": "Где?", "answer": "Тут", "show": "yes"}', "show = 'yes'"),
+        ("dialogues", '{"id": "d", "turns": []}', "turns = \\[\\]"),
+        ("history", '{"id": "h", "question": "Где?", "score": 7}', "score = 7"),
+        ("ratings", '{"id": "r", "question_id": "zz", "answer": "a", "ratings": {}}', "names the question 'zz'"),
+    ],
+)
+def test_a_fault_is_named_by_file_line_and_field(tmp_path: Path, table: str, line: str, expected: str) -> None:
+    place = make(tmp_path)
+    path = place / f"{table}.ru.jsonl"
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(before + line + "\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=expected):
+        datasets.load("trees", tmp_path)
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_their_place(tmp_path: Path) -> None:
+    path = make(tmp_path) / "questions.ru.jsonl"
+    path.write_bytes(path.read_bytes() + '{"id": "q3", "text": "Где?"}\n'.encode("cp1251"))
+    with pytest.raises(DatasetError, match=r"questions\.ru\.jsonl, line 3: byte \d+ is not UTF-8"):
+        datasets.load("trees", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../trees", "/etc", "trees/../trees", "TREES", "", ".hidden", "a b", "none"])
+def test_a_name_that_is_no_data_set_is_refused(tmp_path: Path, name: str) -> None:
+    make(tmp_path)
+    with pytest.raises(DatasetError, match=r"there is no data set .*; there are trees"):
+        datasets.load(name, tmp_path)
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    make(tmp_path / "elsewhere")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "trees").symlink_to(tmp_path / "elsewhere" / "trees")
+    with pytest.raises(DatasetError, match="leads out of"):
+        datasets.load("trees", tmp_path / "data")
+
+
+def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    make(tmp_path)
+    with pytest.raises(DatasetError, match="no language 'en'; it has ru"):
+        datasets.load("trees:en", tmp_path)
+
+
+SQUAD = {
+    "version": "1.1",
+    "data": [
+        {
+            "title": "Дуб",
+            "paragraphs": [
+                {
+                    "context": "Дуб живёт тысячу лет.",
+                    "qas": [
+                        {"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]},
+                        {"id": "2", "question": "Кто живёт в дубе?", "answers": [], "is_impossible": True},
+                        {"id": "3", "question": " ", "answers": [{"text": "дуб", "answer_start": 0}]},
+                    ],
+                },
+                {"context": "Дуб живёт тысячу лет.", "qas": []},
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("pack", [lambda raw: raw, gzip.compress])
+def test_squad_becomes_chunks_and_questions(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "oak.json"
+    path.write_bytes(pack(json.dumps(SQUAD).encode()))
+    chunks, questions, left_out = datasets.squad.read(path)
+    assert [(chunk.id, chunk.url) for chunk in chunks] == [("0000-000", "squad:%D0%94%D1%83%D0%B1")]
+    assert [(q.id, q.reference, dict(q.relevant), q.answerable) for q in questions] == [
+        ("1", "тысячу лет", {"0000-000": 1.0}, True),
+        ("2", None, {}, False),
+    ]
+    assert left_out == {"empty question": 1, "paragraph with a repeated text": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[]", "SQuAD JSON is expected"),
+        ('{"data": [{"title": 5, "paragraphs": []}]}', r"data\.0\.title = 5"),
+        ('{"data": []}', "holds no questions"),
+        ("{", "not JSON"),
+        (json.dumps({"data": [{"title": "t", "paragraphs": [{"context": " ", "qas": []}]}]}), "context is empty"),
+    ],
+)
+def test_a_broken_squad_file_is_a_clear_error(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=expected):
+        datasets.squad.read(path)
+
+
+def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench.datasets import files
+
+    monkeypatch.setattr(files.read_text, "__kwdefaults__", {"limit": 1_000_000})
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b" " * 5_000_000))
+    with pytest.raises(DatasetError, match="more than 1,000,000 bytes once unpacked"):
+        datasets.squad.read(path)
+    path.write_bytes(gzip.compress(random.Random(0).randbytes(5000))[:-100])
+    with pytest.raises(DatasetError, match="cannot be read"):
+        datasets.squad.read(path)
+
+
+def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "oak.json"
+    path.write_text(json.dumps(SQUAD), encoding="utf-8")
+    chunks, questions, _ = datasets.squad.read(path)
+    about = {"title": 'The "Oak"', "licence": "CC0", "source": "oak.json", "language": "ru"}
+    data = tmp_path / "data"
+    made = datasets.write("oak", data, chunks=chunks, questions=questions, **about)
+    assert made.title == 'The "Oak"'
+    assert datasets.load("oak", data) == made
+    with pytest.raises(DatasetError, match="there already"):
+        datasets.write("oak", data, chunks=chunks, questions=questions, **about)
+    moved = [chunks[0].model_copy(update={"id": "other"})]
+    with pytest.raises(DatasetError, match="names the chunk"):
+        datasets.write("oak", data, chunks=moved, questions=questions, replace=True, **about)
+    assert datasets.load("oak", data) == made
+    assert [p.name for p in data.iterdir()] == ["oak"]
+    again = datasets.write("oak", data, chunks=chunks, questions=questions[:1], replace=True, **about)
+    assert len(again.questions) == 1
+    assert [p.name for p in data.iterdir()] == ["oak"]
+
+
+def test_xquad_is_parallel(shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("xquad")
+    russian, english = (datasets.squad.read(folder / f"xquad.{language}.json.gz") for language in ("ru", "en"))
+    assert [len(part) for part in russian] == [len(part) for part in english] == [180, 894, 0]
+    assert [q.id for q in russian[1]] == [q.id for q in english[1]]
+    assert [q.relevant for q in russian[1]] == [q.relevant for q in english[1]]
+    assert len({q.cluster for q in russian[1]}) == 36
