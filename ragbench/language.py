@@ -1,0 +1,132 @@
+"""Everything people read, in their language: texts from the gettext catalogues, numbers in the language's form.
+
+English is written in the code; a catalogue `locale/<language>/LC_MESSAGES/ragbench.po` translates it. Catalogues are
+read as they are: no compiled file has to be kept in step with them.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+LOCALE = Path(__file__).parent / "locale"
+LANGUAGES = ("en", "ru")
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EM DASH}"
+NARROW = "\N{NARROW NO-BREAK SPACE}"
+
+
+class Translator:
+    """Texts and numbers of one language. Calling it translates: `_("the {n} worst", n="10")`.
+
+    Where a catalogue lacks a text, the English one is shown: never an error, never an empty place.
+    """
+
+    def __init__(self, language: str, catalogue: NullTranslations) -> None:
+        self.language = language
+        self._catalogue = catalogue
+
+    def __call__(self, text: str, **values: object) -> str:
+        """The translation of `text`, with `{name}` places filled in."""
+        found = self._catalogue.gettext(text) if text else text
+        return found.format(**values) if values else found
+
+    def html(self, text: str, **values: object) -> Markup:
+        """The translation of a text with markup of its own; the values filled in are escaped unless they are Markup."""
+        return Markup(self(text)).format(**values)  # noqa: S704 - the catalogue is ours
+
+    def plural(self, one: str, many: str, n: int, **values: object) -> str:
+        """The form that `n` asks for, with `{n}` written in the language's form."""
+        return self._catalogue.ngettext(one, many, n).format(n=self.integer(n), **values)
+
+    def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+        """`value` with `digits` decimals, a true minus sign, and a plus sign where `signed`; a dash for None and NaN."""
+        from babel.numbers import format_decimal
+
+        if value is None or not math.isfinite(value):
+            return DASH
+        rounded = round(float(value), digits) + 0.0  # -0.0 becomes 0.0
+        pattern = "#,##0" + ("." + "0" * digits if digits else "")
+        text = format_decimal(abs(rounded), format=pattern, locale=self.language)
+        sign = MINUS if rounded < 0 else "+" if signed else ""
+        return sign + text
+
+    def integer(self, value: int) -> str:
+        """A whole number with the language's thousands separator."""
+        return self.number(value, 0)
+
+    def percent(self, share: float, digits: int = 0) -> str:
+        """A share of one as per cent: `95%` in English, `95 %` in Russian."""
+        from babel.numbers import format_percent
+
+        pattern = "#,##0" + ("." + "0" * digits if digits else "") + "%"
+        if self.language == "ru":
+            pattern = pattern.replace("%", "\N{NO-BREAK SPACE}%")
+        return format_percent(share, format=pattern, locale=self.language)
+
+    def interval(self, low: float | None, high: float | None, digits: int = 3, *, signed: bool = False) -> str:
+        """`[0.125, 0.280]`; a semicolon between the ends where the language's decimal mark is a comma; a dash for None."""
+        if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+            return DASH
+        between = "; " if self.number(0.5, 1) == "0,5" else ", "
+        return f"[{self.number(low, digits, signed=signed)}{between}{self.number(high, digits, signed=signed)}]"
+
+    def p_value(self, p: float | None, *, relation: bool = False) -> str:
+        """`0.499` or `< 0.001`; with `relation`, `= 0.499`."""
+        if p is None or not math.isfinite(p):
+            return DASH
+        if p < 0.001:
+            return f"<\N{NO-BREAK SPACE}{self.number(0.001)}"
+        return f"=\N{NO-BREAK SPACE}{self.number(p)}" if relation else self.number(p)
+
+    def enumeration(self, items: Sequence[str]) -> str:
+        """`a, b and c`."""
+        from babel.lists import format_list
+
+        if len(items) < 2:
+            return "".join(items)
+        text = format_list(list(items), locale=self.language)
+        return text.replace(", and ", " and ") if self.language == "en" and len(items) == 2 else text
+
+    def blocks(self, markdown: str) -> str:
+        """A Markdown text translated block by block: blocks are parted by blank lines, and each is its own entry.
+
+        A heading's marks (`## `) and a list's are part of the entry, so that a translator sees what it is.
+        """
+        parts = re.split(r"(\n[ \t]*\n+)", markdown.strip())
+        return "".join(part if index % 2 else self(part.strip()) for index, part in enumerate(parts))
+
+
+@lru_cache(maxsize=8)
+def translator(language: str) -> Translator:
+    """The translator of a language. Raises ValueError, naming those there are, for one without a catalogue."""
+    if language not in LANGUAGES:
+        raise ValueError(f"language = {language!r}: there are {', '.join(LANGUAGES)}")
+    if language == "en":
+        return Translator(language, NullTranslations())
+    return Translator(language, _compiled(LOCALE / language / "LC_MESSAGES" / "ragbench.po"))
+
+
+def _compiled(path: Path) -> GNUTranslations:
+    from babel.messages.mofile import write_mo
+
+    buffer = io.BytesIO()
+    write_mo(buffer, catalogue(path))
+    buffer.seek(0)
+    return GNUTranslations(buffer)
+
+
+def catalogue(path: Path) -> Any:
+    """The catalogue of a .po file, as Babel reads it."""
+    from babel.messages.pofile import read_po
+
+    with path.open("rb") as file:
+        return read_po(file, abort_invalid=True)
