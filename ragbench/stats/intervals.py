@@ -1,0 +1,84 @@
+"""Intervals of a mean from its resamples or its variance: percentile, BCa, Wilson with effective n, exact, t."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.types import Array
+
+Interval = tuple[float, float]
+
+
+def normal_quantile(probability: float) -> float:
+    """z with P(Z ≤ z) = probability."""
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def t_quantile(probability: float, freedom: float) -> float:
+    """t with P(T ≤ t) = probability under Student's t with `freedom` degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def percentile(draws: Array, level: float) -> Interval:
+    """The middle `level` of the resamples (linear interpolation)."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def bca(draws: Array, value: float, acceleration: float, level: float) -> Interval | None:
+    """Bias-corrected and accelerated interval (Efron 1987); ties of a resample with the value count one half.
+
+    None where it does not exist: all resamples on one side of the value, or no spread.
+    """
+    from scipy.special import ndtr, ndtri
+
+    below = float(np.mean(draws < value) + np.mean(draws <= value)) / 2
+    if not 0 < below < 1 or not math.isfinite(acceleration):
+        return None
+    bias = ndtri(below)
+    shifted = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    denominator = 1 - acceleration * shifted
+    if (denominator <= 0).any():
+        return None
+    low, high = np.quantile(draws, ndtr(bias + shifted / denominator))
+    return float(low), float(high)
+
+
+def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:
+    """a = Σ d³ / (6 (Σ d²)^1.5) over the units' deviations from the mean: the jackknife's value without its loop."""
+    second = float(counts @ residuals**2)
+    return float(counts @ residuals**3) / (6 * second**1.5) if second > 0 else math.nan
+
+
+def wilson(share: float, effective: float, quantile: float) -> Interval:
+    """Wilson's score interval (1927) for a mean on [0, 1] that is as sure as `effective` independent 0/1 values."""
+    square = quantile**2
+    centre = (share + square / (2 * effective)) / (1 + square / effective)
+    inside = share * (1 - share) / effective + square / (4 * effective**2)
+    half = quantile * math.sqrt(max(inside, 0.0)) / (1 + square / effective)
+    low = 0.0 if share <= 0 else max(0.0, centre - half)
+    high = 1.0 if share >= 1 else min(1.0, centre + half)
+    return low, high
+
+
+def clopper_pearson(successes: float, n: int, level: float) -> Interval:
+    """The exact interval of a proportion (Clopper, Pearson 1934): never covers less than `level`."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if successes <= 0 else float(betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes >= n else float(betaincinv(successes + 1, n - successes, 1 - tail))
+    return low, high
+
+
+def student(value: float, variance: float, freedom: float, level: float) -> Interval:
+    """value ± t · standard error."""
+    half = t_quantile((1 + level) / 2, freedom) * math.sqrt(variance)
+    return value - half, value + half

@@ -1,0 +1,121 @@
+"""Measured values as arrays: what was measured, what was not, and which values belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragbench.types import Array
+
+Codes = NDArray[np.int64]
+Labels = Sequence[Hashable] | NDArray[Any]
+
+
+def as_values(values: ArrayLike | Iterable[float | None], name: str = "values") -> Array:
+    """A vector of floats; None becomes NaN (unmeasured). Infinities, text and matrices are a ValueError."""
+    raw = values if isinstance(values, np.ndarray) else list(values)  # type: ignore[arg-type]
+    try:
+        array = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers (None or NaN where nothing was measured): {error}") from error
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a vector with one number a question; got shape {array.shape}")
+    if np.isinf(array).any():
+        where = int(np.flatnonzero(np.isinf(array))[0])
+        raise ValueError(
+            f"{name}[{where}] is {array[where]}: a mean with an infinite value is meaningless; "
+            "give NaN if it was not measured, or a finite value"
+        )
+    return array
+
+
+def as_codes(clusters: Labels | None, length: int) -> Codes | None:
+    """Cluster labels as integers 0 … C − 1; a missing label (None, NaN) is a cluster of its own."""
+    if clusters is None:
+        return None
+    if len(clusters) != length:
+        raise ValueError(f"clusters has {len(clusters)} labels for {length} values: give one label a value, or None")
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iubUS":
+        return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+    known: dict[Hashable, int] = {}
+    codes = np.empty(length, dtype=np.int64)
+    for position, label in enumerate(clusters):
+        missing = label is None or label != label  # NaN is the one value unlike itself
+        codes[position] = known.setdefault(("alone", position) if missing else ("label", label), len(known))
+    return codes
+
+
+def check_level(level: float) -> float:
+    """The level itself when it lies strictly between 0 and 1; a ValueError otherwise."""
+    if not 0 < level < 1:
+        raise ValueError(f"level is the nominal coverage, between 0 and 1 (0.95 is usual); got {level}")
+    return float(level)
+
+
+def check_resamples(resamples: int) -> int:
+    """The number of resamples when it can carry an interval (at least 100); a ValueError otherwise."""
+    if resamples < 100:
+        raise ValueError(f"resamples must be at least 100 (10,000 is usual); got {resamples}")
+    return int(resamples)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What is drawn together: one row a cluster, or a value where values are independent.
+
+    sums: (units, metrics) sum of the values in each unit. sizes: (units,) how many values it holds.
+    counts: (units,) how many identical units a row stands for. sizes_n: number of values in all.
+    clustered: whether units are clusters. deviations: (metrics,) Σ (value − mean)² over single values.
+    """
+
+    sums: Array
+    sizes: Array
+    counts: Codes
+    clustered: bool
+    deviations: Array
+
+    @property
+    def n(self) -> int:
+        """How many values."""
+        return round(float(self.counts @ self.sizes))
+
+    @property
+    def number(self) -> int:
+        """How many units."""
+        return int(self.counts.sum())
+
+    @property
+    def means(self) -> Array:
+        """(metrics,) mean over single values."""
+        return (self.counts @ self.sums) / float(self.counts @ self.sizes)
+
+    def residuals(self, means: Array | None = None) -> Array:
+        """(units, metrics) sum of deviations from the mean: the influence of a unit, times n."""
+        return self.sums - (self.means if means is None else means) * self.sizes[:, None]
+
+    def variances(self, *, unbiased: bool = True) -> Array:
+        """(metrics,) squared standard error of the mean; with clusters the C / (C − 1) sandwich.
+
+        unbiased=False divides by C instead of C − 1 in the correction: the variance of the bootstrap.
+        """
+        number = self.number
+        raw = (self.counts @ self.residuals() ** 2) / float(self.n) ** 2
+        return raw * (number / (number - 1)) if unbiased and number > 1 else raw
+
+
+def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) -> Units:
+    """Units of a (values, metrics) matrix without NaN. counts: how often each row was seen (without clusters)."""
+    length = len(matrix)
+    weight = np.ones(length, dtype=np.int64) if counts is None else counts
+    deviations = weight @ (matrix - (weight @ matrix) / max(float(weight.sum()), 1.0)) ** 2
+    if codes is None:
+        return Units(matrix, np.ones(length), weight, False, deviations)
+    present, inverse = np.unique(codes, return_inverse=True)
+    sizes: Array = np.bincount(inverse, minlength=len(present)).astype(np.float64)
+    columns: list[Array] = [np.bincount(inverse, weights=column, minlength=len(present)) for column in matrix.T]
+    sums = np.column_stack(columns)
+    return Units(sums, sizes, np.ones(len(present), dtype=np.int64), True, deviations)
