@@ -163,6 +163,8 @@ def _option(found: Metric, part: str) -> tuple[str, Any]:
     if not equals:
         raise ValueError(f"{found.name}({part}): an option is written name=value")
     try:
-        return key.strip(), float(value) if re.fullmatch(r"-?\d+(\.\d+)?", value.strip()) else value.strip()
+        if re.fullmatch(r"-?\d+", value.strip()):
+            return key.strip(), int(value)
+        return key.strip(), float(value) if re.fullmatch(r"-?\d+\.\d+", value.strip()) else value.strip()
     except ValueError as error:  # pragma: no cover - the pattern above admits only numbers
         raise ValueError(f"{found.name}({part}): {error}") from error

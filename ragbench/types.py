@@ -134,6 +134,9 @@ class Ranking:
     gains: (questions, depth) gain of the document at each rank, 0 for irrelevant or beyond the list's end.
     ideal: (questions, most relevant documents) judged positive gains, descending, padded with 0.
     lengths: (questions,) how many documents were returned; 0 for a question that was not answered.
+    judged: (questions, depth) whether somebody judged the document at each rank; None: only the relevant ones were.
+    nonrelevant: (questions,) how many documents were judged and found irrelevant; None: none.
+    ties: (questions,) how many documents share the score of the one before them; None where there are no scores.
 
     A document counts once: the builder drops later copies, so no metric can exceed its bound.
     """
@@ -141,6 +144,9 @@ class Ranking:
     gains: Array
     ideal: Array
     lengths: NDArray[np.int64]
+    judged: NDArray[np.bool_] | None = None
+    nonrelevant: NDArray[np.int64] | None = None
+    ties: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):
@@ -149,6 +155,8 @@ class Ranking:
             raise ValueError(
                 f"rows differ: gains {len(self.gains)}, ideal {len(self.ideal)}, lengths {len(self.lengths)}"
             )
+        if self.judged is not None and self.judged.shape != self.gains.shape:
+            raise ValueError(f"judged has shape {self.judged.shape}, gains {self.gains.shape}: they must be equal")
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "ragbench"
 
 FLOORS = (
     {"types", "settings", "language"},
-    {"metric", "stats", "datasets", "llm", "store", "measurement", "trec"},
+    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "trec"},
     {"embed", "judge"},
     {"metrics", "systems"},
     {"bench"},

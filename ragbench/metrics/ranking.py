@@ -1,0 +1,162 @@
+"""How well a system ranks: one value a question, all questions at once.
+
+Rules that hold for every measure here. A question without relevant documents has no value (NaN). A question that was
+not answered counts 0. `k=None` reads the whole list. Measures that know only relevant or not take `level`, the
+smallest gain that counts as relevant; None takes every positive gain.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.metric import metric
+from ragbench.types import Array, Ranking
+
+Flags = NDArray[np.bool_]
+
+
+@metric(
+    source="Success at k: Craswell & Hawking 2005, Overview of the TREC-2004 Web Track, section 3",
+    cutoffs=(1, 5, 10),
+)
+def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """Whether at least one relevant document is among the first k."""
+    return _of_answerable(ranking, level, _hits(ranking, k, level).any(axis=1).astype(float))
+
+
+@metric(source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3")
+def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """1 / rank of the first relevant document; 0 if none was retrieved."""
+    hits = _hits(ranking, k, level)
+    if not hits.shape[1]:
+        return _of_answerable(ranking, level, np.zeros(len(ranking)))
+    return _of_answerable(ranking, level, hits.any(axis=1) / (hits.argmax(axis=1) + 1.0))
+
+
+@metric(source="Cleverdon 1960, The Cranfield tests on index language devices", cutoffs=(1, 3, 5, 10))
+def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """Share of all relevant documents that are among the first k."""
+    return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), _relevant(ranking, level))
+
+
+@metric(source="Cleverdon 1960, The Cranfield tests on index language devices", cutoffs=(1, 3, 5, 10))
+def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """Relevant documents among the first k, divided by k even when fewer were returned.
+
+    Without a cut-off: the share of relevant documents among all that were returned.
+    """
+    retrieved = ranking.lengths if k is None else np.full(len(ranking), k)
+    return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), retrieved)
+
+
+@metric(
+    source="Järvelin & Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4); "
+    "discount log2(rank + 1) and exponential gain from Burges et al. 2005, ICML",
+    cutoffs=(5, 10),
+)
+def ndcg(
+    ranking: Ranking,
+    k: int | None = None,
+    *,
+    gain: Literal["linear", "exponential"] = "linear",
+    ideal: Literal["graded", "binary"] = "graded",
+) -> Array:
+    """Gain discounted by log2(rank + 1), divided by that of the best possible order of all judged documents.
+
+    gain: "exponential" takes 2^gain − 1 for the gain.
+    ideal: "binary" divides by an ideal list of gains of 1, as the specification's formula is written; graded gains can
+        then exceed 1.
+    """
+    if gain not in ("linear", "exponential"):
+        raise ValueError(f"ndcg: gain = {gain!r}; it is linear or exponential")
+    if ideal not in ("graded", "binary"):
+        raise ValueError(f"ndcg: ideal = {ideal!r}; it is graded or binary")
+    gains, best = ranking.gains[:, :k], ranking.ideal[:, :k]
+    if ideal == "binary":
+        best = (best > 0).astype(float)
+    if gain == "exponential":
+        gains, best = np.exp2(gains) - 1, np.exp2(best) - 1
+    return _share(ranking, None, _discounted(gains), _discounted(best))
+
+
+@metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR", published="map")
+def average_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """Mean of the precision at the rank of each relevant document, 0 for those that were not retrieved."""
+    hits = _hits(ranking, k, level)
+    precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
+    return _share(ranking, level, np.where(hits, precisions, 0.0).sum(axis=1), _relevant(ranking, level))
+
+
+@metric(source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR; as trec_eval has it")
+def bpref(ranking: Ranking, *, level: float | None = None) -> Array:
+    """How seldom documents judged irrelevant stand above relevant ones; unjudged documents play no part.
+
+    With R relevant and N irrelevant judged documents: the sum over the relevant documents retrieved of
+    1 − min(irrelevant above it, R) / min(R, N), divided by R. Where nobody judged a document irrelevant, it is recall.
+    """
+    hits, relevant = _hits(ranking, None, level), _relevant(ranking, level)
+    judged = ranking.gains > 0 if ranking.judged is None else ranking.judged
+    above = np.cumsum(judged & ~hits, axis=1)
+    irrelevant = (ranking.ideal > 0).sum(axis=1) - relevant
+    if ranking.nonrelevant is not None:
+        irrelevant = irrelevant + ranking.nonrelevant
+    most = np.maximum(np.minimum(relevant, irrelevant), 1)[:, None]
+    credit = 1 - np.minimum(above, relevant[:, None]) / most
+    return _share(ranking, level, np.where(hits, credit, 0.0).sum(axis=1), relevant)
+
+
+@metric(source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)")
+def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float | None = None) -> Array:
+    """Relevance seen by a reader who goes on to the next document with probability p.
+
+    (1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant documents: 1 only for an endless list of them.
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"rbp: p = {p}; the reader's persistence lies between 0 and 1, both excluded")
+    hits = _hits(ranking, k, level)
+    return _of_answerable(ranking, level, (1 - p) * (hits @ np.power(p, np.arange(hits.shape[1], dtype=float))))
+
+
+@metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR")
+def r_precision(ranking: Ranking, *, level: float | None = None) -> Array:
+    """Precision at R, where R is the number of relevant documents of the question."""
+    relevant = _relevant(ranking, level)
+    within = np.arange(ranking.gains.shape[1]) < relevant[:, None]
+    return _share(ranking, level, (_hits(ranking, None, level) & within).sum(axis=1), relevant)
+
+
+def answerable(ranking: Ranking, level: float | None = None) -> Flags:
+    """(questions,) whether a question has a relevant document at all: those without have no value."""
+    return _relevant(ranking, level) > 0
+
+
+def _hits(ranking: Ranking, k: int | None, level: float | None) -> Flags:
+    gains = ranking.gains[:, :k]
+    return gains > 0 if level is None else gains >= _checked(level)
+
+
+def _relevant(ranking: Ranking, level: float | None) -> NDArray[np.int64]:
+    ideal = ranking.ideal
+    return (ideal > 0 if level is None else ideal >= _checked(level)).sum(axis=1)
+
+
+def _checked(level: float) -> float:
+    if not level > 0:
+        raise ValueError(f"level = {level}: the smallest gain that counts as relevant is above 0")
+    return level
+
+
+def _discounted(gains: Array) -> Array:
+    return gains @ (1 / np.log2(np.arange(2, gains.shape[1] + 2)))
+
+
+def _share(ranking: Ranking, level: float | None, part: NDArray[Any], whole: NDArray[Any]) -> Array:
+    shares = np.divide(part, whole, out=np.zeros(len(ranking)), where=whole > 0)
+    return _of_answerable(ranking, level, shares)
+
+
+def _of_answerable(ranking: Ranking, level: float | None, values: Array) -> Array:
+    return np.where(answerable(ranking, level), values, np.nan)
