@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from ragbench.settings import Settings
+    from ragbench.store import Store
 
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
@@ -35,3 +42,37 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     settings.load.cache_clear()
     yield
     settings.load.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def database_folder() -> Iterator[Path]:
+    """A folder for a server of this test session's own, stopped and removed at the end.
+
+    Not below pytest's temporary folder: that one is closed to others, and root's server runs as another user.
+    """
+    from ragbench.settings import DatabaseSettings, Settings
+    from ragbench.store import server
+
+    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
+    outer.chmod(0o755)
+    folder = outer / "postgres"
+    yield folder
+    server.stop(Settings(database=DatabaseSettings(folder=folder)))
+    shutil.rmtree(outer)
+
+
+@pytest.fixture(scope="session")
+def database_settings(database_folder: Path) -> Settings:
+    """Settings whose server is this test session's own."""
+    from ragbench.settings import DatabaseSettings, Settings
+
+    return Settings(database=DatabaseSettings(folder=database_folder))
+
+
+@pytest.fixture(scope="session")
+def store(database_settings: Settings) -> Iterator[Store]:
+    """The store of this test session: a real server; tests share it and use data sets of their own names and hashes."""
+    from ragbench.store import Store
+
+    with Store.open(database_settings) as opened:
+        yield opened

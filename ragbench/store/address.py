@@ -1,0 +1,52 @@
+"""Addresses of database servers, and how they are shown: never with a password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+from ragbench.store.errors import StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")
+SECRET_PARAMETERS = ("password", "sslpassword")
+
+
+def own_server(text: str) -> URL:
+    """The URL of a server of your own, read from RAGBENCH_DATABASE_URL. The errors never repeat its text."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    legal = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    try:
+        url = make_url(text.strip())
+    except (ArgumentError, ValueError):
+        raise StoreError(f"RAGBENCH_DATABASE_URL is not a URL; write it as {legal}") from None
+    if url.drivername not in SPOKEN:
+        raise StoreError(f"RAGBENCH_DATABASE_URL begins with {url.drivername.split(':')[0]!r}; write it as {legal}")
+    if not url.database:
+        raise StoreError(f"RAGBENCH_DATABASE_URL names no database; write it as {legal}")
+    query = dict(url.query)
+    password = query.pop("password", None)
+    if isinstance(password, str):
+        url = url.set(password=url.password or password)
+    return url.set(drivername="postgresql+psycopg", query=query)
+
+
+def masked(text: object, url: URL | None = None) -> str:
+    """`text` with `***` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
+    from sqlalchemy import URL
+
+    if isinstance(text, URL):
+        return masked(text.render_as_string(hide_password=True), text)
+    shown = str(text)
+    if url is None:
+        return shown
+    secrets = [str(url.password)] if url.password else []
+    secrets += [str(url.query[name]) for name in SECRET_PARAMETERS if name in url.query]
+    for secret in secrets:
+        for written in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
+            shown = shown.replace(written, "***")
+    return shown

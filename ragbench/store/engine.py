@@ -1,0 +1,117 @@
+"""A bounded pool of connections with time limits, and the schema brought up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pgvector.psycopg import register_vector
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+
+from ragbench.settings import DatabaseSettings
+from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.tables import SCHEMA
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
+MIGRATING = 0x7261_6762  # the number of the advisory lock under which one process at a time migrates
+
+
+def connect(url: URL, limits: DatabaseSettings) -> Engine:
+    """An engine whose connections are bounded in number and in time; its errors show no values."""
+    seconds = max(2, round(limits.connect_seconds))  # libpq takes less than 2 for 2
+    alive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    engine = create_engine(
+        url,
+        pool_size=limits.connections,
+        max_overflow=0,
+        pool_timeout=limits.lock_seconds,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        # statements are not prepared on the server: a pooler between us and it may change servers
+        connect_args={"connect_timeout": seconds, "application_name": "ragbench", "prepare_threshold": None, **alive},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _limit(connection: Any, _record: Any) -> None:
+        wanted = {
+            "statement_timeout": f"{round(limits.statement_seconds * 1000)}",
+            "lock_timeout": f"{round(limits.lock_seconds * 1000)}",
+            "idle_in_transaction_session_timeout": f"{round(limits.statement_seconds * 1000)}",
+            "timezone": "UTC",
+            "client_encoding": "UTF8",
+        }
+        chosen = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in wanted.items())
+        autocommit, connection.autocommit = connection.autocommit, True
+        connection.execute(f"SELECT {chosen}")
+        found = connection.execute(
+            "SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace "
+            "WHERE extname = 'vector'"
+        ).fetchone()
+        if found:
+            register_where(connection, found[0])
+        connection.autocommit = autocommit
+
+    return engine
+
+
+def register_where(connection: Any, schema: str) -> None:
+    """Teach a psycopg connection the vector types, wherever the extension was installed."""
+    connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
+    register_vector(connection)
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the schema to this version of ragbench; one process at a time, all or nothing.
+
+    Raises StoreError for a database that a newer ragbench has migrated, and for a server without pgvector.
+    """
+    with told_plainly("reading the database's version"), engine.connect() as connection:
+        if _version(connection) == head():
+            return
+    with told_plainly("migrating the database"), engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATING})
+        found = _version(connection)
+        if found is not None and found > head():
+            raise StoreError(
+                f"the database is at version {found} and this ragbench knows versions up to {head()}: "
+                "upgrade ragbench, or name another database"
+            )
+        if found == head():
+            return
+        _make_extension(connection)
+        connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+        _upgrade(connection)
+    engine.dispose()  # connections that were made before the extension existed do not know its types
+
+
+def head() -> str:
+    """The newest version that there is a migration for."""
+    return max(path.stem.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _version(connection: Connection) -> str | None:
+    if connection.scalar(text("SELECT to_regclass(:name)"), {"name": f"{SCHEMA}.alembic_version"}) is None:
+        return None
+    return connection.scalar(text(f"SELECT max(version_num) FROM {SCHEMA}.alembic_version"))  # noqa: S608
+
+
+def _make_extension(connection: Connection) -> None:
+    offered = connection.scalar(text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"))
+    if not offered:
+        raise StoreError("this PostgreSQL has no pgvector: install it (https://github.com/pgvector/pgvector), or unset "
+                         "RAGBENCH_DATABASE_URL to use the server that comes with ragbench")  # fmt: skip
+    connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    version = str(connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")))
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_PGVECTOR:
+        raise StoreError(f"pgvector {version} is too old, 0.8 is needed: ALTER EXTENSION vector UPDATE")
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    configuration.attributes["connection"] = connection
+    command.upgrade(configuration, "head")

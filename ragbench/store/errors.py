@@ -1,0 +1,69 @@
+"""What can go wrong between ragbench and its database, in one line and with the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class StoreError(RuntimeError):
+    """The database cannot do what was asked. The message names the thing, the value and the next command."""
+
+
+AGAIN = "run the same command again: what was computed is kept"
+
+
+@contextmanager
+def told_plainly(doing: str) -> Iterator[None]:
+    """Turn the driver's errors inside into a StoreError of one line; `doing` says what was being done."""
+    import psycopg
+    import sqlalchemy.exc
+
+    try:
+        yield
+    except sqlalchemy.exc.TimeoutError:
+        raise StoreError(
+            f"while {doing}: all connections of this process are taken; raise database.connections in ragbench.toml"
+        ) from None
+    except sqlalchemy.exc.DBAPIError as error:
+        raise StoreError(f"while {doing}: {explain(error.orig)}") from None
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        raise StoreError(f"while {doing}: {first_line(error)}") from None
+    except psycopg.Error as error:
+        raise StoreError(f"while {doing}: {explain(error)}") from None
+
+
+def explain(error: BaseException | None) -> str:
+    """One line for people: what the server said, and what to do about it."""
+    import psycopg.errors as pg
+
+    said = first_line(error)
+    if isinstance(error, pg.LockNotAvailable):
+        return f"another session holds a lock for longer than database.lock_seconds ({said}); {AGAIN}"
+    if isinstance(error, pg.QueryCanceled):
+        return f"the time limit database.statement_seconds was reached ({said}); raise it in ragbench.toml"
+    if isinstance(error, pg.DiskFull):
+        return f"the database's disk is full ({said}); make room, then {AGAIN}"
+    if isinstance(error, pg.InsufficientPrivilege):
+        return f"the database user may not do this ({said}); ask the server's owner for the right"
+    if "too many clients" in said or "remaining connection slots" in said:
+        return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
+    if went_away(error):
+        return f"the database server went away during the run ({said}); {AGAIN}"
+    return said
+
+
+def went_away(error: BaseException | None) -> bool:
+    """Whether the connection is gone, or was never made (a statement that the server refused is not that)."""
+    import psycopg
+    import psycopg.errors as pg
+
+    if isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow):
+        return True
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and error.sqlstate is None
+
+
+def first_line(error: BaseException | None) -> str:
+    """The first line of an error's text, without SQL and parameters."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

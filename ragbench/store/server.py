@@ -1,0 +1,172 @@
+"""The database server that comes with ragbench: started when first needed, found again by every later process.
+
+It listens on a Unix socket in a folder that only its user can enter, never on the network, and goes on running when
+the process that started it ends. `RAGBENCH_DATABASE_URL` names any other server instead; that one is never started
+or stopped from here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.settings import Settings
+from ragbench.store.address import masked, own_server
+from ragbench.store.cluster import PORT, Cluster
+from ragbench.store.errors import StoreError, explain, first_line
+
+if TYPE_CHECKING:
+    import psycopg
+    from sqlalchemy import URL
+
+NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """Whether a server answers, and where. `url` never shows a password; `folder` and `pid` are None for your own server.
+
+    `str()` of it is a sentence for people.
+    """
+
+    running: bool
+    url: str
+    embedded: bool
+    folder: Path | None = None
+    pid: int | None = None
+    version: str | None = None
+    problem: str = ""
+
+    def __str__(self) -> str:
+        place = f"in {self.folder}" if self.embedded else "named by RAGBENCH_DATABASE_URL"
+        if self.running:
+            process = f", process {self.pid}" if self.pid else ""
+            return f"PostgreSQL {self.version} {place} is running{process}: {self.url}"
+        why = f" ({self.problem})" if self.problem else ""
+        return f"the PostgreSQL server {place} is not running{why}"
+
+
+def start(settings: Settings) -> ServerStatus:
+    """Start the embedded server, or find it running; safe for any number of processes at once.
+
+    Raises StoreError when no server answers within twice database.connect_seconds.
+    """
+    if settings.database_url is not None:
+        return status(settings)
+    cluster = cluster_of(settings)
+    seconds = settings.database.connect_seconds
+    if _problem(cluster, seconds) is None:
+        return status(settings)
+    with cluster.locked(2 * seconds):
+        if (problem := _problem(cluster, seconds)) is not None:
+            if "connections of the server are taken" in problem:
+                raise StoreError(problem)
+            cluster.initialise()
+            if cluster.pid() is None:
+                cluster.launch(seconds)
+            _prepare(cluster, seconds)
+    return status(settings)
+
+
+def stop(settings: Settings) -> ServerStatus:
+    """Stop the embedded server, whoever started it, and end every process of it. Your own server is left alone."""
+    if settings.database_url is not None:
+        raise StoreError("RAGBENCH_DATABASE_URL names your own server: ragbench neither starts nor stops that one")
+    cluster = cluster_of(settings)
+    if cluster.data.is_dir():
+        with cluster.locked(2 * settings.database.connect_seconds):
+            cluster.shut_down(settings.database.connect_seconds)
+    return status(settings)
+
+
+def status(settings: Settings) -> ServerStatus:
+    """Whether the server answers; starts nothing."""
+    import psycopg
+
+    url = address(settings)
+    cluster = None if settings.database_url is not None else cluster_of(settings)
+    known: dict[str, Any] = {"url": masked(url), "embedded": cluster is not None}
+    if cluster is not None:
+        known |= {"folder": cluster.folder, "pid": cluster.pid()}
+    try:
+        with _connect(url, settings.database.connect_seconds) as connection:
+            version = connection.info.parameter_status("server_version")
+    except psycopg.Error as error:
+        return ServerStatus(running=False, problem=masked(first_line(error), url), **known)
+    return ServerStatus(running=True, version=version, **known)
+
+
+def address(settings: Settings) -> URL:
+    """The URL that the engine connects to: the variable's, or the embedded server's socket."""
+    from sqlalchemy import URL
+
+    if settings.database_url is not None:
+        return own_server(settings.database_url.get_secret_value())
+    sockets = str(cluster_of(settings).sockets)
+    return URL.create("postgresql+psycopg", NAME, None, None, PORT, NAME, {"host": sockets})
+
+
+def cluster_of(settings: Settings) -> Cluster:
+    """The embedded server's folder: database.folder, else the user's data folder.
+
+    For root it is /var/lib/ragbench: PostgreSQL does not run as root, and another user cannot enter root's home; the
+    permissions of parent folders are never changed.
+    """
+    import platformdirs
+
+    folder = settings.database.folder
+    if folder is None:
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        folder = Path("/var/lib/ragbench" if root else platformdirs.user_data_dir("ragbench")) / "postgres"
+    return Cluster(folder.expanduser().resolve())
+
+
+def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
+    import psycopg
+
+    parts = url.translate_connect_args(username="user", database="dbname") | dict(url.query) | changed
+    return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
+
+
+def _problem(cluster: Cluster, seconds: float) -> str | None:
+    """Why the server does not answer as it should, or None. One that is still starting up or recovering is waited for."""
+    import psycopg
+    from sqlalchemy import URL
+
+    if not (cluster.data / "PG_VERSION").is_file():
+        return "there is no data directory yet"
+    url = URL.create("postgresql+psycopg", NAME, None, None, PORT, NAME, {"host": str(cluster.sockets)})
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            _connect(url, seconds).close()
+            return None
+        except psycopg.OperationalError as error:
+            said = str(error)
+            waiting = any(words in said for words in ("starting up", "recovery", "not yet accepting", "too many clients"))
+            if not waiting or time.monotonic() > until:
+                return explain(error)
+        time.sleep(0.1)
+
+
+def _prepare(cluster: Cluster, seconds: float) -> None:
+    """The database and a role that owns it; neither that role nor what it runs can reach the server's files."""
+    import psycopg
+    from psycopg import sql
+    from sqlalchemy import URL
+
+    url = URL.create("postgresql+psycopg", "postgres", None, None, PORT, "postgres", {"host": str(cluster.sockets)})
+    name = sql.Identifier(NAME)
+    try:
+        with _connect(url, seconds) as connection:
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (NAME,)).fetchone():
+                connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(name))
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (NAME,)).fetchone():
+                connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(name, name))
+        with _connect(url, seconds, dbname=NAME) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise StoreError(f"the new server in {cluster.folder} could not be prepared: {explain(error)}") from None
