@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -88,30 +89,80 @@ class SystemSettings(Table):
         return self
 
 
-class JudgeSettings(Table):
-    """A language model that judges, behind any OpenAI-compatible endpoint. The key is in the variable it names."""
+Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
-    base_url: str
-    model: str
+
+def _web_address(value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"base_url = {value!r}: only http and https are spoken")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+    return value.rstrip("/")
+
+
+class EndpointSettings(Table):
+    """How an OpenAI-compatible endpoint is reached, and how fast. The key is in the variable that it names.
+
+    concurrency: calls in flight at most; the limiter goes below it when the endpoint asks for less.
+    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
+    attempts, patience_seconds: how often, and for how long in all, a call is tried before its value is unmeasured.
+    replies: how the shape of a reply is asked for; "auto" steps down from a JSON schema to plain text as refused.
+    transport: "aiohttp" posts to the endpoint itself; "openai" goes through the official package (slower).
+    """
+
+    base_url: str | None = None
     key_variable: str | None = None
     concurrency: int = Field(default=16, ge=1, le=4096)
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    timeout_seconds: float = Field(default=60.0, gt=0)
+    connect_seconds: float = Field(default=10.0, gt=0)
+    read_seconds: float | None = Field(default=None, gt=0)
+    attempts: int = Field(default=8, ge=1, le=100)
+    patience_seconds: float = Field(default=300.0, gt=0)
+    replies: Replies = "auto"
+    transport: Literal["aiohttp", "openai"] = "aiohttp"
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class ProviderSettings(EndpointSettings):
+    """An endpoint that several judges share: one limiter, one key. A judge names it as `provider`."""
+
+    base_url: str
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class JudgeSettings(EndpointSettings):
+    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`)."""
+
+    model: str
+    provider: str | None = None
     mode: Literal["direct", "reasoned"] = "direct"
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int = Field(default=1024, ge=1)
     seed: int | None = None
-    requests_per_minute: int | None = Field(default=None, ge=1)
-    tokens_per_minute: int | None = Field(default=None, ge=1)
     input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
     output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
-    timeout_seconds: float = Field(default=60.0, gt=0)
 
-    @field_validator("base_url")
-    @classmethod
-    def _http_only(cls, value: str) -> str:
-        if not value.startswith(("http://", "https://")):
-            raise ValueError(f"base_url = {value!r}: only http and https are spoken")
-        return value
+    @model_validator(mode="after")
+    def _one_address(self) -> JudgeSettings:
+        if (self.base_url is None) == (self.provider is None):
+            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
+        return self
+
+
+class BudgetSettings(Table):
+    """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    money: float | None = Field(default=None, gt=0)
 
 
 class DatabaseSettings(Table):
@@ -148,7 +199,9 @@ class Settings(BaseSettings):
     database: DatabaseSettings = DatabaseSettings()
     embedders: dict[str, EmbedderSettings] = {"hashing": EmbedderSettings()}
     systems: dict[str, SystemSettings] = {"hashing": SystemSettings(embedder="hashing")}
+    providers: dict[str, ProviderSettings] = {}
     judges: dict[str, JudgeSettings] = {}
+    budget: BudgetSettings = BudgetSettings()
     thresholds: dict[str, dict[str, Band]] = {}
 
     @classmethod
@@ -172,9 +225,31 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
+        for name, judge in self.judges.items():
+            if judge.provider is not None and judge.provider not in self.providers:
+                raise ValueError(
+                    f"judges.{name}.provider = {judge.provider!r}: there is no such table; "
+                    f"providers are {', '.join(sorted(self.providers)) or 'none'}"
+                )
         if "lexical" in self.judges:
             raise ValueError("judges.lexical: this name belongs to the offline judge; choose another")
         return self
+
+    def judge(self, name: str) -> JudgeSettings:
+        """The judge of that name with its provider's settings filled in where it says nothing itself.
+
+        The result has a `base_url`, and its `provider` is the shared provider's name or None.
+        Raises ConfigurationError with the legal names.
+        """
+        if name not in self.judges:
+            legal = ", ".join(["lexical", *sorted(self.judges)])
+            raise ConfigurationError(f"there is no judge {name!r}; judges are {legal} (tables [judges.NAME])")
+        judge = self.judges[name]
+        if judge.provider is None:
+            return judge
+        shared = self.providers[judge.provider]
+        own = judge.model_fields_set & set(EndpointSettings.model_fields)
+        return judge.model_copy(update=shared.model_dump(exclude=own))
 
 
 def config_path() -> Path:
@@ -244,7 +319,9 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
     tables: dict[str, type[BaseModel]] = {
         "embedders": EmbedderSettings,
         "systems": SystemSettings,
+        "providers": ProviderSettings,
         "judges": JudgeSettings,
+        "budget": BudgetSettings,
         "database": DatabaseSettings,
         "thresholds": Band,
     }
@@ -254,6 +331,7 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 def _refuse_unknown_variables(found: Settings) -> None:
     keys = {judge.key_variable for judge in found.judges.values()}
+    keys |= {provider.key_variable for provider in found.providers.values()}
     keys |= {embedder.key_variable for embedder in found.embedders.values()}
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):

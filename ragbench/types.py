@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 Array = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -242,4 +246,106 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         """(texts, width) float32, finite, no zero rows; a text that cannot be embedded is a named error."""
+        ...
+
+
+class LexicalReader(Protocol):
+    """What the offline judge can tell of texts in one language by their words and letters alone: a baseline."""
+
+    def sentences(self, text: str) -> list[str]:
+        """The text's sentences; the offline stand-in for claims."""
+        ...
+
+    def support(self, claim: str, texts: Sequence[str]) -> float:
+        """How well the texts carry the claim, 0 to 1; a number or a negation that they lack lowers it."""
+        ...
+
+    def supported(self, claim: str, texts: Sequence[str]) -> bool:
+        """Whether `support` reaches the reader's threshold."""
+        ...
+
+    def similarity(self, first: str, second: str) -> float:
+        """How much two texts share, symmetric, 0 to 1."""
+        ...
+
+    def entities(self, text: str) -> list[str]:
+        """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
+        ...
+
+
+Shape = TypeVar("Shape", bound="BaseModel")
+SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt(Generic[Shape]):
+    """What a metric asks a judge: written once for each language, with the shape that the reply must have.
+
+    name, version: part of the journal's key; raise the version whenever a text or the meaning of the shape changes.
+    shape: a pydantic model; the judge's only legal reply. Its fields' descriptions are shown to the model.
+    texts: language → template. `{slot}` marks a place for a text (lower-case word in braces; all other braces are
+        plain). Every language has the same slots.
+    offline: how the lexical judge answers, from the reader and the slots' texts; None if it cannot.
+    temperature, max_tokens: what this prompt wants instead of the judge's own setting.
+    """
+
+    name: str
+    version: int
+    shape: type[Shape]
+    texts: Mapping[str, str]
+    offline: Callable[[LexicalReader, Mapping[str, Any]], Shape] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.texts or self.version < 1:
+            raise ValueError(f"prompt {self.name}: it has at least one language, and a version from 1")
+        slots = {language: frozenset(SLOT.findall(text)) for language, text in self.texts.items()}
+        if len(set(slots.values())) > 1:
+            raise ValueError(f"prompt {self.name}: the slots differ by language: {slots}")
+
+    @property
+    def slots(self) -> frozenset[str]:
+        """Names of the places that must be filled."""
+        return frozenset(SLOT.findall(next(iter(self.texts.values()))))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Shape]):
+    """A judge's reply: the checked value, or why there is none (`value` is None exactly when `status` is not `ok`).
+
+    suspected_injection: "slot: pattern" for every text that seems to address the judge; the value stands all the same.
+    seconds: what the model took (also for a reply out of the journal); None if nothing was asked.
+    """
+
+    value: Shape | None
+    status: Status = Status.OK
+    reason: str = ""
+    seconds: float | None = None
+    suspected_injection: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Who answers a metric's prompts. Equal questions are asked once and shared, whoever asks.
+
+    `identity` names everything that changes an answer: name, endpoint, model, decoding, mode.
+    """
+
+    name: str
+    identity: str
+
+    async def ask(
+        self,
+        prompt: Prompt[Shape],
+        texts: Mapping[str, str | Sequence[str]],
+        *,
+        language: str | None = None,
+        repeat: int = 0,
+    ) -> Answer[Shape]:
+        """The answer to the prompt with these texts in its slots; a sequence (contexts) is numbered from 1.
+
+        language: of prompt and texts; the judge's own where None or unknown. repeat: 0, 1, … ask anew, independently.
+        Raises ValueError for slots missing or unknown; what the model does wrong is in the answer's status.
+        """
         ...
