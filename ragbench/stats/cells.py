@@ -26,6 +26,22 @@ def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     return rows, counts.astype(np.int64)
 
 
+def bins(values: Array, counts: NDArray[np.int64], number: int) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Neighbouring values gathered in at most `number` bins: their means, variances and counts.
+
+    A bin holds at most 2 / number of the values and spans at most 2 / number of their range, or is a single value.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered, weights = values[order], counts[order]
+    ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
+    place = ranks + (ordered - ordered[0]) / max(ordered[-1] - ordered[0], 1e-300)
+    _, starts = np.unique(np.floor(place * number / 2), return_index=True)
+    sizes = np.add.reduceat(weights, starts)
+    means = np.add.reduceat(weights * ordered, starts) / sizes
+    inner = ordered - np.repeat(means, np.diff(np.append(starts, len(ordered))))
+    return means, np.add.reduceat(weights * inner**2, starts) / sizes, sizes
+
+
 def _hashes(matrix: Array) -> NDArray[np.uint64]:
     bits = matrix.view(np.uint64)
     keys = np.zeros(len(matrix), dtype=np.uint64)

@@ -39,7 +39,8 @@ def bca(draws: Array, value: float, acceleration: float, level: float) -> Interv
     """
     from scipy.special import ndtr, ndtri
 
-    below = float(np.mean(draws < value) + np.mean(draws <= value)) / 2
+    slack = 1e-9 * float(np.ptp(draws))
+    below = float(np.mean(draws < value - slack) + np.mean(draws <= value + slack)) / 2
     if not 0 < below < 1 or not math.isfinite(acceleration):
         return None
     bias = ndtri(below)

@@ -116,6 +116,8 @@ def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) ->
         return Units(matrix, np.ones(length), weight, False, deviations)
     present, inverse = np.unique(codes, return_inverse=True)
     sizes: Array = np.bincount(inverse, minlength=len(present)).astype(np.float64)
-    columns: list[Array] = [np.bincount(inverse, weights=column, minlength=len(present)) for column in matrix.T]
+    columns: list[Array] = [
+        np.bincount(inverse, weights=column, minlength=len(present)).astype(np.float64) for column in matrix.T
+    ]
     sums = np.column_stack(columns)
     return Units(sums, sizes, np.ones(len(present), dtype=np.int64), True, deviations)
