@@ -29,7 +29,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/nbstripout --verify notebooks/*.ipynb
+	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 bench: $(READY)
 	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python $$file; done

@@ -4,6 +4,7 @@ from ragbench.datasets import squad
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.folder import Dataset, available, load, write
 from ragbench.datasets.records import Decision, Dialogue, PastQuestion, RatedAnswer
+from ragbench.datasets.script import language_of
 
 __all__ = [
     "Dataset",
@@ -13,6 +14,7 @@ __all__ = [
     "PastQuestion",
     "RatedAnswer",
     "available",
+    "language_of",
     "load",
     "squad",
     "write",

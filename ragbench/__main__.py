@@ -1,0 +1,62 @@
+"""The command line: thin functions over the rooms of the house."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ragbench import __version__
+from ragbench.commands import database, doctor, lab, load, metrics, run
+
+HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
+
+Begin with `ragbench run`: it measures the systems of ragbench.toml on its data set and writes a report.
+`ragbench lab` opens the notebooks behind the report; `ragbench doctor` says what this machine can do.
+"""
+
+application = typer.Typer(
+    name="ragbench",
+    help=HELP,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+application.command("run")(run.run)
+application.command("metrics")(metrics.metrics)
+application.command("doctor")(doctor.doctor)
+application.command("lab")(lab.lab)
+application.add_typer(load.application, name="load")
+application.add_typer(database.application, name="db")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ragbench {__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def main() -> None:
+    """Run the command line. An error meant for people is printed as such, with exit code 2; others keep their trace."""
+    try:
+        application()
+    except Exception as error:
+        if not type(error).__module__.startswith("ragbench."):
+            raise
+        typer.secho(f"ragbench: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

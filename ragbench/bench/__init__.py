@@ -1,0 +1,6 @@
+"""Systems × questions × metrics to measurements: one function a tier."""
+
+from ragbench.bench.retrieval import retrieval
+from ragbench.bench.session import BenchError
+
+__all__ = ["BenchError", "retrieval"]

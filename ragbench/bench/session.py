@@ -1,0 +1,140 @@
+"""What every tier begins with: settings, data set, chosen systems, and where a run keeps what it measured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings as configuration
+from ragbench.datasets import Dataset, load
+from ragbench.measurement import Measurement
+from ragbench.progress import Progress
+from ragbench.settings import Settings
+
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
+
+
+class BenchError(ValueError):
+    """A tier was asked for something that cannot be measured; the message says what is legal."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """Settings and data of one measurement. `folder` is where a headless run keeps it, None in JupyterLab."""
+
+    notebook: str
+    settings: Settings
+    dataset: Dataset
+    systems: tuple[str, ...]
+    baseline: str
+    folder: Path | None
+
+    @classmethod
+    def begin(cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str) -> Session:
+        """Read the settings and the data. Empty values mean: as configured.
+
+        systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        Raises BenchError for names that are not configured, DatasetError for a data set that is not there.
+        """
+        found = configuration.load()
+        names = _names(systems) or tuple(found.systems)
+        for name in names:
+            if name not in found.systems:
+                raise BenchError(
+                    f"there is no system {name!r} in {configuration.config_path().name}; "
+                    f"there are {', '.join(found.systems)}"
+                )
+        first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+        if first not in names:
+            raise BenchError(f"baseline = {first!r} is not among the systems measured: {', '.join(names)}")
+        ordered = (first, *(name for name in names if name != first))
+        data_folder = configuration.project_folder() / found.data_folder
+        return cls(notebook, found, load(dataset or found.dataset, data_folder), ordered, first, part(notebook))
+
+    def progress(self, label: str, total: int) -> Progress:
+        """A bar for `total` units of work."""
+        return Progress(label, total, self.folder)
+
+    def facts(self) -> dict[str, Any]:
+        """Provenance that every page shows."""
+        return {
+            "dataset": self.dataset.label,
+            "dataset_title": self.dataset.title,
+            "licence": self.dataset.licence,
+            "data_hash": self.dataset.content_hash,
+            "n_chunks": len(self.dataset.chunks),
+            "baseline": self.baseline,
+            "commit": commit(),
+            "versions": versions(),
+        }
+
+
+def part(notebook: str) -> Path | None:
+    """The folder in which the current headless run keeps what `notebook` measured; None outside of a run."""
+    run = os.environ.get("RAGBENCH_RUN_FOLDER")
+    return Path(run) / "parts" / notebook if run else None
+
+
+def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
+    """What `measure` returns; in a headless run what the run has kept of it, measured only if nothing is there yet.
+
+    A run's pages are always drawn from what was kept, so drawing them again gives the same bytes.
+    """
+    folder = part(notebook)
+    if folder is None:
+        return measure()
+    if not (folder / "findings.json").is_file():
+        measure().save(folder)
+    return Measurement.load(folder)
+
+
+def versions() -> dict[str, str]:
+    """Versions of ragbench, of Python, and of the packages that numbers depend on."""
+    import platform
+
+    found = {"ragbench": version("ragbench"), "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # pragma: no cover - every package above is a dependency
+            continue
+    return found
+
+
+def commit() -> str | None:
+    """The commit of the checkout that the settings lie in, with a plus sign where files were changed since."""
+    folder = configuration.project_folder()
+    try:
+        head = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head[:12] + ("+" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
+def _names(systems: str | Sequence[str]) -> tuple[str, ...]:
+    given = systems.split(",") if isinstance(systems, str) else systems
+    return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+
+
+def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
+    return [
+        {
+            "name": name,
+            **settings.systems[name].model_dump(mode="json", exclude_defaults=True),
+            **more.get(name, {}),
+        }
+        for name in names
+    ]

@@ -1,0 +1,43 @@
+"""`ragbench lab`: JupyterLab over the notebooks, on this machine only."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def lab(
+    notebook: Annotated[str, typer.Argument(help="The notebook to open first.")] = "tier1_retrieval",
+    port: Annotated[int, typer.Option(help="Port; the next free one where it is taken.", min=1, max=65535)] = 8888,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser window.")] = True,
+    ip: Annotated[str, typer.Option(help="Where to listen; another address lets others in.")] = "127.0.0.1",
+) -> None:
+    """Open the notebooks in JupyterLab: change a parameter in the cell at the top, run all cells, look.
+
+    It listens on 127.0.0.1 and asks for a token. Ctrl-C ends it.
+    """
+    import os
+    import sys
+
+    from ragbench import report, settings
+
+    path = report.notebook_path(notebook)
+    root = settings.project_folder()
+    if ip not in LOOPBACK:
+        typer.secho(f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, fg="yellow")
+    words = [
+        *(sys.executable, "-m", "jupyterlab"),
+        f"--ServerApp.ip={ip}",
+        f"--ServerApp.port={port}",
+        f"--ServerApp.root_dir={root}",
+        f"--ServerApp.open_browser={browser}",
+        f"--ServerApp.allow_root={os.geteuid() == 0}",
+        f"--LabApp.default_url=/lab/tree/{path.relative_to(root).as_posix()}",
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    os.chdir(root)
+    os.execv(sys.executable, words)  # noqa: S606 - the words are ours, and no shell reads them

@@ -1,0 +1,72 @@
+"""`ragbench metrics`: the catalogue, as the declarations in the code have it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def metrics(
+    name: Annotated[str, typer.Argument(help="One metric, with all that its declaration says.")] = "",
+    grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """List the metrics that can be measured: name, scale, direction, what they say, and where they come from."""
+    from ragbench.metric import GRAINS, parse
+    from ragbench.metrics import catalogue
+
+    if grain and grain not in GRAINS:
+        raise typer.BadParameter(f"{grain!r} is not a grain; there are {', '.join(GRAINS)}", param_hint="--grain")
+    known = catalogue()
+    try:
+        chosen = [parse(name)] if name else [each for each in known.values() if not grain or each.grain == grain]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from None
+    if as_json:
+        rows = [
+            {
+                "name": each.name,
+                "grain": each.grain,
+                "bounds": each.bounds,
+                "better": each.better,
+                "cutoffs": each.cutoffs,
+                "fields": each.fields,
+                "needs": each.needs,
+                "summary": each.summary,
+                "source": each.source,
+            }
+            for each in chosen
+        ]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if name:
+        import inspect
+
+        [one] = chosen
+        console.print(f"[bold]{one.label}[/bold]  {_scale(one.bounds)}, {_direction(one.better)}", highlight=False)
+        console.print(inspect.getdoc(one.function) or "", markup=False, highlight=False)
+        console.print(f"Source: {one.source}", markup=False, highlight=False)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("metric", "scale", "better", "what it says"):
+        table.add_column(title, no_wrap=title != "what it says")
+    for each in chosen:
+        cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
+        table.add_row(each.name + cuts, _scale(each.bounds), _direction(each.better), each.summary)
+    console.print(table)
+    console.print(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.", highlight=False)
+
+
+def _scale(bounds: tuple[float | None, float | None]) -> str:
+    low, high = ("−∞" if bounds[0] is None else f"{bounds[0]:g}"), ("∞" if bounds[1] is None else f"{bounds[1]:g}")
+    return f"{low} … {high}"
+
+
+def _direction(better: str | None) -> str:
+    return better or "describes"

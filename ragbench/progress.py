@@ -1,0 +1,63 @@
+"""How far a long work is: a bar in JupyterLab and in a terminal, a small file for the runner of a headless notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+FILE = "progress.json"
+INTERVAL_SECONDS = 0.2
+
+
+class Progress:
+    """Counts work that is done; a context manager, callable with how much more is done.
+
+    In a headless run (`folder` given) the state is written to `folder`/progress.json at most five times a second, and
+    nothing is printed, so that an executed notebook holds no trace of the clock. Elsewhere a bar shows the time left.
+    """
+
+    def __init__(self, label: str, total: int, folder: Path | None = None) -> None:
+        self.label = label
+        self.total = total
+        self.done = 0
+        self._path = folder / FILE if folder is not None else None
+        self._written = 0.0
+        self._bar: Any = None
+
+    def __enter__(self) -> Progress:
+        if self._path is None and self.total > 0:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=self.total, desc=self.label, leave=False)
+        self._write(force=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def __call__(self, more: int = 1) -> None:
+        """`more` units of work are done."""
+        self.done += more
+        if self._bar is not None:
+            self._bar.update(more)
+        self._write()
+
+    def _write(self, force: bool = False) -> None:
+        now = time.monotonic()
+        if self._path is None or not (force or now - self._written >= INTERVAL_SECONDS):
+            return
+        self._written = now
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._path.with_suffix(f".{os.getpid()}")
+        state = {"label": self.label, "done": self.done, "total": self.total}
+        temporary.write_text(json.dumps(state), encoding="utf-8")
+        temporary.replace(self._path)

@@ -1,0 +1,99 @@
+"""The laws of the notebooks: short, without logic, without outputs, with parameters that explain themselves."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Lambda, ast.IfExp)
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request: pytest.FixtureRequest) -> nbformat.NotebookNode:
+    found = nbformat.read(request.param, as_version=4)
+    nbformat.validate(found)
+    return found
+
+
+def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def parameters(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    [cell] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    return cell
+
+
+def test_there_are_notebooks() -> None:
+    assert "tier1_retrieval" in {path.stem for path in NOTEBOOKS}
+
+
+def test_it_is_short(notebook: nbformat.NotebookNode) -> None:
+    assert len(notebook.cells) <= 14
+    for cell in code_cells(notebook):
+        if cell is not parameters(notebook):
+            lines = [line for line in cell.source.splitlines() if line.strip()]
+            assert len(lines) <= 8, cell.source
+
+
+def test_it_holds_no_logic(notebook: nbformat.NotebookNode) -> None:
+    for cell in code_cells(notebook):
+        found = [type(node).__name__ for node in ast.walk(ast.parse(cell.source)) if isinstance(node, FORBIDDEN)]
+        assert not found, cell.source
+
+
+def test_it_holds_no_outputs(notebook: nbformat.NotebookNode) -> None:
+    for cell in code_cells(notebook):
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+def test_its_cells_have_readable_ids(notebook: nbformat.NotebookNode) -> None:
+    for cell in notebook.cells:
+        assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id
+        assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", cell.id), f"{cell.id} was drawn at random"
+
+
+def test_every_parameter_is_a_literal_with_a_comment(notebook: nbformat.NotebookNode) -> None:
+    for line in parameters(notebook).source.splitlines():
+        assert re.fullmatch(r"\w+ = .+  # \S.*", line), line
+        [statement] = ast.parse(line).body
+        assert isinstance(statement, ast.Assign)
+        ast.literal_eval(statement.value)
+
+
+def test_it_has_the_parameters_that_every_notebook_has(notebook: nbformat.NotebookNode) -> None:
+    names = {line.split(" = ")[0] for line in parameters(notebook).source.splitlines()}
+    assert {"language", "seed"} <= names
+
+
+def test_it_begins_with_its_question_and_ends_with_provenance(notebook: nbformat.NotebookNode) -> None:
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# ")
+    assert first.source.rstrip().endswith("?")
+    assert "provenance" in notebook.cells[-1].source
+
+
+def test_prose_states_no_result(notebook: nbformat.NotebookNode) -> None:
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"Tiers?\s[\d, and]+", "", cell.source)
+            assert not re.search(r"\d+[.,]\d+|\d+ ?%", prose), cell.source
+
+
+def test_nothing_is_left_for_nbstripout() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbstripout", "--keep-id", "--verify", *map(str, NOTEBOOKS)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
