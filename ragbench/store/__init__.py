@@ -1,6 +1,7 @@
 """The database: PostgreSQL with pgvector, started when needed, migrated, and spoken to through `Store`."""
 
 from ragbench.store.database import Store
-from ragbench.store.errors import StoreError
+from ragbench.store.errors import EmbeddingError, StoreError
+from ragbench.store.search import Neighbours
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["EmbeddingError", "Neighbours", "Store", "StoreError"]

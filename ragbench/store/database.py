@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 
+import numpy as np
 from sqlalchemy import Engine
 
-from ragbench.settings import Settings
-from ragbench.store import server
+from ragbench.settings import DatabaseSettings, Settings
+from ragbench.store import chunks as chunk_rows
+from ragbench.store import collections, embeddings, server
 from ragbench.store.address import masked
+from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
+from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.search import Index, IndexKind, Neighbours, nearest
+from ragbench.types import Chunk, Embedder, Vectors
 
 
 class Store:
     """Chunks, vectors and search in one PostgreSQL database. A context manager; `open` starts the server if need be.
 
-    `engine` is for the other rooms of this package; everything outside calls methods.
+    `progress` arguments are called with how many more texts or questions are done. `engine` is for the other rooms of this package.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, limits: DatabaseSettings) -> None:
+        self.engine, self.limits = engine, limits
 
     @classmethod
     def open(cls, settings: Settings) -> Store:
@@ -27,7 +34,81 @@ class Store:
         server.start(settings)
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
-        return cls(engine)
+        return cls(engine, settings.database)
+
+    def load_chunks(self, content_hash: str, name: str, chunks: Sequence[Chunk]) -> bool:
+        """Store a data set's chunks, all or none; False if that content is there already."""
+        with told_plainly(f"loading the chunks of {name}"), self.engine.begin() as connection:
+            return chunk_rows.load(connection, content_hash, name, chunks)
+
+    def embed(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        *,
+        kind: Kind = "passage",
+        batch: int = 256,
+        progress: Progress | None = None,
+    ) -> int:
+        """Compute and store the vectors that are missing; how many that were. Each batch is kept once it is done.
+
+        Raises EmbeddingError, before anything of the batch is stored, for vectors that are not one finite, non-zero
+        row of one width a text.
+        """
+        return embeddings.ensure(self.engine, embedder, texts, kind, batch, self.limits.lock_seconds, progress)
+
+    def vectors(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        *,
+        kind: Kind = "passage",
+        batch: int = 256,
+        progress: Progress | None = None,
+    ) -> Vectors:
+        """(texts, width) float32 in the order of `texts`, computed where missing as by `embed`, else read."""
+        if not texts:
+            raise ValueError("no texts: there are no vectors of nothing")
+        self.embed(embedder, texts, kind=kind, batch=batch, progress=progress)
+        return embeddings.read(self.engine, embedder, texts, kind)
+
+    def search(
+        self,
+        dataset_hash: str,
+        embedder: Embedder,
+        query_vectors: Vectors,
+        k: int,
+        *,
+        index: IndexKind = "exact",
+        m: int = 16,
+        ef_construction: int = 64,
+        ef_search: int = 40,
+        progress: Progress | None = None,
+    ) -> Neighbours:
+        """The k nearest chunks of each query vector by cosine similarity, among chunks whose vectors are stored.
+
+        exact: every vector is compared. hnsw: an approximate index, built when first searched; see
+        `recall_against_exact`. Raises StoreError.
+        """
+        if k < 1:
+            raise ValueError(f"k = {k}: at least 1 chunk a question")
+        with told_plainly("searching"), self.engine.begin() as connection:
+            dataset_id, count = chunk_rows.find(connection, dataset_hash)
+            number, width = embeddings.find(connection, embedder)
+            queries = embeddings.check(query_vectors, ["a query"] * len(query_vectors), embedder.name)
+            if queries.shape[1] != width:
+                raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
+            how = Index(index, m, ef_construction)
+            table = collections.ensure(connection, dataset_id, number, width, how, self.limits.lock_seconds)
+            ids = np.array([*chunk_rows.ids(connection, dataset_id), None], dtype=object)
+            found = nearest(connection, table, queries, min(k, count), how, ef_search, progress)
+        positions, similarities, milliseconds = found
+        lengths = (positions >= 0).sum(axis=1)
+        return Neighbours(
+            [list(ids[row[:n]]) for row, n in zip(positions, lengths, strict=True)],
+            [row[:n] for row, n in zip(similarities, lengths, strict=True)],
+            milliseconds,
+        )
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

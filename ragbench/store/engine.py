@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pgvector.psycopg import register_vector
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 
 from ragbench.settings import DatabaseSettings
@@ -24,7 +23,7 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
     engine = create_engine(
         url,
         pool_size=limits.connections,
-        max_overflow=0,
+        max_overflow=1,  # for the connection that only holds a lock while others work
         pool_timeout=limits.lock_seconds,
         pool_pre_ping=True,
         hide_parameters=True,
@@ -48,17 +47,11 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
             "SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace "
             "WHERE extname = 'vector'"
         ).fetchone()
-        if found:
-            register_where(connection, found[0])
+        if found:  # the types are found wherever the extension was installed
+            connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", found)
         connection.autocommit = autocommit
 
     return engine
-
-
-def register_where(connection: Any, schema: str) -> None:
-    """Teach a psycopg connection the vector types, wherever the extension was installed."""
-    connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
-    register_vector(connection)
 
 
 def migrate(engine: Engine) -> None:

@@ -1,0 +1,150 @@
+"""The offline embedder: hashed character n-grams, weighted by TF-IDF, reduced by SVD. No model, no download.
+
+Latent semantic analysis (Deerwester et al. 1990) over the hashing trick (Weinberger et al. 2009). It needs no words'
+boundaries, so it stands Russian endings and misspellings; it knows no meaning beyond shared spelling.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.embed.texts import check_texts, prefixed
+from ragbench.settings import EmbedderSettings
+from ragbench.store.embeddings import WIDEST, Kind
+from ragbench.store.errors import EmbeddingError
+from ragbench.types import Vectors
+
+VERSION = 1  # of the procedure: a change of any vector raises it
+POWER_ITERATIONS = 5
+DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
+
+
+class HashingEmbedder:
+    """Fitted on a corpus when made. `identity` covers the options and every fitted number.
+
+    width: `dimensions`, or fewer where the corpus has fewer texts; `buckets` without SVD. With SVD the last axis is
+    for texts that share no n-gram with the corpus: they lie there alone, at a right angle to every other text,
+    instead of being zero.
+    """
+
+    def __init__(self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None) -> None:
+        self.name, self.settings = name, settings
+        if settings.dimensions == 0 and settings.buckets > WIDEST:
+            raise EmbeddingError(
+                f"embedders.{name}: dimensions = 0 keeps all {settings.buckets} buckets, and PostgreSQL stores vectors "
+                f"up to width {WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
+            )
+        if settings.dimensions == 1:
+            raise EmbeddingError(f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more")
+        texts = sorted(set(corpus or ()))
+        if (settings.tfidf or settings.dimensions) and not texts:
+            raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")
+        self._active: NDArray[np.int64] | None = None
+        self._weights: NDArray[np.float64] | None = None
+        self._axes: NDArray[np.float64] | None = None
+        if texts:
+            check_texts(texts, settings, name)
+            self._fit(prefixed(texts, settings, "passage"))
+        self.identity = self._identity()
+
+    @property
+    def width(self) -> int:
+        return self.settings.buckets if self._axes is None else len(self._axes) + 1
+
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+        """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
+        check_texts(texts, self.settings, self.name)
+        counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
+        if self._axes is None:
+            return _dense(counts)
+        with _one_thread():
+            inside = np.asarray(counts @ self._axes.T)
+        lengths = np.linalg.norm(inside, axis=1)
+        outside = lengths < 1e-9  # nothing in common with the corpus but rounding
+        vectors = np.zeros((len(texts), self.width))
+        vectors[~outside, :-1] = inside[~outside] / lengths[~outside, None]
+        vectors[outside, -1] = 1.0
+        return vectors.astype(np.float32)
+
+    def _fit(self, texts: Sequence[str]) -> None:
+        counts = self._counts(texts)
+        occurrences = np.bincount(counts.indices, minlength=self.settings.buckets)
+        if self.settings.tfidf:
+            self._weights = np.log((1 + len(texts)) / (1 + occurrences)) + 1
+        if not self.settings.dimensions:
+            return
+        self._active = np.flatnonzero(occurrences)
+        matrix = self._weighted(counts)
+        self._axes = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
+
+    def _counts(self, texts: Sequence[str]) -> Any:
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        vectorizer = HashingVectorizer(
+            analyzer="char_wb",
+            ngram_range=self.settings.ngrams,
+            n_features=self.settings.buckets,
+            preprocessor=normalised,
+            alternate_sign=False,
+            norm=None,
+            dtype=np.float64,
+        )
+        return vectorizer.transform(texts)
+
+    def _weighted(self, counts: Any) -> Any:
+        """Sublinear term frequencies, times inverse document frequencies, rows of length 1, on the fitted columns."""
+        from sklearn.preprocessing import normalize
+
+        counts = counts.copy()
+        counts.data = 1 + np.log(counts.data)
+        if self._weights is not None:
+            counts.data *= self._weights[counts.indices]
+        counts = normalize(counts, copy=False)
+        return counts if self._active is None else counts[:, self._active]
+
+    def _identity(self) -> str:
+        options = self.settings.model_dump(include={"ngrams", "tfidf", "buckets", "dimensions", "max_characters"})
+        options |= self.settings.model_dump(include={"query_prefix", "passage_prefix"})
+        fitted = hashlib.sha256(unicodedata.unidata_version.encode())
+        for part in (self._active, self._weights, self._axes):
+            fitted.update(b"none" if part is None else np.ascontiguousarray(part).data)
+        shown = " ".join(f"{key}={value!r}" for key, value in sorted(options.items()))
+        return f"hashing {VERSION} {shown} fitted={fitted.hexdigest()[:32]}"
+
+
+def normalised(text: str) -> str:
+    """Compatibility forms united (NFKC), case folded, ё as е, runs of blanks as one: what people do not tell apart."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.replace("ё", "е").split())
+
+
+def _axes(matrix: Any, count: int) -> NDArray[np.float64]:
+    """(count, columns) right singular vectors, the largest entry of each positive; the same for any thread count."""
+    from sklearn.utils.extmath import randomized_svd
+
+    with _one_thread():
+        _, _, axes = randomized_svd(
+            matrix, count, n_iter=POWER_ITERATIONS, power_iteration_normalizer="QR", random_state=0, flip_sign=False
+        )
+    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
+    return np.ascontiguousarray(axes * np.sign(largest)[:, None])
+
+
+def _dense(counts: Any) -> Vectors:
+    vectors = np.empty(counts.shape, np.float32)
+    for start in range(0, counts.shape[0], DENSE_ROWS):
+        vectors[start : start + DENSE_ROWS] = counts[start : start + DENSE_ROWS].toarray()
+    return vectors
+
+
+def _one_thread() -> Any:
+    """Sums in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)

@@ -1,0 +1,34 @@
+"""What every embedder demands of its texts before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragbench.settings import EmbedderSettings
+from ragbench.store.errors import EmbeddingError
+from ragbench.store.embeddings import Kind
+
+
+def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> None:
+    """Raises EmbeddingError, with counts and places, for texts that are empty or longer than `max_characters`."""
+    _refuse([n for n, text in enumerate(texts) if not text.strip()], "empty", texts, name)
+    limit = settings.max_characters
+    long = [n for n, text in enumerate(texts) if len(text) > limit]
+    _refuse(long, f"longer than max_characters = {limit}", texts, name)
+
+
+def prefixed(texts: Sequence[str], settings: EmbedderSettings, kind: Kind) -> list[str]:
+    """The texts with the prefix that the model was trained with for questions or passages."""
+    prefix = settings.query_prefix if kind == "query" else settings.passage_prefix
+    return [prefix + text for text in texts]
+
+
+def _refuse(places: list[int], what: str, texts: Sequence[str], name: str) -> None:
+    if places:
+        first = texts[places[0]]
+        shown = first if len(first) <= 60 else first[:60] + "…"
+        raise EmbeddingError(
+            f"{len(places)} of {len(texts)} texts are {what} and cannot be embedded by {name}; the first is number "
+            f"{places[0] + 1}: {shown!r}",
+            tuple(places),
+        )

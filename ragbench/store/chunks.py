@@ -1,0 +1,82 @@
+"""Data sets and their chunks: loaded once per content hash, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.postgresql import insert
+
+from ragbench.store.errors import StoreError
+from ragbench.store.tables import SCHEMA, chunk, dataset
+from ragbench.types import Chunk
+
+COLUMNS = ("dataset_id", "position", "id", "text", "text_hash", "url", "title", "section")
+
+
+def text_hash(text: str, kind: Literal["passage", "query"] = "passage") -> bytes:
+    """The key of a text's vector: SHA-256 over its kind and the text."""
+    return hashlib.sha256(f"{kind}\n{text}".encode()).digest()
+
+
+def load(connection: Connection, content_hash: str, name: str, chunks: Sequence[Chunk]) -> bool:
+    """Put a data set's chunks in by COPY; False if they are there already. One transaction, the caller's."""
+    _check(chunks)
+    row = {"content_hash": content_hash, "name": name, "chunks": len(chunks)}
+    made = connection.scalar(insert(dataset).values(row).on_conflict_do_nothing().returning(dataset.c.id))
+    if made is None:
+        _, stored = find(connection, content_hash)
+        if stored != len(chunks):
+            raise StoreError(
+                f"the data set with content hash {content_hash} has {stored} chunks in the database and {len(chunks)} "
+                "here: the hash does not cover the chunks"
+            )
+        return False
+    with (
+        connection.connection.cursor() as cursor,
+        cursor.copy(f"COPY {SCHEMA}.chunk ({', '.join(COLUMNS)}) FROM STDIN") as copy,
+    ):
+        for position, one in enumerate(sorted(chunks, key=lambda c: c.id)):
+            copy.write_row((made, position, one.id, one.text, text_hash(one.text), one.url, one.title, one.section))
+    return True
+
+
+def find(connection: Connection, content_hash: str) -> tuple[int, int]:
+    """A data set's number and how many chunks it has. Raises StoreError when it was never loaded."""
+    row = connection.execute(select(dataset.c.id, dataset.c.chunks).where(dataset.c.content_hash == content_hash)).first()
+    if row is None:
+        raise StoreError(f"no data set with content hash {content_hash} is in the database: load its chunks first")
+    return row.id, row.chunks
+
+
+def ids(connection: Connection, dataset_id: int) -> list[str]:
+    """The chunk ids of a data set by position, which is code point order."""
+    query = select(chunk.c.id).where(chunk.c.dataset_id == dataset_id).order_by(chunk.c.position)
+    return list(connection.scalars(query))
+
+
+def _check(chunks: Sequence[Chunk]) -> None:
+    if not chunks:
+        raise StoreError("a data set without chunks cannot be searched")
+    repeated = [name for name, count in Counter(one.id for one in chunks).items() if count > 1]
+    if repeated:
+        raise StoreError(f"chunk ids must be unique; {len(repeated)} are not, the first is {repeated[0]!r}")
+    for one in chunks:
+        for field in ("id", "text", "url", "title", "section"):
+            value = getattr(one, field)
+            if value is not None and ("\0" in value or not _encodable(value)):
+                raise StoreError(
+                    f"{field} of chunk {one.id!r} holds a NUL character or half of a surrogate pair, which "
+                    "PostgreSQL cannot store: clean the data set"
+                )
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,89 @@
+"""Searchable tables: one per data set, embedder and index, made of stored vectors when first searched."""
+
+from __future__ import annotations
+
+import time
+
+from psycopg import sql
+from sqlalchemy import Connection, select, text
+
+from ragbench.store.errors import StoreError
+from ragbench.store.search import WIDEST_TYPED, Index, indexed_expression, refuse_width
+from ragbench.store.tables import SCHEMA, collection
+
+BUILDING = 0x7261_6764  # with a data set's number: the advisory lock of whoever makes a collection of it
+
+
+def ensure(connection: Connection, dataset_id: int, embedder_id: int, width: int, index: Index, patience: float) -> str:
+    """The name of the table to search; made, filled and indexed first where it is missing, in the caller's transaction.
+
+    Raises StoreError when chunks have no stored vectors, when the vectors are too wide for the index, and when another
+    session has blocked the making for longer than `patience` seconds.
+    """
+    refuse_width(index, width)
+    number = _known(connection, dataset_id, embedder_id, index)
+    if number is None:
+        _await_turn(connection, dataset_id, patience)
+        number = _known(connection, dataset_id, embedder_id, index)
+    if number is None:
+        row = {"dataset_id": dataset_id, "embedder_id": embedder_id, "index": index.name}
+        number = connection.scalar(collection.insert().values(row).returning(collection.c.id))
+        _make(connection, f"collection_{number}", dataset_id, embedder_id, width, index)
+    return f"collection_{number}"
+
+
+def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> int | None:
+    row = collection.c
+    same = (row.dataset_id == dataset_id, row.embedder_id == embedder_id, row.index == index.name)
+    return connection.scalar(select(row.id).where(*same))
+
+
+def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, width: int, index: Index) -> None:
+    table = sql.Identifier(SCHEMA, name)
+    with connection.connection.cursor() as cursor:
+        cursor.execute(
+            sql.SQL("CREATE TABLE {} (position integer PRIMARY KEY, embedding vector({}) NOT NULL)").format(
+                table, sql.Literal(width)
+            )
+        )
+        if width <= WIDEST_TYPED:  # such a row fits a page: kept in it, not behind a pointer that each comparison follows
+            cursor.execute(sql.SQL("ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN").format(table))
+        cursor.execute(
+            sql.SQL(
+                "INSERT INTO {} SELECT c.position, e.vector FROM {}.chunk c JOIN {}.embedding e USING (text_hash) "
+                "WHERE c.dataset_id = %s AND e.embedder_id = %s ORDER BY c.position"
+            ).format(table, sql.Identifier(SCHEMA), sql.Identifier(SCHEMA)),
+            (dataset_id, embedder_id),
+        )
+        stored = cursor.rowcount
+        chunks = connection.scalar(text(f"SELECT chunks FROM {SCHEMA}.dataset WHERE id = :i"), {"i": dataset_id})  # noqa: S608
+        if stored != chunks:
+            raise StoreError(f"{chunks - stored} of {chunks} chunks have no vectors yet: embed the data set's chunks first")
+        if index.kind == "hnsw":
+            column, _, operators = indexed_expression(width)
+            cursor.execute(
+                f"CREATE INDEX ON {SCHEMA}.{name} USING hnsw ({column} {operators}) "
+                f"WITH (m = {index.m:d}, ef_construction = {index.ef_construction:d})"
+            )
+        cursor.execute(sql.SQL("ANALYZE {}").format(table))
+
+
+def _await_turn(connection: Connection, dataset_id: int, patience: float) -> None:
+    """Take the advisory lock; wait without end for a holder that works, and `patience` seconds for one that idles."""
+    key = {"a": BUILDING, "b": dataset_id}
+    idle_since = time.monotonic()
+    while not connection.scalar(text("SELECT pg_try_advisory_xact_lock(:a, :b)"), key):
+        works = connection.scalar(
+            text(
+                "SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted "
+                "AND classid = :a AND objid = :b AND state = 'active'"
+            ),
+            key,
+        )
+        if works:
+            idle_since = time.monotonic()
+        elif time.monotonic() - idle_since > patience:
+            raise StoreError(
+                "another session has begun to make this search table and does nothing: end it, then run the same command again"
+            )
+        time.sleep(0.1)

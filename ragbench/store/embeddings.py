@@ -1,0 +1,190 @@
+"""Vectors of texts, by embedder: computed once, kept for every later run, whatever their width."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from ragbench.store.chunks import text_hash
+from ragbench.store.copying import joined, read_vectors, vector_rows
+from ragbench.store.errors import EmbeddingError, told_plainly
+from ragbench.store.tables import SCHEMA, embedder
+from ragbench.types import Embedder, Vectors
+
+Kind = Literal["passage", "query"]
+Progress = Callable[[int], object]  # called with how many more are done
+WIDEST = 16_000  # pgvector's limit for a stored vector
+COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoever computes its vectors
+
+
+def ensure(
+    engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind, batch: int, patience: float, progress: Progress | None
+) -> int:
+    """Compute and store the vectors that are missing, a batch a transaction; how many were computed.
+
+    Processes that want the same vectors take turns by the batch, so that a text is paid for once; nobody waits longer
+    than `patience` seconds for that.
+    """
+    unique = {text_hash(one, kind): one for one in texts}
+    missing = _missing(engine, model, list(unique))
+    computed = 0
+    if progress is not None:
+        progress(len(texts) - len(missing))
+    if not missing:
+        return 0
+    with told_plainly("computing vectors"), _Turns(engine, model, patience) as turns:
+        for start in range(0, len(missing), batch):
+            part = missing[start : start + batch]
+            with turns.turn():
+                still = _missing(engine, model, part)
+                if still:
+                    asked = [unique[key] for key in still]
+                    _keep(engine, model, still, check(model.embed(asked, kind=kind), asked, model.name))
+            computed += len(still)
+            if progress is not None:
+                progress(len(part))
+    return computed
+
+
+def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
+    """(texts, width) float32 in the order of `texts`; all of them must be stored."""
+    with told_plainly("reading vectors"), engine.begin() as connection:
+        number, width = find(connection, model)
+        with connection.connection.cursor() as cursor:
+            _copy_hashes(cursor, [text_hash(one, kind) for one in texts])
+            query = (
+                f"COPY (SELECT n, vector FROM wanted JOIN {SCHEMA}.embedding USING (text_hash) "
+                f"WHERE embedder_id = {number} ORDER BY n) TO STDOUT (FORMAT BINARY)"
+            )
+            with cursor.copy(query) as copy:
+                places, vectors = read_vectors(joined(copy), width)
+    if len(places) != len(texts):
+        raise EmbeddingError(f"{len(texts) - len(places)} of {len(texts)} texts have no vectors of {model.name}")
+    return vectors
+
+
+def find(connection: Connection, model: Embedder) -> tuple[int, int]:
+    """An embedder's number and width. Raises EmbeddingError when nothing of it was ever stored."""
+    found = _known(connection, model)
+    if found is None:
+        raise EmbeddingError(f"no vectors of the embedder {model.name} are stored: embed the chunks first")
+    return found
+
+
+def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
+    """The same vectors as float32 if each can be stored and searched; else EmbeddingError with counts and the first."""
+    try:
+        found = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise EmbeddingError(f"the embedder {name} gave vectors of differing widths, or None among them") from None
+    if found.ndim != 2 or len(found) != len(texts):
+        raise EmbeddingError(f"the embedder {name} gave an array of shape {found.shape} for {len(texts)} texts")
+    if not 1 <= found.shape[1] <= WIDEST:
+        raise EmbeddingError(
+            f"the embedder {name} gives vectors of width {found.shape[1]}; PostgreSQL stores 1 to {WIDEST}: choose "
+            "fewer dimensions (or fewer buckets)"
+        )
+    _refuse(~np.isfinite(found).all(axis=1), "NaN or infinity in their vectors", texts, name)
+    _refuse(~found.any(axis=1), "zero vectors, which have no direction", texts, name)
+    return found
+
+
+def _refuse(bad: Any, what: str, texts: Sequence[str], name: str) -> None:
+    places = np.flatnonzero(bad)
+    if len(places):
+        first = texts[places[0]]
+        shown = first if len(first) <= 60 else first[:60] + "…"
+        raise EmbeddingError(
+            f"the embedder {name} gave {what} for {len(places)} of {len(texts)} texts; the first is {shown!r}",
+            tuple(int(place) for place in places),
+        )
+
+
+def _missing(engine: Engine, model: Embedder, keys: Sequence[bytes]) -> list[bytes]:
+    with told_plainly("looking for stored vectors"), engine.begin() as connection:
+        known = _known(connection, model)
+        if known is None:
+            return list(keys)
+        with connection.connection.cursor() as cursor:
+            _copy_hashes(cursor, keys)
+            cursor.execute(
+                f"SELECT n FROM wanted WHERE NOT EXISTS (SELECT FROM {SCHEMA}.embedding e "
+                f"WHERE e.embedder_id = {known[0]} AND e.text_hash = wanted.text_hash) ORDER BY n"
+            )
+            return [keys[n] for (n,) in cursor.fetchall()]
+
+
+def _copy_hashes(cursor: Any, keys: Sequence[bytes]) -> None:
+    cursor.execute("CREATE TEMPORARY TABLE wanted (n integer, text_hash bytea) ON COMMIT DROP")
+    with cursor.copy("COPY wanted FROM STDIN") as copy:
+        for n, key in enumerate(keys):
+            copy.write_row((n, key))
+    cursor.execute("ANALYZE wanted")
+
+
+def _known(connection: Connection, model: Embedder) -> tuple[int, int] | None:
+    query = select(embedder.c.id, embedder.c.width).where(embedder.c.identity_hash == _identity_hash(model))
+    row = connection.execute(query).first()
+    return None if row is None else (row.id, row.width)
+
+
+def _identity_hash(model: Embedder) -> bytes:
+    return hashlib.sha256(model.identity.encode()).digest()
+
+
+def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vectors) -> None:
+    with told_plainly("storing vectors"), engine.begin() as connection:
+        row = {"identity": model.identity, "name": model.name, "width": vectors.shape[1]}
+        new = insert(embedder).values(row | {"identity_hash": _identity_hash(model)})
+        connection.execute(new.on_conflict_do_nothing())
+        number, width = find(connection, model)
+        if width != vectors.shape[1]:
+            raise EmbeddingError(f"the embedder {model.name} gave width {vectors.shape[1]}; its stored vectors have {width}")
+        with connection.connection.cursor() as cursor:
+            cursor.execute("CREATE TEMPORARY TABLE fresh (text_hash bytea, vector vector) ON COMMIT DROP")
+            with cursor.copy("COPY fresh FROM STDIN (FORMAT BINARY)") as copy:
+                copy.write(vector_rows(np.frombuffer(b"".join(keys), dtype="V32"), vectors))
+            # in the order of the key, so that two writers of the same texts cannot wait for each other in a circle
+            cursor.execute(
+                f"INSERT INTO {SCHEMA}.embedding SELECT {number}, text_hash, vector FROM fresh ORDER BY text_hash "
+                "ON CONFLICT DO NOTHING"
+            )
+
+
+class _Turns:
+    """The advisory lock on computing an embedder's vectors, held for a batch at a time.
+
+    After `patience` seconds a batch goes on without it: the lock saves work, correctness does not hang on it.
+    """
+
+    def __init__(self, engine: Engine, model: Embedder, patience: float) -> None:
+        self.engine, self.patience = engine, patience
+        self.key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
+
+    def __enter__(self) -> _Turns:
+        self.connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        return self
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        until = time.monotonic() + self.patience
+        taken = False
+        while not taken and time.monotonic() < until:
+            taken = bool(self.connection.scalar(text("SELECT pg_try_advisory_lock(:a, :b)"), self.key))
+            if not taken:
+                time.sleep(0.05)
+        yield
+        if taken:
+            self.connection.execute(text("SELECT pg_advisory_unlock(:a, :b)"), self.key)
+
+    def __exit__(self, *_: object) -> None:
+        # ending the session ends the lock, whatever happened, even where the server has gone away
+        self.connection.invalidate()
+        self.connection.close()

@@ -1,0 +1,135 @@
+"""Nearest chunks by cosine similarity, computed by pgvector, many questions a round trip."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from ragbench.store.copying import joined, read_numbers, vector_rows
+from ragbench.store.errors import StoreError
+from ragbench.store.tables import SCHEMA
+from ragbench.types import Array, Vectors
+
+IndexKind = Literal["exact", "hnsw"]
+BATCH = 256  # questions per round trip
+WIDEST_TYPED = 2_000  # an HNSW index takes `vector` up to here
+WIDEST_HALF = 4_000  # and `halfvec` up to here
+FOUND = (("n", "i4"), ("position", "i4"), ("similarity", "f8"))
+
+
+@dataclass(frozen=True)
+class Index:
+    """How a collection is searched: every vector compared (exact), or an HNSW graph (Malkov and Yashunin 2018)."""
+
+    kind: IndexKind = "exact"
+    m: int = 16
+    ef_construction: int = 64
+
+    @property
+    def name(self) -> str:
+        """What distinguishes stored collections; exact ones have no parameters."""
+        return "exact" if self.kind == "exact" else f"hnsw m={self.m} ef_construction={self.ef_construction}"
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What was found for each question, in question order.
+
+    ids: chunk ids, nearest first, ties in code point order of the id; min(k, chunks) of them.
+    similarities: their cosine similarities, float32, in [-1, 1].
+    milliseconds: (questions,) the time of the question's round trip divided by the questions in it.
+    """
+
+    ids: list[list[str]]
+    similarities: list[NDArray[np.float32]]
+    milliseconds: Array
+
+
+def nearest(
+    connection: Connection,
+    table: str,
+    queries: Vectors,
+    k: int,
+    index: Index,
+    ef_search: int,
+    progress: Callable[[int], object] | None,
+) -> tuple[NDArray[np.int32], NDArray[np.float32], Array]:
+    """(questions, k) chunk positions and similarities, -1 and NaN beyond what there is; milliseconds per question."""
+    positions = np.full((len(queries), k), -1, np.int32)
+    similarities = np.full((len(queries), k), np.nan, np.float32)
+    milliseconds = np.zeros(len(queries))
+    with connection.connection.cursor() as cursor:
+        _plan(cursor, index, ef_search)
+        cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
+        statement = _statement(table, queries.shape[1], k, index)
+        for start in range(0, len(queries), BATCH):
+            part = queries[start : start + BATCH]
+            begun = time.perf_counter()
+            found = _round_trip(cursor, statement, part)
+            milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
+            rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
+            positions[start + found["n"], rank] = found["position"]
+            similarities[start + found["n"], rank] = np.clip(found["similarity"], -1, 1)
+            if progress is not None:
+                progress(len(part))
+    return positions, similarities, milliseconds
+
+
+def refuse_width(index: Index, width: int) -> None:
+    """Raises StoreError when vectors of that width cannot be indexed so."""
+    if index.kind == "hnsw" and width > WIDEST_HALF:
+        raise StoreError(
+            f'index = "hnsw" takes vectors up to width {WIDEST_HALF}, these have {width}: set index = "exact", or an '
+            "embedder of fewer dimensions"
+        )
+
+
+def indexed_expression(width: int) -> tuple[str, str, str]:
+    """For an HNSW index: what is indexed, the query's cast, the operator class. Wide vectors go in half precision."""
+    if width <= WIDEST_TYPED:
+        return "embedding", "", "vector_cosine_ops"
+    return f"(embedding::halfvec({width}))", f"::halfvec({width})", "halfvec_cosine_ops"
+
+
+def _round_trip(cursor: Any, statement: str, part: Vectors) -> dict[str, NDArray[Any]]:
+    cursor.execute("TRUNCATE asked")
+    with cursor.copy("COPY asked FROM STDIN (FORMAT BINARY)") as copy:
+        copy.write(vector_rows(np.arange(len(part), dtype=np.int32), part))
+    with cursor.copy(statement) as copy:
+        return read_numbers(joined(copy), FOUND)
+
+
+def _statement(table: str, width: int, k: int, index: Index) -> str:
+    source = f"{SCHEMA}.{table}"
+    if index.kind == "exact":
+        inner = (
+            f"SELECT position, embedding <=> asked.embedding AS distance FROM {source} "  # noqa: S608 - our own names
+            f"ORDER BY embedding <=> asked.embedding, position LIMIT {k}"
+        )
+    else:
+        column, cast, _ = indexed_expression(width)
+        inner = (
+            f"SELECT position, embedding <=> asked.embedding AS distance FROM {source} "  # noqa: S608 - our own names
+            f"ORDER BY {column} <=> asked.embedding{cast} LIMIT {k}"
+        )
+    return (
+        "COPY (SELECT n, position, 1 - distance FROM asked CROSS JOIN LATERAL "  # noqa: S608
+        f"({inner}) AS found ORDER BY n, distance, position) TO STDOUT (FORMAT BINARY)"
+    )
+
+
+def _plan(cursor: Any, index: Index, ef_search: int) -> None:
+    """Settings of this transaction: exact search reads every vector, HNSW search uses its index and finds k."""
+    wanted = {"jit": "off", "max_parallel_workers_per_gather": "0"}
+    if index.kind == "exact":
+        wanted |= {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_indexonlyscan": "off"}
+    else:
+        wanted |= {"enable_seqscan": "off", "hnsw.ef_search": str(ef_search), "hnsw.iterative_scan": "strict_order"}
+    for name, value in wanted.items():
+        cursor.execute("SELECT set_config(%s, %s, true)", (name, value))

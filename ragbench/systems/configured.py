@@ -1,0 +1,62 @@
+"""A system of configured parts: an embedder, and exact or approximate search in PostgreSQL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragbench.datasets import Dataset
+from ragbench.embed import make as make_embedder
+from ragbench.settings import EmbedderSettings, SystemSettings
+from ragbench.store import Store
+from ragbench.systems.retrieval import Progress, Retrieval
+from ragbench.types import Hit, Question
+
+
+class ConfiguredSystem:
+    """Chunks and questions are embedded (once per text, ever), and searched by cosine similarity."""
+
+    def __init__(
+        self, name: str, settings: SystemSettings, embedder: EmbedderSettings, store: Store, dataset: Dataset
+    ) -> None:
+        self.name, self.settings, self.store, self.dataset = name, settings, store, dataset
+        self.batch = embedder.batch
+        self.is_stand_in = embedder.kind == "hashing"
+        texts = [chunk.text for chunk in dataset.chunks]
+        self.embedder = make_embedder(str(settings.embedder), embedder, texts)
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        settings = self.settings
+        index = {"index": settings.index}
+        if settings.index == "hnsw":
+            index |= settings.model_dump(include={"m", "ef_construction", "ef_search"})
+        return {"kind": "configured", "embedder": self.embedder.name, "embedder_identity": self.embedder.identity} | index
+
+    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
+        """Raises EmbeddingError naming the texts that cannot be embedded, StoreError when the database cannot answer."""
+        dataset, settings = self.dataset, self.settings
+        self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
+        texts = [chunk.text for chunk in dataset.chunks]
+        self.store.embed(self.embedder, texts, batch=self.batch, progress=progress)
+        begun = time.perf_counter()
+        queries = self.store.vectors(self.embedder, [q.text for q in questions], kind="query", batch=self.batch)
+        embed_ms = (time.perf_counter() - begun) * 1000 / len(questions)
+        how = settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
+        found = self.store.search(dataset.content_hash, self.embedder, queries, k, progress=progress, **how)
+        chunks = {chunk.id: chunk for chunk in dataset.chunks}
+        hits = [
+            [Hit(chunks[name], float(similarity)) for name, similarity in zip(ids, similarities, strict=True)]
+            for ids, similarities in zip(found.ids, found.similarities, strict=True)
+        ]
+        facts: dict[str, Any] = {**self.description, "width": queries.shape[1]}
+        return Retrieval(
+            hits,
+            embed_ms=np.full(len(questions), embed_ms),
+            search_ms=found.milliseconds,
+            facts=facts,
+            is_stand_in=self.is_stand_in,
+        )

@@ -1,0 +1,52 @@
+"""What a system under test is, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragbench.types import Array, Hit, Question
+
+Progress = Callable[[int], object]  # called with how many more chunks or questions are done
+
+
+class RetrievalError(ValueError):
+    """A system under test cannot be made, or what it gave cannot be read."""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What one system retrieved, in question order.
+
+    hits: nearest first; empty where nothing was retrieved or the question failed (`errors` tells which).
+    embed_ms, search_ms: (questions,) milliseconds a question; work done for many at once is divided evenly. None
+        where the system did not do that work now (logged results), or does both in one (your callable: search_ms).
+    errors: question id → why it has no hits, for questions that failed.
+    facts: JSON values for the page and the manifest: embedder, index, recall against exact search, counts.
+    """
+
+    hits: list[list[Hit]]
+    embed_ms: Array | None = None
+    search_ms: Array | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    is_stand_in: bool = False
+
+
+class System(Protocol):
+    """A retrieval system under test.
+
+    description: JSON values that say how it is made. is_stand_in: True for the offline default, which stands in for a
+    real embedder.
+    """
+
+    name: str
+    is_stand_in: bool
+
+    @property
+    def description(self) -> Mapping[str, Any]: ...
+
+    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
+        """At most k hits for each question. `progress` gets the chunks (once) and the questions that are done."""
+        ...
