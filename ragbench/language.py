@@ -48,7 +48,7 @@ class Translator:
         return self._catalogue.ngettext(one, many, n).format(n=self.integer(n), **values)
 
     def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-        """`value` with `digits` decimals, a true minus sign, and a plus sign where `signed`; a dash for None and NaN."""
+        """`value` with `digits` decimals and a true minus sign, a plus sign where `signed`; a dash for None and NaN."""
         from babel.numbers import format_decimal
 
         if value is None or not math.isfinite(value):
@@ -73,7 +73,7 @@ class Translator:
         return format_percent(share, format=pattern, locale=self.language)
 
     def interval(self, low: float | None, high: float | None, digits: int = 3, *, signed: bool = False) -> str:
-        """`[0.125, 0.280]`; a semicolon between the ends where the language's decimal mark is a comma; a dash for None."""
+        """`[0.125, 0.280]`; a semicolon between the ends where the decimal mark is a comma; a dash for None."""
         if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
             return DASH
         between = "; " if self.number(0.5, 1) == "0,5" else ", "

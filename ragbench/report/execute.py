@@ -1,0 +1,178 @@
+"""One notebook, executed in a kernel of its own that ends with the run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_running: set[int] = set()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong in a notebook: one line for people, the cell it happened in, and the traceback."""
+
+    line: str
+    cell: str = ""
+    traceback: str = ""
+
+
+def execute(
+    notebook: Any,
+    *,
+    name: str,
+    folder: Path,
+    workplace: Path,
+    advance: Callable[[int, int], None] | None = None,
+) -> Failure | None:
+    """Execute the cells of `notebook` in place; the notebook keeps what was done until a cell failed.
+
+    folder: where the notebook's code stores what it measured; it is named to it by RAGBENCH_RUN_FOLDER.
+    workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
+    """
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ragbench-", ignore_cleanup_errors=True) as private:
+        manager = _manager(Path(private), {RUN_FOLDER: str(folder.resolve())})
+        try:
+            _papermill(notebook, manager, workplace, advance)
+        except PapermillExecutionError as error:
+            return Failure(_line(error.ename, error.evalue), str(error.source), plain("\n".join(error.traceback)))
+        except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
+            return Failure(f"the notebook's process ended before its work was done ({plain(str(error)).strip()})")
+        finally:
+            _end(manager)
+    return None
+
+
+def _papermill(notebook: Any, manager: Any, workplace: Path, advance: Callable[[int, int], None] | None) -> None:
+    import logging
+
+    from papermill.engines import NBClientEngine, papermill_engines
+    from papermill.execute import execute_notebook
+
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    total = sum(cell.cell_type == "code" for cell in notebook.cells)
+    done = 0
+
+    class Engine(NBClientEngine):
+        """papermill's engine, with our kernel and our progress."""
+
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **more: Any) -> Any:
+            complete = nb_man.cell_complete
+
+            def counted(cell: Any, cell_index: int | None = None, **words: Any) -> None:
+                nonlocal done
+                complete(cell, cell_index=cell_index, **words)
+                done += cell.cell_type == "code"
+                if advance is not None:
+                    advance(done, total)
+
+            nb_man.cell_complete = counted
+            with _registered(manager):
+                return super().execute_managed_notebook(
+                    nb_man, kernel_name, km=manager, resources={"metadata": {"path": str(workplace)}}, **more
+                )
+
+    engine = f"ragbench-{id(manager)}"
+    papermill_engines.register(engine, Engine)
+    try:
+        execute_notebook(
+            notebook, None, engine_name=engine, kernel_name="python3", language="python", progress_bar=False
+        )
+    finally:
+        papermill_engines._engines.pop(engine, None)
+
+
+def _manager(private: Path, environment: Mapping[str, str]) -> Any:
+    """A kernel of this very interpreter, on a private socket, with no history, start-up files or settings of a user."""
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+
+    class Manager(AsyncKernelManager):
+        async def _async_pre_start_kernel(self, **words: Any) -> Any:
+            words["env"] = {**os.environ, **words.get("env", {}), **environment, "IPYTHONDIR": str(private / "ipython")}
+            return await super()._async_pre_start_kernel(**words)
+
+        pre_start_kernel = _async_pre_start_kernel
+
+        async def _async_start_kernel(self, **words: Any) -> None:
+            await super()._async_start_kernel(**words)
+            with _lock:
+                _running.add(getattr(self.provisioner, "pid", 0))
+
+        start_kernel = _async_start_kernel
+
+    manager = Manager(kernel_name="python3", connection_file=str(private / "kernel.json"))
+    manager._kernel_spec = KernelSpec(
+        argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        display_name="Python",
+        language="python",
+    )
+    if os.name == "posix":
+        manager.transport = "ipc"
+        manager.ip = str(private / "k")
+    return manager
+
+
+@contextlib.contextmanager
+def _registered(manager: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        _end(manager)
+
+
+def _end(manager: Any) -> None:
+    """End the kernel's whole process group: whatever a notebook started and left in it ends too."""
+    pid = getattr(manager.provisioner, "pid", None)
+    if pid:
+        _kill(pid)
+
+
+def _kill(pid: int) -> None:
+    with _lock:
+        if not pid or pid not in _running:
+            return
+        _running.discard(pid)
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+    else:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def end_all() -> None:
+    """End every kernel that this process started."""
+    with _lock:
+        pids = list(_running)
+    for pid in pids:
+        _kill(pid)
+
+
+def _line(name: str, value: str) -> str:
+    """`ValueError: what it says`, its first paragraph in one line."""
+    text = plain(value).strip()
+    first = " ".join(text.split("\n\n")[0].split())
+    return f"{name}: {first}" if first else name
+
+
+def plain(text: str) -> str:
+    """A text without the terminal's colours."""
+    return _ANSI.sub("", text)

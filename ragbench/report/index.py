@@ -1,0 +1,55 @@
+"""The index of a run: one screen that says what each page answers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from ragbench.language import translator
+from ragbench.report import pages, prose
+from ragbench.report.pages import Measurements
+
+
+def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
+    """What the index shows of one page."""
+    over, question = prose.title(notebook, translator(language), name)
+    shown = _shown(notebook, name, measurements)
+    parts = [pages.view(one, measurements, language).html() for one in shown]
+    return {
+        "href": f"{quote(name)}.html",
+        "over": over,
+        "question": question,
+        "failure": failure,
+        "summary": Markup("").join(parts),
+    }
+
+
+def _shown(notebook: Any, name: str, measurements: Measurements) -> list[dict[str, Any]]:
+    """The summary views of what the page shows, in its order; of the notebook's own measurement if it shows none."""
+    there = measurements.names()
+    asked: dict[str, dict[str, Any]] = {}
+    for view in pages.views(notebook):
+        options = {key: value for key, value in view.get("options", {}).items() if key == "primary"}
+        if view["measurement"] in there:
+            asked.setdefault(
+                view["measurement"], {"view": "summary", "measurement": view["measurement"], "options": options}
+            )
+    if not asked and name in there:
+        asked[name] = {"view": "summary", "measurement": name, "options": {}}
+    return list(asked.values())
+
+
+def html(entries: list[dict[str, Any]], measurements: Measurements, language: str) -> str:
+    """The page over all pages."""
+    _ = translator(language)
+    datasets = dict.fromkeys(
+        str(measurements[name].facts["dataset"])
+        for name in measurements.names()
+        if measurements[name].facts.get("dataset")
+    )
+    title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
+    page = pages.chrome(language, title) | {"entries": entries}
+    template = pages.exporter().environment.get_template("overview.html.j2")
+    return str(template.render(page=page))

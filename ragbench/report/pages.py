@@ -1,0 +1,189 @@
+"""Executed notebooks and stored measurements become pages. No HTML of a notebook is trusted."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.language import Translator, translator
+from ragbench.measurement import Measurement
+from ragbench.report import prose
+from ragbench.show import MIME, Page
+from ragbench.show.text import clean
+
+TEMPLATE = Path(__file__).parent.parent / "report_template"
+PLOTLY = "application/vnd.plotly.v1+json"
+IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+
+
+class Measurements:
+    """The measurements that a run has kept, by their names; each is read once."""
+
+    def __init__(self, run: Path) -> None:
+        self.folder = run / "parts"
+        self._known: dict[str, Measurement] = {}
+
+    def names(self) -> list[str]:
+        """The names of all that was kept, in order."""
+        return sorted(path.parent.name for path in self.folder.glob("*/findings.json"))
+
+    def __getitem__(self, name: str) -> Measurement:
+        if name not in self.names():
+            raise KeyError(f"the run has kept no measurement {name!r}; it has {', '.join(self.names()) or 'none'}")
+        if name not in self._known:
+            self._known[name] = Measurement.load(self.folder / name)
+        return self._known[name]
+
+
+def html(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> str:
+    """The page of one executed notebook."""
+    _ = translator(language)
+    present = frozenset(output["view"] for output in views(notebook))
+    cells = [
+        {
+            "prose": prose.prose(cell.source, _) if cell.cell_type == "markdown" else None,
+            "code": prose.code(cell.source) if cell.cell_type == "code" and cell.source.strip() else None,
+            "outputs": [
+                shown for output in cell.get("outputs", ()) if (shown := _output(output, measurements, present, _))
+            ],
+        }
+        for cell in notebook.cells
+    ]
+    over, question = prose.title(notebook, _, name)
+    page = chrome(language, f"{over} · {question}" if over else question)
+    page |= {
+        "cells": cells,
+        "failure": failure,
+        "charts": any("rb-plot" in str(o) for c in cells for o in c["outputs"]),
+    }
+    text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
+    return str(text)
+
+
+def chrome(language: str, title: str) -> dict[str, Any]:
+    """What every page's frame needs: language, policy, script, version."""
+    source = script()
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return {
+        "language": language,
+        "text": translator(language),
+        "title": title,
+        "policy": policy(digest),
+        "script": Markup(source),  # noqa: S704 - our file
+        "version": version("ragbench"),
+        "charts": False,
+    }
+
+
+def policy(digest: str) -> str:
+    """The content security policy: our script and plotly's beside the page, nothing from anywhere else."""
+    return (
+        f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def script() -> str:
+    """The script that draws a page's charts."""
+    return (TEMPLATE / "page.js").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """The style sheet of all pages."""
+    from pygments.formatters import HtmlFormatter
+
+    light = HtmlFormatter(style="friendly", cssclass="source").get_style_defs()
+    dark = HtmlFormatter(style="github-dark", cssclass="source").get_style_defs(":root:not([data-print]) .source")
+    views, page = ((TEMPLATE / name).read_text(encoding="utf-8") for name in ("views.css", "page.css"))
+    code = f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+    return f"{views}\n{code}.source, .source pre {{ background: none !important; }}\n{page}"
+
+
+@lru_cache(maxsize=1)
+def plotly() -> bytes:
+    """plotly's script, as its package brings it."""
+    from importlib.util import find_spec
+
+    found = find_spec("plotly")
+    places = [] if found is None else list(found.submodule_search_locations or ())
+    return (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes()
+
+
+@lru_cache(maxsize=1)
+def exporter() -> Any:
+    """nbconvert with our template, escaping whatever is not marked as safe."""
+    from nbconvert.exporters import TemplateExporter
+
+    made = TemplateExporter(
+        template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)], template_file="index.html.j2"
+    )
+    made.environment.autoescape = True
+    made.environment.trim_blocks = True
+    return made
+
+
+def views(notebook: Any) -> list[Mapping[str, Any]]:
+    """Which views the notebook's outputs ask for."""
+    return [
+        output["data"][MIME]
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if MIME in output.get("data", {})
+    ]
+
+
+def _output(output: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> Markup | None:
+    if output.output_type == "stream":
+        return prose.preformatted(clean(output.text)) if output.name == "stdout" and output.text.strip() else None
+    if output.output_type == "error":
+        return Markup('<details class="code"><summary>{}</summary>{}</details>').format(
+            _("traceback"), prose.preformatted(clean("\n".join(output.traceback)))
+        )
+    data = output.get("data", {})
+    if MIME in data:
+        return view(data[MIME], measurements, _.language).html(present)
+    if PLOTLY in data:
+        return _chart(data[PLOTLY])
+    for kind in IMAGES:
+        if kind in data:
+            return _image(kind, data[kind])
+    return prose.preformatted(clean(data["text/plain"])) if data.get("text/plain", "").strip() else None
+
+
+def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
+    """The view that an output asks for, drawn from the measurement that the run has kept."""
+    options = dict(asked.get("options", {}))
+    page = Page(measurements[str(asked["measurement"])], language=language, primary=options.pop("primary", None))
+    return page.view(str(asked["view"]), **options)
+
+
+def _chart(figure: Any) -> Markup:
+    """A Plotly figure of a notebook's own."""
+    text = json.dumps({"data": figure.get("data", []), "layout": figure.get("layout", {})}, sort_keys=True)
+    layout = figure.get("layout", {})
+    height = layout.get("height") if isinstance(layout.get("height"), int | float) else 420
+    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(
+        '<div class="rb"><div class="rb-plot" style="height:{}px">'
+        '<script type="application/json">{}</script></div></div>'
+    ).format(int(height), Markup(payload))  # noqa: S704 - JSON whose signs of markup are escaped
+
+
+def _image(kind: str, content: str) -> Markup | None:
+    """An image inside the page; an SVG is shown as an image too, so that no script in it runs."""
+    text = base64.b64encode(content.encode()).decode() if kind == "image/svg+xml" else content.strip()
+    if not _BASE64.fullmatch(text):
+        return None
+    return Markup('<img src="data:{};base64,{}" alt="">').format(kind, "".join(text.split()))

@@ -1,0 +1,167 @@
+"""A notebook's parameters: read from the cell that is tagged so, set by literals only."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TAG = "parameters"
+INJECTED = "injected-parameters"
+COUNTED = (list, tuple)
+
+
+class ParameterError(ValueError):
+    """A parameter that no notebook has, or a value that does not fit its parameter."""
+
+
+def defaults(notebook: Any, name: str) -> dict[str, Any]:
+    """The parameters of a notebook with their defaults, in their order.
+
+    Raises ParameterError where the parameters' cell holds anything but names and literals.
+    """
+    cell = next((c for c in notebook.cells if TAG in c.metadata.get("tags", ())), None)
+    if cell is None:
+        return {}
+    found: dict[str, Any] = {}
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError as error:
+        raise ParameterError(f"{name}: the cell tagged {TAG!r} is not Python: {error}") from None
+    for statement in statements:
+        target, value = _assignment(statement)
+        if target is None or value is None:
+            raise ParameterError(f"{name}: the cell tagged {TAG!r} holds `{ast.unparse(statement)}`, not a literal")
+        try:
+            found[target] = ast.literal_eval(value)
+        except ValueError:
+            raise ParameterError(f"{name}: the default of {target} is not a literal: {ast.unparse(value)}") from None
+    return found
+
+
+def _assignment(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target: ast.expr = statement.targets[0]
+        return (target.id if isinstance(target, ast.Name) else None), statement.value
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return None, None
+    return None, None
+
+
+def chosen(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """For each notebook the parameters it has among those given, as values of the right type.
+
+    given: values, or texts as they are typed on a command line; known: defaults by notebook.
+    Raises ParameterError, naming the parameters there are, for one that no notebook has.
+    """
+    everything = {name for parameters in known.values() for name in parameters}
+    for name in given:
+        if name not in everything:
+            raise ParameterError(_unknown(name, known))
+    return {
+        notebook: {name: fitted(name, given[name], parameters[name]) for name in parameters if name in given}
+        for notebook, parameters in known.items()
+    }
+
+
+def _unknown(name: str, known: Mapping[str, Mapping[str, Any]]) -> str:
+    near = difflib.get_close_matches(name, {key for parameters in known.values() for key in parameters}, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    lines = [f"there is no parameter {name!r}{hint}"]
+    for notebook, parameters in known.items():
+        listed = ", ".join(
+            f"{key} = {json.dumps(_plain(value), ensure_ascii=False)}" for key, value in parameters.items()
+        )
+        lines.append(f"{notebook} has: {listed or 'none'}")
+    return "\n".join(lines)
+
+
+def fitted(name: str, given: Any, default: Any) -> Any:
+    """The value of a parameter: text is read as a literal unless the default is text; types must match the default's.
+
+    A whole number serves where the default has a decimal point; a default of None takes any literal.
+    """
+    value = given
+    if isinstance(given, str) and not isinstance(default, str):
+        value = _literal(name, given, default)
+    value = _plain(value)
+    wanted = _plain(default)
+    if wanted is None or (value is None and isinstance(default, str | None)):
+        return value
+    if isinstance(wanted, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(wanted):
+        raise ParameterError(f"{name} = {given!r}: it is {_kind(wanted)} (by default {default!r})")
+    if isinstance(wanted, list) and wanted:
+        return [_fitted_item(name, item, wanted[0], given) for item in value]
+    return value
+
+
+def _fitted_item(name: str, item: Any, like: Any, given: Any) -> Any:
+    if isinstance(like, float) and type(item) is int:
+        return float(item)
+    if type(item) is not type(like):
+        raise ParameterError(f"{name} = {given!r}: each item is {_kind(like)}")
+    return item
+
+
+def _literal(name: str, text: str, default: Any) -> Any:
+    if len(text) > 100_000:
+        raise ParameterError(f"{name}: a value of {len(text)} characters is too long")
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    if default is None or (isinstance(default, COUNTED) and all(isinstance(item, str) for item in default)):
+        return text if default is None else [part.strip() for part in text.split(",")]
+    raise ParameterError(
+        f"{name} = {text!r}: it is {_kind(_plain(default))} (by default {default!r}), written as a literal"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON knows: tuples become lists; anything else than its types, NaN and infinity are refused."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ParameterError(f"{value} is not a finite number")
+    if isinstance(value, COUNTED):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ParameterError(f"{value!r}: a parameter is a number, a text, true, false, None, or a list of these")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    names = {int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    return names.get(type(value), type(value).__name__)
+
+
+def source(values: Mapping[str, Any]) -> str:
+    """The code of the cell that sets the parameters."""
+    return "\n".join(f"{name} = {value!r}" for name, value in values.items())
+
+
+def inject(notebook: Any, values: Mapping[str, Any]) -> None:
+    """Put the cell that sets the parameters behind the one that declares them; its id is always the same."""
+    import nbformat
+
+    notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", ())]
+    if not values:
+        return
+    place = next(i for i, cell in enumerate(notebook.cells) if TAG in cell.metadata.get("tags", ()))
+    cell = nbformat.v4.new_code_cell(source(values), id=INJECTED, metadata={"tags": [INJECTED]})
+    notebook.cells.insert(place + 1, cell)
+
+
+def names(notebooks: Sequence[str]) -> str:
+    """Notebook names for a message."""
+    return ", ".join(notebooks) or "none"

@@ -1,0 +1,266 @@
+"""A run: notebooks with parameters, executed, stored, drawn, and found again under `latest`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings
+from ragbench.report import execute, files, index, pages, parameters, results, secrets
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a notebook is: code cells done of those there are, and inside the current cell the work it reports."""
+
+    notebook: str
+    done: int
+    total: int
+    label: str = ""
+    work_done: int = 0
+    work_total: int = 0
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Where a run is, and which of its notebooks failed, each with the line that says why."""
+
+    folder: Path
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def index(self) -> Path:
+        """The page to open first."""
+        return self.folder / "index.html"
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every notebook came to its end, else 1."""
+        return 1 if self.failures else 0
+
+
+Report = Callable[[Step], None]
+
+
+def run(
+    notebooks: Sequence[Path | str],
+    given: Mapping[str, Any] | None = None,
+    out: Path | None = None,
+    *,
+    jobs: int = 1,
+    language: str | None = None,
+    progress: Report | None = None,
+) -> RunResult:
+    """Execute notebooks, each in a kernel of its own, and write the run's folder with its pages.
+
+    notebooks: paths, or names in the notebooks folder. given: parameters as values, or as texts from a command line;
+    each goes to every notebook that has it. out: the folder of reports (by default the settings'); the run gets a
+    folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
+    has no parameter `language` of its own or that is not given.
+
+    A notebook that fails does not stop the others: its page says what failed, and the result names it.
+    Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
+    that is not there; nothing has been written then. An interrupted run stays as `<run>.partial`.
+    """
+    known = settings.load()
+    paths = [find(notebook) for notebook in notebooks]
+    _refuse_twice(paths)
+    sources = {path.stem: _read(path) for path in paths}
+    wanted = dict(given or {})
+    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in defaults.values()):
+        wanted.setdefault("language", language)
+    values = parameters.chosen(wanted, defaults)
+    for name, notebook in sources.items():
+        parameters.inject(notebook, values[name])
+    folder = files.new_run(out or settings.project_folder() / known.reports_folder)
+    started = time.time()
+    mask = secrets.masker()
+    work = _Work(folder, progress)
+    with _interruptible(folder):
+        failures = work.all(sources, jobs)
+    described = [
+        {
+            "name": name,
+            "status": "failed" if name in failures else "complete",
+            "failure": mask(failures.get(name, "")),
+            "language": str({**defaults[name], **values[name]}.get("language", language or known.language)),
+            "parameters": {**defaults[name], **values[name]},
+        }
+        for name in sources
+    ]
+    for name, notebook in sources.items():
+        _store(folder / f"{name}.ipynb", notebook, mask)
+    kept = pages.Measurements(folder)
+    manifest = results.manifest(
+        kept,
+        wanted,
+        described,
+        format=FORMAT,
+        status="failed" if failures else "complete",
+        language=language or known.language,
+        started=round(started),
+        seconds=round(time.time() - started, 1),
+    )
+    results.write_json(folder / results.MANIFEST, secrets.masked(manifest, mask))
+    results.write_scores(folder / results.SCORES, kept)
+    results.write_json(folder / results.SUMMARY, results.summary(kept))
+    render(folder)
+    return RunResult(files.finish(folder), {name: mask(line) for name, line in failures.items()})
+
+
+def render(folder: Path, *, language: str | None = None) -> Path:
+    """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
+
+    language: another one than the run's. With the same version of ragbench the same bytes come out.
+    Raises FileNotFoundError for a folder that holds no run.
+    """
+    if not (folder / results.MANIFEST).is_file():
+        raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
+    manifest = json.loads((folder / results.MANIFEST).read_text(encoding="utf-8"))
+    kept = pages.Measurements(folder)
+    entries = []
+    for described in manifest["notebooks"]:
+        name, tongue = described["name"], language or described["language"]
+        notebook = _read(folder / f"{name}.ipynb")
+        files.write(folder / f"{name}.html", pages.html(notebook, name, kept, tongue, described["failure"]))
+        entries.append(index.entry(notebook, name, kept, tongue, described["failure"]))
+    files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
+    files.write(folder / "ragbench.css", pages.style())
+    files.write(folder / "plotly.min.js", pages.plotly())
+    return folder / "index.html"
+
+
+def find(notebook: Path | str) -> Path:
+    """The path of a notebook that is named by its path, or by its name in the notebooks folder."""
+    path = Path(notebook)
+    folder = settings.project_folder() / settings.load().notebooks_folder
+    for candidate in (path, folder / path.name, folder / f"{path.name}.ipynb"):
+        if candidate.suffix == ".ipynb" and candidate.is_file():
+            return candidate
+    there = sorted(found.stem for found in folder.glob("*.ipynb"))
+    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
+
+
+class _Work:
+    """Executes the notebooks of a run, some at a time."""
+
+    def __init__(self, folder: Path, progress: Report | None) -> None:
+        self._folder = folder
+        self._progress = progress
+        self._lock = threading.Lock()
+
+    def all(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
+        """The failures by notebook, each as the line that says why."""
+        with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:
+            tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
+            try:
+                found = {name: task.result() for name, task in tasks.items()}
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                execute.end_all()
+                raise
+        return {name: failure.line for name, failure in found.items() if failure is not None}
+
+    def _one(self, name: str, notebook: Any) -> execute.Failure | None:
+        part = self._folder / "parts" / name
+
+        def advance(done: int, total: int) -> None:
+            self._tell(Step(name, done, total))
+
+        with _watched(part / "progress.json", lambda words: self._tell(Step(name, -1, -1, *words))):
+            failure = execute.execute(
+                notebook, name=name, folder=self._folder, workplace=settings.project_folder(), advance=advance
+            )
+        if failure is not None:
+            self._tell(Step(name, -1, -1, failed=True))
+        return failure
+
+    def _tell(self, step: Step) -> None:
+        if self._progress is not None:
+            with self._lock:
+                self._progress(step)
+
+
+@contextlib.contextmanager
+def _watched(path: Path, tell: Callable[[tuple[str, int, int]], None]) -> Iterator[None]:
+    """Pass on what a notebook's code reports of its long work, while it works."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        last: Any = None
+        while not ended.wait(0.25):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                state = json.loads(path.read_text(encoding="utf-8"))
+                words = (str(state["label"]), int(state["done"]), int(state["total"]))
+                if words != last:
+                    last = words
+                    tell(words)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+@contextlib.contextmanager
+def _interruptible(folder: Path) -> Iterator[None]:
+    """SIGTERM ends the run as Ctrl-C does: no kernel stays, and the run's folder says that it was interrupted."""
+
+    def terminate(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    here = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if here else None
+    try:
+        yield
+    except BaseException:
+        execute.end_all()
+        with contextlib.suppress(OSError):
+            results.write_json(folder / results.MANIFEST, {"format": FORMAT, "status": "interrupted", "notebooks": []})
+        raise
+    finally:
+        if here:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _read(path: Path) -> Any:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    stems = [path.stem for path in paths]
+    twice = sorted({stem for stem in stems if stems.count(stem) > 1 or stem == "index"})
+    if twice:
+        raise ValueError(f"pages are named after notebooks: {', '.join(twice)} cannot be, or is given twice")
+
+
+def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
+    """The executed notebook without a trace of the clock or of secrets."""
+    import nbformat
+
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        for key in ("papermill", "execution", "ExecuteTime"):
+            cell.metadata.pop(key, None)
+        cell.metadata["tags"] = [tag for tag in cell.metadata.get("tags", ()) if not tag.startswith("papermill")]
+        if not cell.metadata["tags"]:
+            del cell.metadata["tags"]
+    clean = nbformat.from_dict(secrets.masked(notebook, mask))
+    files.write(path, nbformat.writes(clean) + "\n")

@@ -1,0 +1,66 @@
+"""Nothing secret leaves a run: values of key variables and passwords of database URLs are masked wherever texts go."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ragbench import settings
+
+MASK = "••••"
+_SECRET_NAME = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY)", re.IGNORECASE)
+_URL_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:)([^\s@/'\"]+)(@)", re.IGNORECASE)
+_BEARER = re.compile(r"(Bearer\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+SHORTEST = 6
+
+
+def masker() -> Callable[[str], str]:
+    """A function that masks the secrets of this process in a text, and the password of any URL."""
+    found = sorted(_values(), key=len, reverse=True)
+    pattern = re.compile("|".join(re.escape(value) for value in found)) if found else None
+
+    def mask(text: str) -> str:
+        masked = pattern.sub(MASK, text) if pattern else text
+        return _BEARER.sub(rf"\1{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}\3", masked))
+
+    return mask
+
+
+def _values() -> set[str]:
+    """Secret values: of variables whose names say so, of the variables that judges and embedders name, of URLs."""
+    named = {name for name in os.environ if _SECRET_NAME.search(name)}
+    try:
+        known = settings.load()
+    except settings.ConfigurationError:
+        known = None
+    if known is not None:
+        keys = [judge.key_variable for judge in known.judges.values()]
+        keys += [embedder.key_variable for embedder in known.embedders.values()]
+        named |= {key for key in keys if key}
+    values = {os.environ[name] for name in named if name in os.environ}
+    for value in os.environ.values():
+        if "://" in value and "@" in value:
+            values |= _passwords(value)
+    return {value for value in values if len(value) >= SHORTEST}
+
+
+def _passwords(url: str) -> set[str]:
+    try:
+        password = urlsplit(url).password
+    except ValueError:
+        return set()
+    return {password, unquote(password)} if password else set()
+
+
+def masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it masked."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {key: masked(item, mask) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(item, mask) for item in value]
+    return value

@@ -1,0 +1,34 @@
+(() => {
+  "use strict";
+  const plots = [...document.querySelectorAll(".rb-plot")];
+  if (!plots.length || !window.Plotly) return;
+  const narrow = () => document.documentElement.clientWidth < 560;
+  const figures = new Map(plots.map((plot) => [plot, plot.querySelector("script").textContent]));
+  const paint = (value, style) => {
+    if (typeof value === "string" && value.startsWith("@")) return style.getPropertyValue("--rb-" + value.slice(1)).trim();
+    if (Array.isArray(value)) return value.map((item) => paint(item, style));
+    if (value && typeof value === "object") {
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, paint(item, style)]));
+    }
+    return value;
+  };
+  const draw = (plot) => {
+    const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
+    if (narrow()) {
+      for (const key of Object.keys(figure.layout)) {
+        if (key.startsWith("yaxis")) figure.layout[key].showticklabels = false;
+      }
+      for (const label of figure.layout.annotations) label.visible = true;
+    }
+    return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, responsive: true });
+  };
+  const drawAll = () => plots.forEach(draw);
+  let wasNarrow = narrow();
+  drawAll();
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  window.addEventListener("resize", () => {
+    if (narrow() !== wasNarrow) { wasNarrow = narrow(); drawAll(); }
+  });
+  window.addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; drawAll(); });
+  window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
+})();

@@ -1,0 +1,48 @@
+"""What an index says of a page: the answer, and for a few metrics the values with their verdicts."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ragbench.show import answer
+from ragbench.show.intervals import series
+from ragbench.show.material import Material
+from ragbench.show.table import chip
+from ragbench.show.text import shown
+
+KEY_METRICS = 4
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """The first sentences, a line for each key metric, and the facts."""
+    says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
+    lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
+    return says + Markup('<ul class="rb-keys">{}</ul>').format(lines) + answer.facts(material)
+
+
+def key_metrics(material: Material) -> list[str]:
+    """The primary metric and those declared first, as many as an index has room for."""
+    named = [material.primary] if material.primary is not None else []
+    return (named + [metric for metric in material.metrics if metric not in named])[:KEY_METRICS]
+
+
+def _line(material: Material, metric: str) -> Markup:
+    values = Markup("").join(_value(material, name, metric) for name in material.systems)
+    return Markup("<li><b>{}</b>{}</li>").format(shown(metric), values)
+
+
+def _value(material: Material, name: str, metric: str) -> Markup:
+    estimate = material.estimate(name, metric)
+    if estimate is None:
+        return Markup("")
+    comparison = material.comparison(name, metric)
+    return Markup(
+        '<span class="rb-key" title="{}"><span class="rb-s{}" aria-hidden="true">●</span>'
+        '<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}</span>'
+    ).format(
+        shown(name),
+        series(material, name),
+        shown(name),
+        material.value(estimate, metric),
+        Markup(" {}").format(chip(material, comparison.verdict)) if comparison is not None else "",
+    )

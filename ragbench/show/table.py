@@ -1,0 +1,254 @@
+"""The verdict table: what was measured, what differs, and what that is worth."""
+
+from __future__ import annotations
+
+import math
+
+from markupsafe import Markup
+
+from ragbench.show.answer import power
+from ragbench.show.intervals import series
+from ragbench.show.material import Material
+from ragbench.show.text import anchor, shown
+from ragbench.types import Comparison, Estimate, Verdict
+
+MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○"}
+DASH = "\N{EM DASH}"
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """One row a metric for two systems, one row a system under each metric for more; footnotes below."""
+    _ = material.text
+    if not material.metrics:
+        return Markup("<p>{}</p>").format(_("Nothing was measured."))
+    notes = Notes(material)
+    build = _wide if len(material.systems) <= 2 else _long
+    made = build(material, notes)
+    return Markup(
+        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}">'
+        '<table class="rb-table {}">{}</table></div>{}'
+    ).format(_("Values and comparisons"), "rb-long" if build is _long else "rb-wide", made, notes.html())
+
+
+class Notes:
+    """Footnotes in the order in which the table calls for them."""
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        self._called: dict[tuple[str, str], int] = {}
+
+    def mark(self, estimate: Estimate) -> Markup:
+        """The mark of an estimate whose printed interval is not the bootstrap's; empty for any other."""
+        if not estimate.note:
+            return Markup("")
+        number = self._called.setdefault((estimate.note, estimate.method), len(self._called) + 1)
+        return Markup('<sup><a href="#note-{0}" aria-label="{1}">{2}</a></sup>').format(
+            number, self._material.text("note {n}", n=number), _letter(number)
+        )
+
+    def html(self) -> Markup:
+        """The list of footnotes; empty if none was called."""
+        if not self._called:
+            return Markup("")
+        items = Markup("").join(
+            Markup('<li id="note-{}"><sup>{}</sup> {}</li>').format(
+                number, _letter(number), explained(self._material, note, method)
+            )
+            for (note, method), number in self._called.items()
+        )
+        return Markup('<ul class="rb-notes">{}</ul>').format(items)
+
+
+def explained(material: Material, note: str, method: str) -> str:
+    """Why the printed interval is not the bootstrap's."""
+    _ = material.text
+    reasons = {
+        "few": _("few questions: a bootstrap interval would be too narrow"),
+        "ceiling": _("nearly all values at one end of the scale: a bootstrap interval would be too narrow"),
+        "no_spread": _("all values are equal: a bootstrap interval would have no width"),
+        "no_bca": _("the corrected bootstrap interval does not exist for these values"),
+        "few_clusters": _("fewer than 20 independent groups: read the interval with care"),
+    }
+    return _("{method}: {reason}.", method=method_name(material, method), reason=reasons.get(note, note))
+
+
+def method_name(material: Material, method: str) -> str:
+    """The name of an interval's method for people."""
+    _ = material.text
+    names = {
+        "bca": _("bootstrap interval (BCa)"),
+        "percentile": _("bootstrap interval (percentile)"),
+        "wilson": _("Wilson's interval"),
+        "clopper_pearson": _("Clopper–Pearson interval"),
+        "t": _("t interval"),
+        "cluster_bootstrap": _("bootstrap interval over whole groups"),
+        "order_statistics": _("order-statistic interval"),
+    }
+    return names.get(method.lower().replace("-", "_").replace(" ", "_"), method)
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + (number - 1) % 26)
+
+
+def _wide(material: Material, notes: Notes) -> Markup:
+    _ = material.text
+    challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
+    heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
+    heads += [_system_head(material, name) for name in material.systems]
+    if challenger is not None:
+        heads += [_head(text) for text in (_difference_title(material), p_title(material))]
+        heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
+    heads += [_head(_("n")), _head(_("unmeasured"))]
+    rows = []
+    for metric in material.metrics:
+        cells = [_metric_head(material, metric)]
+        cells += [_value(material, name, metric, notes) for name in material.systems]
+        comparison = None if challenger is None else material.comparison(challenger, metric)
+        if challenger is not None:
+            cells += _compared(material, comparison, metric)
+        cells += [_count(material, metric, comparison), _unmeasured(material, metric, material.systems)]
+        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
+    return Markup("<thead><tr>{}</tr></thead><tbody>{}</tbody>").format(Markup("").join(heads), Markup("").join(rows))
+
+
+def _long(material: Material, notes: Notes) -> Markup:
+    _ = material.text
+    heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
+    heads += [_head(text) for text in (_difference_title(material), p_title(material))]
+    heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
+    heads += [_head(_("n")), _head(_("unmeasured"))]
+    bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
+    for metric in material.metrics:
+        rows = [
+            Markup('<tr class="rb-group"><th scope=rowgroup colspan={} id="{}">{}</th></tr>').format(
+                len(heads), anchor("metric", metric), _metric_name(material, metric)
+            )
+        ]
+        for name in material.systems:
+            comparison = material.comparison(name, metric)
+            cells = [
+                Markup('<th scope=row><span class="rb-s{}" aria-hidden="true">●</span>{}</th>').format(
+                    series(material, name), shown(name)
+                ),
+                _value(material, name, metric, notes, label=_value_title(material)),
+            ]
+            if name == material.baseline:
+                cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline")))
+            else:
+                cells += _compared(material, comparison, metric)
+            cells += [_count(material, metric, comparison, name), _unmeasured(material, metric, (name,))]
+            rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
+        bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
+    return Markup("").join(bodies)
+
+
+def _head(text: str) -> Markup:
+    return Markup("<th scope=col>{}</th>").format(text)
+
+
+def _system_head(material: Material, name: str) -> Markup:
+    return Markup('<th scope=col class="rb-name"><span class="rb-s{}" aria-hidden="true">●</span>{}</th>').format(
+        series(material, name), shown(name)
+    )
+
+
+def _metric_head(material: Material, metric: str) -> Markup:
+    return Markup('<th scope=row id="{}">{}</th>').format(anchor("metric", metric), _metric_name(material, metric))
+
+
+def _metric_name(material: Material, metric: str) -> Markup:
+    lower = material.text("lower is better") if material.lower_is_better(metric) else ""
+    small = Markup(" <small>{}</small>").format(lower) if lower else ""
+    return Markup("{}{}").format(shown(metric), small)
+
+
+def _value_title(material: Material) -> str:
+    _ = material.text
+    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
+    return _("mean, {level} interval", level=_.percent(level))
+
+
+def _difference_title(material: Material) -> str:
+    _ = material.text
+    level = next((c.comparison.level for c in material.measurement.comparisons), 0.95)
+    return _("difference, {level} interval", level=_.percent(level))
+
+
+def p_title(material: Material) -> str:
+    """`p (Holm)` where p was corrected, `p` where it was not."""
+    adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
+    if not adjusted:
+        return material.text("p")
+    family = adjusted[0].family.lower()
+    names = {"holm": "Holm", "tukey": "Tukey", "max-t": "max-T", "benjamini": "Benjamini–Hochberg"}
+    by = next((name for key, name in names.items() if key in family), None)
+    return f"p ({by})" if by else material.text("p (corrected)")
+
+
+def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
+    return Markup('<td data-label="{}"{}>{}</td>').format(
+        label, Markup(' class="{}"').format(kind) if kind else "", content
+    )
+
+
+def _value(material: Material, system: str, metric: str, notes: Notes, label: str | None = None) -> Markup:
+    estimate = material.estimate(system, metric)
+    name = shown(system) if label is None else label
+    if estimate is None:
+        return _cell(name, DASH)
+    content = Markup('<span class="rb-number">{}</span>{}').format(
+        material.value(estimate, metric), notes.mark(estimate)
+    )
+    if math.isnan(estimate.value):
+        content += Markup(" <small>{}</small>").format(material.text("not measured"))
+    return _cell(name, content)
+
+
+def _compared(material: Material, comparison: Comparison | None, metric: str) -> list[Markup]:
+    _ = material.text
+    titles = (_difference_title(material), p_title(material), _("verdict"))
+    if comparison is None:
+        return [_cell(title, DASH) for title in titles]
+    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
+    number = Markup('<span class="rb-number">{}</span>').format(material.difference(comparison, metric))
+    return [
+        _cell(titles[0], number),
+        _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        _cell(titles[2], _word(material, comparison, metric), "rb-word"),
+    ]
+
+
+def _word(material: Material, comparison: Comparison, metric: str) -> Markup:
+    more: list[str] = []
+    if comparison.verdict is Verdict.NOT_SHOWN:
+        more = power(material, comparison, metric)
+    elif comparison.verdict is Verdict.SAME and comparison.margin is not None:
+        margin = material.text.number(comparison.margin, material.digits(metric))
+        more = [material.text("within ±{margin}", margin=margin)]
+    small = Markup("").join(Markup("<small>{}</small>").format(line) for line in more)
+    return Markup("{}{}").format(chip(material, comparison.verdict), small)
+
+
+def chip(material: Material, verdict: Verdict) -> Markup:
+    """The verdict's word with its sign."""
+    return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
+        verdict.name.lower().replace("_", "-"), MARKS[verdict], material.verdict(verdict)
+    )
+
+
+def _count(material: Material, metric: str, comparison: Comparison | None, system: str | None = None) -> Markup:
+    """Pairs where two systems are compared, else measured questions."""
+    _ = material.text
+    if comparison is not None:
+        return _cell(_("n"), _.integer(comparison.n))
+    names = (system,) if system else material.systems
+    counts = sorted({e.n for name in names if (e := material.estimate(name, metric)) is not None})
+    return _cell(_("n"), " / ".join(_.integer(count) for count in counts) or DASH)
+
+
+def _unmeasured(material: Material, metric: str, systems: tuple[str, ...]) -> Markup:
+    _ = material.text
+    counts = [e.n_unmeasured for name in systems if (e := material.estimate(name, metric)) is not None]
+    text = " / ".join(_.integer(count) for count in counts) if any(counts) else _.integer(0) if counts else DASH
+    return _cell(_("unmeasured"), text, "" if any(counts) else "rb-quiet")

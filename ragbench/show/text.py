@@ -1,0 +1,39 @@
+"""Texts from data, made safe for a page: no control characters, no escapes, no marks that reorder what is read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+from markupsafe import Markup, escape
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_SIMPLE = re.compile(r"[A-Za-z0-9._-]{1,48}")
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def clean(text: Any) -> str:
+    """`text` without terminal escapes, control characters and bidirectional marks; line ends and tabs stay."""
+    if text is None or text != text:  # NaN and NA, as tables hold them
+        return ""
+    plain = _ESCAPES.sub("", str(text).replace("\r\n", "\n").replace("\r", "\n"))
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", plain))
+
+
+def shown(text: Any, limit: int | None = None) -> Markup:
+    """`text` cleaned, cut at a word near `limit` characters, and escaped."""
+    plain = clean(text).strip()
+    if limit is not None and len(plain) > limit:
+        cut = plain[:limit]
+        plain = (cut.rsplit(None, 1)[0] if " " in cut[limit // 2 :] else cut).rstrip(" ,;:.") + ELLIPSIS
+    return escape(plain)
+
+
+def anchor(prefix: str, identifier: str) -> str:
+    """An id for a page: the identifier where it is plain, else a hash of it; the same every time."""
+    if _SIMPLE.fullmatch(identifier):
+        return f"{prefix}-{identifier}"
+    return f"{prefix}-{hashlib.sha256(identifier.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
