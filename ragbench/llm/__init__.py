@@ -1,0 +1,28 @@
+"""One asynchronous client for any OpenAI-compatible model: it never loses a reply, and never invents a value."""
+
+from ragbench.llm.client import Client, Completion, Providers
+from ragbench.llm.errors import BudgetSpent, ModelError, ProviderRefused, ProviderUnreachable
+from ragbench.llm.journal import Entry, Journal, MemoryJournal
+from ragbench.llm.loop import run, submit
+from ragbench.llm.pricing import Budget, Price, Tally
+from ragbench.llm.request import Decoding, Request
+
+__all__ = [
+    "Budget",
+    "BudgetSpent",
+    "Client",
+    "Completion",
+    "Decoding",
+    "Entry",
+    "Journal",
+    "MemoryJournal",
+    "ModelError",
+    "Price",
+    "ProviderRefused",
+    "ProviderUnreachable",
+    "Providers",
+    "Request",
+    "Tally",
+    "run",
+    "submit",
+]

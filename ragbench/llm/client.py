@@ -1,0 +1,261 @@
+"""One asynchronous client for any OpenAI-compatible model: shape-checked, journaled, limited, within a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragbench.llm.endpoint import Endpoint, Received
+from ragbench.llm.errors import CallFailed
+from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
+from ragbench.llm.limiter import Limiter
+from ragbench.llm.pricing import Budget, Tally
+from ragbench.llm.reply import MalformedError, read
+from ragbench.llm.request import Request, key_of
+from ragbench.settings import ConfigurationError, JudgeSettings
+from ragbench.types import Status
+
+_REPAIR = (
+    "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
+    "shape, and nothing else."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came of a request.
+
+    value: the checked object; for a request without shape the text. None exactly when `status` is not `ok`.
+    seconds: the model's own time, all requests of this answer together, also when they came out of the journal.
+    calls: requests that were sent and answered for it now; 0 if the journal had everything.
+    """
+
+    value: Any
+    status: Status = Status.OK
+    reason: str = ""
+    seconds: float = 0.0
+    calls: int = 0
+    cost: float = 0.0
+    text: str = ""
+
+
+class Providers:
+    """Limiters by endpoint and key, so that all clients of one provider on one event loop wait in one line."""
+
+    def __init__(self) -> None:
+        self._limiters: dict[tuple[str, str | None], Limiter] = {}
+
+    def limiter(self, settings: JudgeSettings) -> Limiter:
+        """The provider's limiter; the first client's limits hold."""
+        name = (str(settings.base_url), settings.key_variable)
+        if name not in self._limiters:
+            self._limiters[name] = Limiter(
+                settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
+            )
+        return self._limiters[name]
+
+
+class Client:
+    """One model behind one endpoint, under one name.
+
+    All work of a client happens on one event loop (`ragbench.llm.loop` keeps one for the process). Close it there.
+
+    settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally, providers:
+    shared by all clients of a run. Raises ConfigurationError if the key's variable is named and empty.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: JudgeSettings,
+        *,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+        tally: Tally | None = None,
+        providers: Providers | None = None,
+    ) -> None:
+        self.name = name
+        self.settings = settings
+        self.tally = tally or Tally()
+        self._ledger = Ledger(journal if journal is not None else MemoryJournal())
+        self._endpoint = Endpoint(
+            who=f"judge {name!r} ({settings.model} at {settings.base_url})",
+            settings=settings,
+            key=_key(name, settings),
+            limiter=(providers or Providers()).limiter(settings),
+            budget=budget or Budget(),
+            tally=self.tally,
+        )
+        self._flying: dict[str, _Flight] = {}
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Who is asked: part of every key, so two judges never share an answer."""
+        return {"judge": self.name, "endpoint": self.settings.base_url, "model": self.settings.model}
+
+    def key(self, request: Request) -> str:
+        """The request's key in the journal."""
+        return key_of(self.identity, request.as_json())
+
+    async def complete(self, request: Request) -> Completion:
+        """The answer, out of the journal or from the model.
+
+        A truncated reply is asked for once more with twice the length, a malformed one once more with its fault named.
+        Raises ProviderRefused, ProviderUnreachable or BudgetSpent when the whole run has to stop.
+        """
+        self.tally.add(asked=1)
+        entries: list[tuple[Entry, bool]] = []
+        try:
+            completion = await self._answer(request, entries)
+        except CallFailed as failure:
+            completion = _total(None, failure.status, failure.reason, entries)
+        except BaseException:
+            self.tally.add(asked=-1)
+            raise
+        paid = completion.calls > 0
+        if completion.status is Status.OK:
+            self.tally.add(done=1, journaled=0 if paid else 1)
+        else:
+            self.tally.add(failed=1)
+        return completion
+
+    async def _answer(self, request: Request, entries: list[tuple[Entry, bool]]) -> Completion:
+        entry = await self._exchange(request, entries)
+        if entry.finish == "length":
+            request = request.with_budget(2 * request.decoding.max_tokens)
+            entry = await self._exchange(request, entries)
+        _readable(entry)
+        if request.shape is None:
+            if not entry.text.strip():
+                raise CallFailed(Status.PARSE_ERROR, "the reply is empty")
+            return _total(entry.text, Status.OK, "", entries)
+        try:
+            value = read(entry.text, request.shape)
+        except MalformedError as fault:
+            said = ("assistant", entry.text or "(nothing)")
+            repair = request.followed_by(said, ("user", _REPAIR.format(fault=fault)))
+            entry = await self._exchange(repair, entries)
+            _readable(entry)
+            try:
+                value = read(entry.text, request.shape)
+            except MalformedError as second:
+                raise CallFailed(
+                    Status.PARSE_ERROR, f"two replies were not of the shape; the second: {second}"
+                ) from None
+        return _total(value, Status.OK, "", entries)
+
+    async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
+        """One reply, shared by all who ask for the same at the same time."""
+        plain = request.as_json()
+        key = key_of(self.identity, plain)
+        flight = self._flying.get(key)
+        if flight is None:
+            flight = _Flight(asyncio.create_task(self._fetch(key, request, plain)))
+            self._flying[key] = flight
+            flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
+        entry, fresh = await flight.join()
+        entries.append((entry, fresh and flight.claim()))
+        return entry
+
+    async def _fetch(self, key: str, request: Request, plain: Mapping[str, Any]) -> tuple[Entry, bool]:
+        found = await self._ledger.find(key)
+        if found is not None:
+            return found, False
+        entry = self._entry(key, request, plain, await self._endpoint.send(request))
+        keep = asyncio.ensure_future(self._ledger.record(entry))
+        try:
+            return await asyncio.shield(keep), True
+        except asyncio.CancelledError:
+            await keep
+            raise
+
+    def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
+        reply = received.reply
+        return Entry(
+            key=key,
+            judge=self.name,
+            endpoint=str(self.settings.base_url),
+            model=self.settings.model,
+            prompt=request.prompt,
+            version=request.version,
+            repeat=request.repeat,
+            request=plain,
+            text=reply.text,
+            finish=reply.finish,
+            refusal=reply.refusal,
+            input_tokens=received.input_tokens,
+            output_tokens=received.output_tokens,
+            estimated=received.estimated,
+            cost=received.cost,
+            seconds=received.seconds,
+            served_model=reply.served_model,
+        )
+
+    async def close(self) -> None:
+        """Keep what was received, and let connections and threads go."""
+        for flight in list(self._flying.values()):
+            flight.task.cancel()
+        await asyncio.gather(*(flight.task for flight in self._flying.values()), return_exceptions=True)
+        await self._ledger.flush()
+        self._ledger.close()
+        await self._endpoint.close()
+
+
+class _Flight:
+    """A call under way, with those who wait for it: the last one to leave ends it."""
+
+    def __init__(self, task: asyncio.Task[tuple[Entry, bool]]) -> None:
+        self.task = task
+        self._waiting = 0
+        self._claimed = False
+
+    async def join(self) -> tuple[Entry, bool]:
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self.task)
+        finally:
+            self._waiting -= 1
+            if self._waiting == 0 and not self.task.done():
+                self.task.cancel()
+
+    def claim(self) -> bool:
+        """True for the first caller: one call is counted once."""
+        first, self._claimed = not self._claimed, True
+        return first
+
+
+def _readable(entry: Entry) -> None:
+    if entry.refusal is not None or entry.finish == "content_filter":
+        raise CallFailed(Status.REFUSED, f"the model refused: {(entry.refusal or 'content filter')[:200]}")
+    if entry.finish == "length":
+        raise CallFailed(Status.TRUNCATED, f"the reply was cut off at {entry.output_tokens} tokens, twice")
+
+
+def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, bool]]) -> Completion:
+    paid = [entry for entry, fresh in entries if fresh]
+    return Completion(
+        value,
+        status,
+        reason,
+        seconds=sum(entry.seconds for entry, _ in entries),
+        calls=len(paid),
+        cost=sum(entry.cost for entry in paid),
+        text=entries[-1][0].text if entries else "",
+    )
+
+
+def _key(name: str, settings: JudgeSettings) -> str | None:
+    if settings.key_variable is None:
+        return None
+    key = os.environ.get(settings.key_variable, "").strip()
+    if not key:
+        raise ConfigurationError(
+            f"judge {name!r} needs its key in the variable {settings.key_variable}, which is not set: "
+            f"export {settings.key_variable}=…"
+        )
+    if not key.isprintable() or not key.isascii():
+        raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
+    return key

@@ -1,0 +1,180 @@
+"""One model at one endpoint: asked within limits and budget, again after faults, until there is a reply or an end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from dataclasses import dataclass
+
+from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
+from ragbench.llm.limiter import Limiter
+from ragbench.llm.mechanism import Dialect
+from ragbench.llm.pricing import Amount, Budget, Price, Tally
+from ragbench.llm.reply import Reply, parse_envelope
+from ragbench.llm.request import Request, estimate_tokens
+from ragbench.llm.transport import Transport, open_transport
+from ragbench.settings import JudgeSettings
+from ragbench.types import Status
+
+UNREACHABLE_AFTER = 8
+"""So many calls in a row that failed in all their attempts stop a run."""
+BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
+
+_random = secrets.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A reply with what it took: tokens as reported (`estimated`: guessed), money, seconds of its one attempt."""
+
+    reply: Reply
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+    cost: float
+    seconds: float
+
+
+class Endpoint:
+    """Sends requests; knows nothing of journals and shapes of values. Bound to one event loop.
+
+    who: how messages name it. key: the API key, or None. limiter, budget, tally: shared with others at will.
+    """
+
+    def __init__(
+        self, who: str, settings: JudgeSettings, key: str | None, limiter: Limiter, budget: Budget, tally: Tally
+    ) -> None:
+        self._who = who
+        self._settings = settings
+        self._key = key
+        self._limiter = limiter
+        self._budget = budget
+        self._tally = tally
+        self._price = Price(settings.input_price, settings.output_price)
+        self._dialect = Dialect() if settings.replies == "auto" else Dialect(settings.replies, fixed=True)
+        self._transport: Transport | None = None
+        self._stopped: ModelError | None = None
+        self._failures = 0
+        self._ever_answered = False
+
+    async def send(self, request: Request) -> Received:
+        """The reply, within the settings' attempts and patience. Waiting in line does not count as patience.
+
+        Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
+        """
+        read_tokens = sum(estimate_tokens(text) for _, text in request.messages)
+        patience = self._settings.patience_seconds
+        for attempt in range(1, self._settings.attempts + 1):
+            try:
+                received = await self._attempt(request, read_tokens, patience)
+            except Fault as fault:
+                pause = self._pause_after(fault, attempt)
+                patience -= fault.seconds + pause
+                if fault.kind in ("request", "refused") or patience <= 0 or attempt == self._settings.attempts:
+                    raise self._given_up(fault) from None
+                self._tally.add(retries=1)
+                await asyncio.sleep(pause)
+            else:
+                self._failures, self._ever_answered = 0, True
+                return received
+        raise AssertionError("the last attempt returns or raises")
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        if self._transport is not None:
+            await self._transport.close()
+            self._transport = None
+
+    async def _attempt(self, request: Request, read_tokens: int, patience: float) -> Received:
+        """One call, once there is a place for it."""
+        longest = request.decoding.max_tokens
+        worst = Amount(1, read_tokens + longest, self._price.of(read_tokens, longest))
+        ticket = await self._limiter.acquire(worst.tokens)
+        try:
+            if self._stopped is not None:
+                raise self._stopped
+            await self._budget.reserve(worst)
+        except BaseException:
+            self._limiter.cancelled(ticket)
+            raise
+        self._tally.add(in_flight=1, calls=1)
+        began = time.monotonic()
+        actual = Amount(calls=1)
+        try:
+            reply = await self._ask(request, patience)
+            received = self._received(reply, read_tokens, time.monotonic() - began)
+            actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
+            self._limiter.succeeded(ticket, actual.tokens)
+            return received
+        except Fault as fault:
+            fault.seconds = time.monotonic() - began
+            wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)
+            self._limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
+            self._stop_if_hopeless(fault)
+            raise
+        except BaseException:
+            self._limiter.cancelled(ticket)
+            raise
+        finally:
+            self._budget.settle(worst, actual)
+            self._tally.add(in_flight=-1)
+
+    async def _ask(self, request: Request, patience: float) -> Reply:
+        """Ask in the best way that the endpoint is known to understand, and learn from its refusals."""
+        if self._transport is None:
+            self._transport = open_transport(self._settings, self._key)
+        for _ in range(6):
+            asked, length = self._dialect.mechanism, self._dialect.length_parameter
+            try:
+                async with asyncio.timeout(min(patience, self._settings.timeout_seconds)):
+                    body = await self._transport.post(self._dialect.body(self._settings.model, request))
+                return parse_envelope(body)
+            except TimeoutError:
+                raise Fault("timeout", "no whole response within the limit") from None
+            except Fault as fault:
+                if fault.kind != "mechanism":
+                    raise
+                if not self._dialect.learn(fault.reason, asked, length):
+                    raise Fault("request", fault.reason) from None
+                self._tally.add(calls=1)
+        raise Fault("request", "the endpoint accepts no known way of asking")
+
+    def _pause_after(self, fault: Fault, attempt: int) -> float:
+        """Seconds before the next attempt: full jitter over a doubling span, after what the endpoint asked for."""
+        span = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1))
+        return (fault.retry_after or 0.0) + _random.uniform(0, span)
+
+    def _stop_if_hopeless(self, fault: Fault) -> None:
+        """End the run after a fault that the next call would meet too."""
+        if fault.kind == "fatal":
+            self._stopped = ProviderRefused(f"{self._who} refuses all calls: {fault.reason}")
+        elif (fault.retry_after or 0.0) > self._settings.patience_seconds:
+            self._stopped = ProviderUnreachable(
+                f"{self._who} asks to wait {fault.retry_after:.0f} s ({fault.reason}); run again then, "
+                "or raise patience_seconds. Replies so far are in the journal"
+            )
+        if self._stopped is not None:
+            raise self._stopped from None
+
+    def _given_up(self, fault: Fault) -> Exception:
+        """What a request without a reply becomes: one unmeasured value or, after too many in a row, the end."""
+        if fault.kind == "refused":
+            return CallFailed(Status.REFUSED, fault.reason)
+        if fault.kind != "request" or not self._ever_answered:
+            self._failures += 1
+        if self._failures >= UNREACHABLE_AFTER:
+            self._stopped = ProviderUnreachable(
+                f"{self._who} failed {self._failures} calls in a row, each after all its attempts; the last: "
+                f"{fault.reason}. Replies so far are in the journal: run again to go on"
+            )
+            return self._stopped
+        return CallFailed(Status.TIMEOUT if fault.kind == "timeout" else Status.JUDGE_ERROR, fault.reason)
+
+    def _received(self, reply: Reply, read_tokens: int, seconds: float) -> Received:
+        taken = reply.input_tokens if reply.input_tokens is not None else read_tokens
+        written = reply.output_tokens if reply.output_tokens is not None else estimate_tokens(reply.text)
+        cost = self._price.of(taken, written)
+        self._tally.add(input_tokens=taken, output_tokens=written, cost=cost)
+        estimated = reply.input_tokens is None or reply.output_tokens is None
+        return Received(reply, taken, written, estimated, cost, seconds)

@@ -1,0 +1,48 @@
+"""What stops a run, and what only leaves one value unmeasured."""
+
+from __future__ import annotations
+
+from ragbench.types import Status
+
+
+class ModelError(RuntimeError):
+    """A run cannot go on with this model; what was answered so far is in the journal."""
+
+
+class ProviderRefused(ModelError):  # noqa: N818 - the provider refused; "Error" would say less
+    """The endpoint refuses every call: key, money, model name or address are wrong."""
+
+
+class ProviderUnreachable(ModelError):  # noqa: N818
+    """Call after call failed in all its attempts, with no success between."""
+
+
+class BudgetSpent(ModelError):  # noqa: N818
+    """The run's budget of calls, tokens or money admits no further call."""
+
+
+class CallFailed(Exception):  # noqa: N818 - caught inside the room: it becomes an unmeasured value
+    """One call has no reply; the status and the reason are the value's."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+class Fault(Exception):  # noqa: N818 - caught inside the room
+    """One attempt failed.
+
+    kind: "busy" (429, 529, 503: slow down), "server", "connection", "timeout": tried again;
+        "mechanism": the endpoint does not know this way of asking for a shape;
+        "request": this request alone cannot be served; "refused": its content is not answered;
+        "fatal": every request would be refused.
+    retry_after: seconds that the endpoint asked to wait, if it did. seconds: what the attempt took.
+    """
+
+    def __init__(self, kind: str, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.retry_after = retry_after
+        self.seconds = 0.0

@@ -1,0 +1,139 @@
+"""Replies that were paid for: the protocol that a store keeps, and the queue that brings it batches, not rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One reply with all that is needed to find, check, price and show it again.
+
+    key: see `ragbench.llm.request.key_of`. judge: the name in ragbench.toml; endpoint: its base URL.
+    request: `Request.as_json`. text, finish, refusal: the reply. seconds: what the model took.
+    input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`).
+    """
+
+    key: str
+    judge: str
+    endpoint: str
+    model: str
+    prompt: str
+    version: int
+    repeat: int
+    request: Mapping[str, Any]
+    text: str
+    finish: str
+    refusal: str | None
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+    cost: float
+    seconds: float
+    served_model: str | None = None
+
+
+class Journal(Protocol):
+    """Where replies are kept. Both calls may block and are made from a thread of their own, one at a time each."""
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Entry]:
+        """The entries that exist, by key."""
+        ...
+
+    def record(self, entries: Sequence[Entry]) -> Mapping[str, Entry]:
+        """Keep the entries; durable when this returns. The first one of a key wins, and is what is returned."""
+        ...
+
+
+@dataclass
+class MemoryJournal:
+    """A journal for as long as the process lives: equal questions are still asked only once."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Entry]:
+        """See `Journal`."""
+        return {key: self.entries[key] for key in keys if key in self.entries}
+
+    def record(self, entries: Sequence[Entry]) -> Mapping[str, Entry]:
+        """See `Journal`."""
+        return {entry.key: self.entries.setdefault(entry.key, entry) for entry in entries}
+
+
+class Batches(Generic[Item, Result]):
+    """Gathers single items while the last batch is under way, and hands them over together.
+
+    No timer: an item that finds nothing under way goes at once, and a busy journal makes the batches larger.
+    """
+
+    def __init__(self, call: Callable[[Sequence[Item]], Sequence[Result]], largest: int = 512) -> None:
+        self._call = call
+        self._largest = largest
+        self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
+        self._worker: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+
+    async def __call__(self, item: Item) -> Result:
+        """The result for this item; the batch goes on even if the caller is cancelled."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._pending.append((item, future))
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._drain())
+        return await future
+
+    async def _drain(self) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(0)
+        while self._pending:
+            batch, self._pending = self._pending[: self._largest], self._pending[self._largest :]
+            try:
+                results = await loop.run_in_executor(self._thread, self._call, [item for item, _ in batch])
+            except Exception as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
+                continue
+            for (_, future), result in zip(batch, results, strict=True):
+                if not future.done():
+                    future.set_result(result)
+
+    async def flush(self) -> None:
+        """Wait until everything handed in so far is through."""
+        if self._worker is not None:
+            await asyncio.gather(self._worker, return_exceptions=True)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False)
+
+
+class Ledger:
+    """A journal seen from the event loop: one entry at a time in, whole batches out."""
+
+    def __init__(self, journal: Journal) -> None:
+        def found(keys: Sequence[str]) -> Sequence[Entry | None]:
+            entries = journal.find(sorted(set(keys)))
+            return [entries.get(key) for key in keys]
+
+        def recorded(entries: Sequence[Entry]) -> Sequence[Entry]:
+            kept = journal.record(list({entry.key: entry for entry in reversed(entries)}.values()))
+            return [kept[entry.key] for entry in entries]
+
+        self.find: Batches[str, Entry | None] = Batches(found)
+        self.record: Batches[Entry, Entry] = Batches(recorded)
+
+    async def flush(self) -> None:
+        """Wait until everything handed in so far is kept."""
+        await self.record.flush()
+
+    def close(self) -> None:
+        """Let both threads end."""
+        self.find.close()
+        self.record.close()

@@ -1,0 +1,136 @@
+"""How many calls may be in flight at one provider, and when the next one may start."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Allowance:
+    """A bucket of permits that refills at `per_minute`; it holds ten seconds' worth, and may be overdrawn once."""
+
+    per_minute: float | None
+    level: float = field(init=False)
+    at: float = field(init=False, default=-math.inf)
+
+    def __post_init__(self) -> None:
+        self.level = self.capacity
+
+    @property
+    def capacity(self) -> float:
+        """The most that can be saved up."""
+        return max(1.0, (self.per_minute or 0) / 6)
+
+    def wait(self, amount: float, now: float) -> float:
+        """Seconds until `amount` may be taken; 0.0 if now. An amount above the capacity waits for a full bucket."""
+        if self.per_minute is None:
+            return 0.0
+        if self.at > -math.inf:
+            self.level = min(self.capacity, self.level + (now - self.at) * self.per_minute / 60)
+        self.at = now
+        missing = min(amount, self.capacity) - self.level
+        return max(0.0, missing * 60 / self.per_minute)
+
+    def take(self, amount: float) -> None:
+        """Take permits; negative amounts give back."""
+        if self.per_minute is not None:
+            self.level = min(self.capacity, self.level - amount)
+
+
+@dataclass
+class Ticket:
+    """One call's permission: when it began, and what it reserved."""
+
+    began: float
+    tokens: float
+
+
+class Limiter:
+    """Additive increase, multiplicative decrease, for one provider and everybody who calls it on one event loop.
+
+    It begins with a single call in flight and opens to `ceiling` at the first success, so that a wrong key costs one
+    call. A 429 shrinks the window by a third, once for all calls that were in flight together, and holds every call
+    back for as long as the provider asks; each success opens the window again a little.
+    """
+
+    def __init__(
+        self,
+        ceiling: int,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.ceiling = ceiling
+        self.window = 1.0
+        self.in_flight = 0
+        self._proven = False
+        self._requests = Allowance(requests_per_minute)
+        self._tokens = Allowance(tokens_per_minute)
+        self._resume_at = -math.inf
+        self._shrunk_at = -math.inf
+        self._waiting: deque[tuple[float, asyncio.Future[Ticket]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+
+    async def acquire(self, tokens: float) -> Ticket:
+        """Wait for a place, first come first served."""
+        future: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+        self._waiting.append((tokens, future))
+        self._pump()
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self._leave(future.result())
+            raise
+
+    def succeeded(self, ticket: Ticket, tokens: float) -> None:
+        """The call was answered and used so many tokens."""
+        self._tokens.take(tokens - ticket.tokens)
+        if not self._proven:
+            self._proven, self.window = True, float(self.ceiling)
+        self.window = min(self.ceiling, self.window + 0.5)
+        self._leave(ticket)
+
+    def failed(self, ticket: Ticket, *, busy: bool = False, retry_after: float | None = None) -> None:
+        """The call was not answered; `busy` if the provider asked for fewer calls."""
+        if busy and ticket.began > self._shrunk_at:
+            self.window = max(1.0, self.window * 2 / 3)
+            self._shrunk_at = self._clock()
+        if retry_after:
+            self._resume_at = max(self._resume_at, self._clock() + retry_after)
+        self._leave(ticket)
+
+    def cancelled(self, ticket: Ticket) -> None:
+        """The caller went away."""
+        self._leave(ticket)
+
+    def _leave(self, ticket: Ticket) -> None:
+        self.in_flight -= 1
+        self._pump()
+
+    def _pump(self) -> None:
+        while self._waiting and self.in_flight < int(self.window):
+            tokens, future = self._waiting[0]
+            if future.done():
+                self._waiting.popleft()
+                continue
+            now = self._clock()
+            wait = max(self._resume_at - now, self._requests.wait(1, now), self._tokens.wait(tokens, now))
+            if wait > 0:
+                self._wake_in(wait)
+                return
+            self._waiting.popleft()
+            self._requests.take(1)
+            self._tokens.take(tokens)
+            self.in_flight += 1
+            future.set_result(Ticket(now, tokens))
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(min(seconds, 60.0), self._pump)

@@ -1,0 +1,81 @@
+"""One event loop in a thread of its own, so that a notebook cell, a script and the command line all call the same way.
+
+A cell runs inside a loop already; starting a second one there is an error, and patching the first one breaks other
+libraries. Here the work happens beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+STOP_SECONDS = 1.5
+
+_guard = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def background_loop() -> asyncio.AbstractEventLoop:
+    """The loop of this process; started at the first call."""
+    global _loop
+    with _guard:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="ragbench", daemon=True).start()
+            atexit.register(_loop.call_soon_threadsafe, _loop.stop)
+    return _loop
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a coroutine, from anywhere that is not the background loop itself.
+
+    Ctrl-C (or a signal handler that raises) cancels the work, gives it STOP_SECONDS to hand received replies to the
+    journal, and goes on as KeyboardInterrupt.
+    """
+    loop = background_loop()
+    if threading.current_thread().name == "ragbench":
+        work.close()
+        raise RuntimeError("run() was called from the background loop itself: await the coroutine there")
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return _wait(future)
+    except BaseException:
+        if not future.done():
+            future.cancel()
+            _let_finish(loop)
+        raise
+
+
+async def submit(work: Coroutine[Any, Any, Result]) -> Result:
+    """The same for those who are inside another event loop and want to await: `await submit(coroutine)`."""
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, background_loop()))
+
+
+def _wait(future: Future[Result]) -> Result:
+    while True:  # a wait without end would not see Ctrl-C on every system
+        try:
+            return future.result(timeout=0.2)
+        except FutureTimeoutError:
+            if future.done():
+                return future.result()
+
+
+def _let_finish(loop: asyncio.AbstractEventLoop) -> None:
+    async def rest() -> None:
+        mine = asyncio.current_task()
+        end = loop.time() + STOP_SECONDS
+        await asyncio.sleep(0)
+        while ending := [task for task in asyncio.all_tasks() if task is not mine and task.cancelling()]:
+            if loop.time() >= end:
+                return
+            await asyncio.wait(ending, timeout=end - loop.time())
+
+    with contextlib.suppress(FutureTimeoutError, CancelledError):
+        asyncio.run_coroutine_threadsafe(rest(), loop).result(timeout=STOP_SECONDS)

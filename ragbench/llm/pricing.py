@@ -1,0 +1,123 @@
+"""What calls cost, what a run may spend, and how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ragbench.llm.errors import BudgetSpent
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Money per million tokens, read and written."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def of(self, input_tokens: float, output_tokens: float) -> float:
+        """The cost of one call."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Calls, tokens and money."""
+
+    calls: int = 0
+    tokens: float = 0
+    money: float = 0.0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.calls + other.calls, self.tokens + other.tokens, self.money + other.money)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.money - other.money)
+
+
+@dataclass
+class Budget:
+    """What one run may spend, all its models together; None is without limit.
+
+    A call is admitted only if the budget would hold even at its worst case (longest reply); calls in flight are
+    reserved at their worst case too. So the limits are never overrun, except by failed attempts, which are free but
+    for their count.
+    """
+
+    calls: int | None = None
+    tokens: float | None = None
+    money: float | None = None
+    spent: Amount = field(default_factory=Amount)
+    reserved: Amount = field(default_factory=Amount)
+
+    async def reserve(self, worst: Amount) -> None:
+        """Set aside the worst case of one call; waits for calls in flight where their end may make room for it.
+
+        Raises BudgetSpent, once nothing is in flight any more.
+        """
+        while not self._fits(self.spent + self.reserved + worst):
+            if self.reserved.calls == 0:
+                raise BudgetSpent(self._explain())
+            await asyncio.sleep(0.02)
+        self.reserved += worst
+
+    def settle(self, worst: Amount, actual: Amount) -> None:
+        """Replace a reservation by what the call really used."""
+        self.reserved -= worst
+        self.spent += actual
+
+    def _fits(self, amount: Amount) -> bool:
+        return (
+            (self.calls is None or amount.calls <= self.calls)
+            and (self.tokens is None or amount.tokens <= self.tokens)
+            and (self.money is None or amount.money <= self.money * (1 + 1e-9))
+        )
+
+    def _explain(self) -> str:
+        pairs = (
+            ("calls", self.spent.calls, self.calls),
+            ("tokens", round(self.spent.tokens), self.tokens),
+            ("money", round(self.spent.money, 6), self.money),
+        )
+        limits = ", ".join(f"{name}: {spent} of {limit}" for name, spent, limit in pairs if limit is not None)
+        return (
+            f"the budget admits no further call ({limits}); all replies are in the journal: raise [budget] in "
+            "ragbench.toml and run again to go on"
+        )
+
+
+@dataclass
+class Tally:
+    """How far the calls are, all clients together that share it; `on_change` is called after every step.
+
+    asked: questions put so far; done: answered (`journaled` of them without a call); failed: ended without a value.
+    """
+
+    asked: int = 0
+    done: int = 0
+    journaled: int = 0
+    failed: int = 0
+    in_flight: int = 0
+    calls: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    on_change: Callable[[Tally], None] | None = None
+
+    def add(self, **steps: float) -> None:
+        """Add to counters by name."""
+        for name, step in steps.items():
+            setattr(self, name, getattr(self, name) + step)
+        if self.on_change is not None:
+            self.on_change(self)
+
+    def seconds_left(self, seconds_so_far: float, total: int | None = None) -> float | None:
+        """About how long the rest takes, from the pace of the paid answers; None while there is no pace yet.
+
+        total: how many questions there will be, if known; else those put so far.
+        """
+        paid = self.done - self.journaled
+        left = (total or self.asked) - self.done - self.failed
+        return left * seconds_so_far / paid if paid > 0 else None

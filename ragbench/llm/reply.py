@@ -1,0 +1,156 @@
+"""From bytes to a checked value, or to nothing: no reply is ever bent into a score."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ragbench.llm.errors import Fault
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    AnyShape = TypeVar("AnyShape", bound=BaseModel)
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 60
+_FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(?P<inside>.*)\r?\n?```", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+
+
+class MalformedError(ValueError):
+    """A reply that is not of its shape; the message says why, in words that a model can act on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the endpoint said, as far as the protocol goes.
+
+    finish: "stop", "length", "content_filter" or what else the endpoint says; refusal: its own field, if filled.
+    input_tokens, output_tokens: as reported; None where the endpoint does not report usage.
+    """
+
+    text: str
+    finish: str
+    refusal: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    served_model: str | None = None
+
+
+def parse_envelope(body: bytes) -> Reply:
+    """The chat completion in a response's body.
+
+    Raises Fault ("server") for anything that is not one: HTML, half a JSON document, no choices, an error inside.
+    """
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Fault("server", "the response is not JSON") from None
+    if not isinstance(document, dict):
+        raise Fault("server", "the response is not a JSON object")
+    if document.get("error"):
+        raise Fault("server", f"the response reports an error: {_short(document['error'])}")
+    choices = document.get("choices")
+    if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+        raise Fault("server", "the response has no choices")
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise Fault("server", "the response has no message")
+    usage = document.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    refusal = message.get("refusal")
+    return Reply(
+        text=_text_of(message).replace("\0", "\ufffd"),
+        finish=str(choices[0].get("finish_reason") or "stop"),
+        refusal=refusal if isinstance(refusal, str) and refusal else None,
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        served_model=document["model"] if isinstance(document.get("model"), str) else None,
+    )
+
+
+def read(text: str, shape: type[AnyShape]) -> AnyShape:
+    """The one JSON object that the text is, checked strictly against the shape.
+
+    A leading <think> block of reasoning models and one fence around the whole are taken off; prose is not. NaN,
+    infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
+    Raises MalformedError.
+    """
+    from pydantic import ValidationError
+
+    inner = _THOUGHT.sub("", text, count=1).strip() if text.lstrip().startswith("<think>") else text.strip()
+    fence = _FENCE.fullmatch(inner)
+    inner = fence["inside"].strip() if fence else inner
+    if not inner:
+        raise MalformedError("the reply is empty")
+    if len(inner) > MAX_CHARACTERS:
+        raise MalformedError(f"the reply has more than {MAX_CHARACTERS} characters")
+    try:
+        found = json.loads(inner, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+        _shallow(found)
+    except MalformedError:
+        raise
+    except RecursionError:
+        raise MalformedError(f"the reply is nested more than {MAX_DEPTH} deep") from None
+    except ValueError as error:
+        raise MalformedError(f"the reply is not one JSON object: {error}") from None
+    if not isinstance(found, dict):
+        raise MalformedError("the reply is not a JSON object")
+    try:
+        return shape.model_validate_json(inner, strict=True)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in error.errors()[:5]]
+        raise MalformedError("; ".join(faults)) from None
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    calls = message.get("tool_calls")
+    if isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
+        function = calls[0].get("function")
+        if isinstance(function, dict) and isinstance(function.get("arguments"), str):
+            return str(function["arguments"])
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _short(value: Any) -> str:
+    message = value.get("message", value) if isinstance(value, dict) else value
+    return str(message)[:300]
+
+
+def _no_constant(name: str) -> float:
+    raise MalformedError(f"{name} is not a JSON number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise MalformedError(f"{digits[:20]} is too large a number")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise MalformedError("a key stands twice in one object")
+    return found
+
+
+def _shallow(value: Any, depth: int = 0) -> None:
+    if depth > MAX_DEPTH:
+        raise MalformedError(f"the reply is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, dict | list):
+        for child in value.values() if isinstance(value, dict) else value:
+            _shallow(child, depth + 1)
