@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,13 @@ def _papermill(notebook: Any, manager: Any, workplace: Path, advance: Callable[[
                     advance(done, total)
 
             nb_man.cell_complete = counted
-            with _registered(manager):
+            try:
                 return super().execute_managed_notebook(
                     nb_man, kernel_name, km=manager, resources={"metadata": {"path": str(workplace)}}, **more
                 )
+            finally:
+                _end(manager)
+                notebook.cells = nb_man.nb.cells
 
     engine = f"ragbench-{id(manager)}"
     papermill_engines.register(engine, Engine)
@@ -128,14 +131,6 @@ def _manager(private: Path, environment: Mapping[str, str]) -> Any:
         manager.transport = "ipc"
         manager.ip = str(private / "k")
     return manager
-
-
-@contextlib.contextmanager
-def _registered(manager: Any) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        _end(manager)
 
 
 def _end(manager: Any) -> None:

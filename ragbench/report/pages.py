@@ -49,22 +49,24 @@ def html(notebook: Any, name: str, measurements: Measurements, language: str, fa
     """The page of one executed notebook."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook))
+    outputs = [
+        [shown for output in cell.get("outputs", ()) if (shown := _output(output, measurements, present, _))]
+        for cell in notebook.cells
+    ]
     cells = [
         {
             "prose": prose.prose(cell.source, _) if cell.cell_type == "markdown" else None,
             "code": prose.code(cell.source) if cell.cell_type == "code" and cell.source.strip() else None,
-            "outputs": [
-                shown for output in cell.get("outputs", ()) if (shown := _output(output, measurements, present, _))
-            ],
+            "outputs": shown,
         }
-        for cell in notebook.cells
+        for cell, shown in zip(notebook.cells, outputs, strict=True)
     ]
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
         "cells": cells,
         "failure": failure,
-        "charts": any("rb-plot" in str(o) for c in cells for o in c["outputs"]),
+        "charts": any("rb-plot" in one for shown in outputs for one in shown),
     }
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)

@@ -159,7 +159,8 @@ class Material:
     @cached_property
     def _columns(self) -> dict[tuple[str, str], Any]:
         table = self.score_table
-        return {(str(m), str(s)): table[(m, s)].to_numpy(dtype=float) for m, s in table.columns}
+        values = table.to_numpy(dtype=float)
+        return {(str(m), str(s)): values[:, place] for place, (m, s) in enumerate(map(tuple, table.columns))}
 
     @cached_property
     def retrieved(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
