@@ -24,7 +24,7 @@ def lab(
 
     from ragbench import report, settings
 
-    path = report.notebook_path(notebook)
+    path = report.find(notebook)
     root = settings.project_folder()
     if ip not in LOOPBACK:
         typer.secho(f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, fg="yellow")

@@ -1,0 +1,112 @@
+"""`ragbench run`: notebooks with parameters become a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.report import RunResult, Step
+
+MATERIAL = "statistics_calibration"  # a page about ragbench itself, made by `make calibrate`, not part of a report
+
+
+def run(
+    notebooks: Annotated[list[str] | None, typer.Argument(help="Notebooks by name or path; all tiers if none.")] = None,
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Data set below data/; `name:ru` for a language.")
+    ] = "",
+    systems: Annotated[str, typer.Option("--systems", "-s", help="Systems, comma-separated; all if not given.")] = "",
+    parameter: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A notebook's parameter, as `name=value`; repeatable.")
+    ] = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
+) -> None:
+    """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
+
+    Examples:
+
+    - `ragbench run` measures the systems of ragbench.toml on its data set.
+    - `ragbench run tier1_retrieval -d xquad-ru -p k=20` one tier, another data set, deeper rankings.
+    - `ragbench run -l ru` pages in Russian.
+
+    Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed.
+    """
+    from ragbench import report, settings
+
+    known = settings.load()
+    given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
+    given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
+    chosen: list[str] = notebooks or _tiers()
+    with _Bars() as bars:
+        result = report.run(chosen, given, out, jobs=jobs, language=language or known.language, progress=bars.show)
+    _conclude(result)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise typer.BadParameter(f"{text!r}: write it as name=value", param_hint="-p")
+    return name.strip(), value
+
+
+def _tiers() -> list[str]:
+    from ragbench import settings
+
+    folder = settings.project_folder() / settings.load().notebooks_folder
+    found = sorted(path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
+    if not found:
+        raise typer.BadParameter(f"there are no notebooks in {folder}; name one by its path", param_hint="NOTEBOOKS")
+    return found
+
+
+def _conclude(result: RunResult) -> None:
+    for name, line in result.failures.items():
+        typer.secho(f"{name} failed: {line}", err=True, fg=typer.colors.RED)
+    typer.echo(str(result.index))
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
+
+
+class _Bars:
+    """One bar a notebook with the time left, on a terminal; one line a notebook elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._console = Console(stderr=True)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[work]}"),
+            console=self._console,
+            disable=not sys.stderr.isatty(),
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> _Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def show(self, step: Step) -> None:
+        """Draw one step of a run."""
+        if step.notebook not in self._tasks:
+            self._tasks[step.notebook] = self._bars.add_task(step.notebook, total=None, work="")
+            if not sys.stderr.isatty():
+                typer.echo(f"{step.notebook} …", err=True)
+        task = self._tasks[step.notebook]
+        if step.work_total > 0:
+            self._bars.update(task, completed=step.work_done, total=step.work_total, work=step.label)
+        elif step.total > 0:
+            self._bars.update(task, completed=step.done, total=step.total, work="")
