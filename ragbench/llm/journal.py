@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -39,16 +39,32 @@ class Entry:
     seconds: float
     served_model: str | None = None
 
+    def as_row(self) -> Row:
+        """The entry as plain values by column name."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    @classmethod
+    def from_row(cls, row: Row) -> Entry:
+        """The entry of a row; columns that it does not know are ignored."""
+        return cls(**{name: row[name] for name in COLUMNS})
+
+
+Row = Mapping[str, Any]
+COLUMNS = tuple(column.name for column in fields(Entry))
+
 
 class Journal(Protocol):
-    """Where replies are kept. Both calls may block and are made from a thread of their own, one at a time each."""
+    """Where replies are kept, as rows of plain values (`Entry.as_row`), so that a store need not know this room.
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Entry]:
-        """The entries that exist, by key."""
+    Both calls may block; each is made from a thread of its own, one at a time.
+    """
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """The rows that exist, by key."""
         ...
 
-    def record(self, entries: Sequence[Entry]) -> Mapping[str, Entry]:
-        """Keep the entries; durable when this returns. The first one of a key wins, and is what is returned."""
+    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
         ...
 
 
@@ -56,15 +72,15 @@ class Journal(Protocol):
 class MemoryJournal:
     """A journal for as long as the process lives: equal questions are still asked only once."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Entry]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         """See `Journal`."""
-        return {key: self.entries[key] for key in keys if key in self.entries}
+        return {key: self.rows[key] for key in keys if key in self.rows}
 
-    def record(self, entries: Sequence[Entry]) -> Mapping[str, Entry]:
+    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """See `Journal`."""
-        return {entry.key: self.entries.setdefault(entry.key, entry) for entry in entries}
+        return {row["key"]: self.rows.setdefault(row["key"], row) for row in rows}
 
 
 class Batches(Generic[Item, Result]):
@@ -119,12 +135,12 @@ class Ledger:
 
     def __init__(self, journal: Journal) -> None:
         def found(keys: Sequence[str]) -> Sequence[Entry | None]:
-            entries = journal.find(sorted(set(keys)))
-            return [entries.get(key) for key in keys]
+            rows = journal.find(sorted(set(keys)))
+            return [Entry.from_row(rows[key]) if key in rows else None for key in keys]
 
         def recorded(entries: Sequence[Entry]) -> Sequence[Entry]:
-            kept = journal.record(list({entry.key: entry for entry in reversed(entries)}.values()))
-            return [kept[entry.key] for entry in entries]
+            kept = journal.record([entry.as_row() for entry in {entry.key: entry for entry in entries}.values()])
+            return [Entry.from_row(kept[entry.key]) for entry in entries]
 
         self.find: Batches[str, Entry | None] = Batches(found)
         self.record: Batches[Entry, Entry] = Batches(recorded)

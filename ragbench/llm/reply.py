@@ -65,12 +65,12 @@ def parse_envelope(body: bytes) -> Reply:
     usage = usage if isinstance(usage, dict) else {}
     refusal = message.get("refusal")
     return Reply(
-        text=_text_of(message).replace("\0", "\ufffd"),
-        finish=str(choices[0].get("finish_reason") or "stop"),
-        refusal=refusal if isinstance(refusal, str) and refusal else None,
+        text=_storable(_text_of(message)),
+        finish=_storable(str(choices[0].get("finish_reason") or "stop")),
+        refusal=_storable(refusal) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        served_model=document["model"] if isinstance(document.get("model"), str) else None,
+        served_model=_storable(document["model"]) if isinstance(document.get("model"), str) else None,
     )
 
 
@@ -119,6 +119,11 @@ def _text_of(message: Mapping[str, Any]) -> str:
         parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
         return "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""
+
+
+def _storable(text: str) -> str:
+    """Without what no database stores: the null character, and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def _count(value: Any) -> int | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pgvector.sqlalchemy import Vector
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
+    Double,
     ForeignKey,
     Identity,
     Integer,
@@ -17,6 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
     func,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 SCHEMA = "ragbench"
 metadata = MetaData(schema=SCHEMA)
@@ -74,4 +77,37 @@ collection = Table(
     Column("embedder_id", Integer, ForeignKey(embedder.c.id, ondelete="CASCADE"), nullable=False),
     Column("index", Text, nullable=False),
     UniqueConstraint("dataset_id", "embedder_id", "index"),
+)
+
+# one row per reply of a model that was paid for; `key` is over who was asked and what
+journal = Table(
+    "journal",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("judge", Text, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("prompt", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("request", JSONB, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("finish", Text, nullable=False),
+    Column("refusal", Text),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("estimated", Boolean, nullable=False),
+    Column("cost", Double, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("served_model", Text),
+    Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+# a single row: how often the journal was asked, and how often it had the reply
+journal_use = Table(
+    "journal_use",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("lookups", BigInteger, nullable=False),
+    Column("hits", BigInteger, nullable=False),
 )

@@ -1,0 +1,151 @@
+"""The journal: every reply of a model that was paid for, durable before it is used, shared by all processes."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, bindparam, func, select, text, update
+from sqlalchemy.exc import DBAPIError
+
+from ragbench.store.errors import StoreError, told_plainly, went_away
+from ragbench.store.tables import SCHEMA, journal, journal_use
+
+Row = Mapping[str, Any]
+Result = TypeVar("Result")
+
+COLUMNS = tuple(column.name for column in journal.columns if column.name != "recorded_at")
+PATIENCE_SECONDS = 45.0
+"""How long a server that went away is waited for."""
+_COUNT_SECONDS = 1.0
+
+_ARRAYS = {"INTEGER": "int[]", "BIGINT": "bigint[]", "BOOLEAN": "boolean[]", "DOUBLE": "float8[]"}
+
+
+def _insert() -> str:
+    arrays = [f"CAST(:{name} AS {_ARRAYS.get(str(journal.c[name].type), 'text[]')})" for name in COLUMNS]
+    chosen = [f"CAST(r.{name} AS jsonb)" if name == "request" else f"r.{name}" for name in COLUMNS]
+    return (
+        f"INSERT INTO {SCHEMA}.journal ({', '.join(COLUMNS)}) SELECT {', '.join(chosen)} "  # noqa: S608
+        f"FROM unnest({', '.join(arrays)}) AS r({', '.join(COLUMNS)}) ON CONFLICT (key) DO NOTHING RETURNING key"
+    )
+
+
+@dataclass(frozen=True)
+class JournalSize:
+    """What one judge's share of the journal holds: replies, tokens, money, and the seconds that the models took."""
+
+    judge: str
+    model: str
+    replies: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+
+
+class DatabaseJournal:
+    """Rows of replies by key. The first row of a key stays; a later one with the same key changes nothing.
+
+    A server that goes away is waited for, PATIENCE_SECONDS at most; then StoreError. Safe for several threads.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._insert = text(_insert())
+        self._find = select(*(journal.c[name] for name in COLUMNS)).where(
+            journal.c.key == func.any(bindparam("keys", type_=None))
+        )
+        self._lock = threading.Lock()
+        self._lookups = self._hits = 0
+        self._counted_at = time.monotonic()
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """The rows that exist, by key."""
+        if not keys:
+            return {}
+        found = self._patiently("reading the journal", lambda connection: self._read(connection, keys))
+        with self._lock:
+            self._lookups += len(keys)
+            self._hits += len(found)
+            due = time.monotonic() - self._counted_at > _COUNT_SECONDS
+        if due:
+            self.count()
+        return found
+
+    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        """Keep the rows; committed when this returns. Returns, by key, what the journal holds: the first row won."""
+        if not rows:
+            return {}
+        arrays = {name: [row[name] for row in rows] for name in COLUMNS if name != "request"}
+        arrays["request"] = [json.dumps(row["request"], ensure_ascii=False, allow_nan=False) for row in rows]
+
+        def write(connection: Connection) -> Mapping[str, Row]:
+            new = set(connection.scalars(self._insert, arrays))
+            older = [row["key"] for row in rows if row["key"] not in new]
+            kept = {row["key"]: row for row in rows if row["key"] in new}
+            return {**kept, **self._read(connection, older)} if older else kept
+
+        return self._patiently("writing the journal", write)
+
+    def rows(self, judge: str | None = None) -> Iterator[Row]:
+        """All rows in the order of their keys, streamed; of one judge if named."""
+        wanted = select(*(journal.c[name] for name in COLUMNS)).order_by(journal.c.key.collate("C"))
+        if judge is not None:
+            wanted = wanted.where(journal.c.judge == judge)
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            for row in connection.execution_options(yield_per=500).execute(wanted):
+                yield dict(row._mapping)
+
+    def sizes(self) -> list[JournalSize]:
+        """What the journal holds, by judge and model."""
+        columns = (journal.c.input_tokens, journal.c.output_tokens, journal.c.cost, journal.c.seconds)
+        wanted = (
+            select(journal.c.judge, journal.c.model, func.count(), *(func.sum(column) for column in columns))
+            .group_by(journal.c.judge, journal.c.model)
+            .order_by(journal.c.judge, journal.c.model)
+        )
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            return [
+                JournalSize(judge, model, count, int(read), int(written), float(cost), float(seconds))
+                for judge, model, count, read, written, cost, seconds in connection.execute(wanted)
+            ]
+
+    def use(self) -> tuple[int, int]:
+        """(lookups, hits) since the journal was made, all processes together."""
+        self.count()
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            row = connection.execute(select(journal_use.c.lookups, journal_use.c.hits)).one()
+            return int(row[0]), int(row[1])
+
+    def count(self) -> None:
+        """Add this process's lookups and hits to the shared counters."""
+        with self._lock:
+            lookups, hits = self._lookups, self._hits
+            self._lookups = self._hits = 0
+            self._counted_at = time.monotonic()
+        if lookups:
+            more = {"lookups": journal_use.c.lookups + lookups, "hits": journal_use.c.hits + hits}
+            self._patiently("counting the journal's use", lambda c: c.execute(update(journal_use).values(more)))
+
+    def _read(self, connection: Connection, keys: Sequence[str]) -> Mapping[str, Row]:
+        return {row.key: dict(row._mapping) for row in connection.execute(self._find, {"keys": list(keys)})}
+
+    def _patiently(self, doing: str, work: Callable[[Connection], Result]) -> Result:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with self._engine.begin() as connection:
+                    return work(connection)
+            except DBAPIError as error:
+                if not went_away(error.orig) or time.monotonic() > until:
+                    with told_plainly(doing):
+                        raise
+            time.sleep(0.5)
+
+
+__all__ = ["COLUMNS", "DatabaseJournal", "JournalSize", "StoreError"]
