@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ragbench import stats
@@ -14,15 +15,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True)
+class Sureness:
+    """How sure the statements of a page are: confidence level, draws of bootstrap and randomization, and their seed."""
+
+    level: float
+    resamples: int
+    seed: int
+
+
 def find(
     scores: pd.DataFrame,
     metrics: Sequence[Metric],
     systems: Sequence[str],
-    *,
     clusters: Mapping[str, str] | None,
-    level: float,
-    resamples: int,
-    seed: int,
+    sureness: Sureness,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric, and comparisons of every other system with the first.
 
@@ -40,10 +47,10 @@ def find(
         NamedEstimate(name, label, estimate)
         for name in systems
         for label, estimate in stats.estimate_many(
-            columns[name], clusters=labels, bounds=bounds, level=level, resamples=resamples, seed=seed
+            columns[name], clusters=labels, bounds=bounds, **asdict(sureness)
         ).items()
     ]
-    better: dict[str, Better] = {each.label: each.better or "higher" for each in metrics if each.better}
+    better: dict[str, Better] = {each.label: each.better for each in metrics if each.better is not None}
     found = []
     baseline = systems[0]
     for challenger in systems[1:]:
@@ -52,10 +59,8 @@ def find(
             {label: columns[challenger][label] for label in better},
             clusters=labels,
             better=better,
-            level=level,
-            resamples=resamples,
-            seed=seed,
             names=(baseline, challenger),
+            **asdict(sureness),
         )
         found += list(compared.items())
     adjusted = stats.adjust([comparison for _, comparison in found])

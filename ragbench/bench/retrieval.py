@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import rankings
@@ -112,13 +112,13 @@ def _measure(session: Session, request: _Request) -> Measurement:
         [row for name in session.systems for row in _scores(name, asked, found[name], request, pages)],
         columns=list(SCORE_COLUMNS),
     )
-    sureness = {"level": request.level, "resamples": request.resamples, "seed": request.seed}
-    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters=clusters, **sureness)
+    sureness = findings.Sureness(request.level, request.resamples, request.seed)
+    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **sureness,
+            **asdict(sureness),
             "n_questions": len(asked),
             "n_without_relevant": len(session.dataset.questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
