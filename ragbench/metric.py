@@ -159,12 +159,16 @@ def parse(label: str) -> Metric:
 
 
 def _option(found: Metric, part: str) -> tuple[str, Any]:
-    key, equals, value = part.partition("=")
+    key, equals, value = (each.strip() for each in part.partition("="))
     if not equals:
         raise ValueError(f"{found.name}({part}): an option is written name=value")
-    try:
-        if re.fullmatch(r"-?\d+", value.strip()):
-            return key.strip(), int(value)
-        return key.strip(), float(value) if re.fullmatch(r"-?\d+\.\d+", value.strip()) else value.strip()
-    except ValueError as error:  # pragma: no cover - the pattern above admits only numbers
-        raise ValueError(f"{found.name}({part}): {error}") from error
+    return key, _literal(value)
+
+
+def _literal(text: str) -> Any:
+    """What `f"{value}"` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):
+        return float(text)
+    return {"True": True, "False": False, "None": None}.get(text, text)

@@ -142,8 +142,8 @@ def from_arrays(retrieved: Ids, questions: Ids, documents: Ids, gains: Array | N
     slots, values = _slots(len(retrieved), questions, documents, gains)
     found, judged = _looked_up(ranks, slots, values)
     positive = np.maximum(values, 0.0)
-    if len(positive) > 1 and (positive[:-1] < positive[1:]).any():
-        positive = -np.sort(-positive, axis=0)
+    unsorted = np.flatnonzero((positive[:-1] < positive[1:]).any(axis=0))
+    positive[:, unsorted] = -np.sort(-positive[:, unsorted], axis=0)
     most = int((positive > 0).any(axis=1).sum())
     has_zeros = bool((gains <= 0).any())
     return Ranking(
@@ -216,17 +216,22 @@ def _slots(n: int, questions: Ids, documents: Ids, gains: Array) -> tuple[Ids, A
         order = np.argsort(questions, kind="stable")
         questions, documents, gains = questions[order], documents[order], gains[order]
     counts = np.bincount(questions, minlength=n)
-    first = np.cumsum(counts) - counts
-    slot = np.arange(len(questions)) - first[questions]
-    slots = np.full((int(counts.max(initial=0)), n), -1, dtype=np.int64)
-    values = np.zeros(slots.shape)
-    slots[slot, questions] = documents
-    values[slot, questions] = gains
+    most = int(counts.max(initial=0))
+    place = (np.arange(len(questions)) - (np.cumsum(counts) - counts)[questions]) * n + questions
+    slots = np.full((most, n), -1, dtype=np.int64)
+    values = np.zeros((most, n))
+    slots.ravel()[place] = documents
+    values.ravel()[place] = gains
+    if most <= _FEW:
+        for late in range(1, most):
+            for early in range(late):
+                again = np.flatnonzero((slots[late] == slots[early]) & (slots[late] >= 0))
+                values[early, again] = np.maximum(values[early, again], values[late, again])
+                slots[late, again], values[late, again] = -1, 0.0
+        return slots, values
     order = np.lexsort((-gains, documents, questions))
-    again = np.zeros(len(questions), dtype=bool)
-    again[1:] = (np.diff(questions[order]) == 0) & (np.diff(documents[order]) == 0)
-    again = order[again]
-    slots[slot[again], questions[again]], values[slot[again], questions[again]] = -1, 0.0
+    again = order[1:][(np.diff(questions[order]) == 0) & (np.diff(documents[order]) == 0)]
+    slots.ravel()[place[again]], values.ravel()[place[again]] = -1, 0.0
     return slots, values
 
 
@@ -235,9 +240,9 @@ def _looked_up(ranks: Ids, slots: Ids, values: Array) -> tuple[Array, NDArray[np
     gains, judged = np.zeros(ranks.shape), np.zeros(ranks.shape, dtype=bool)
     if len(slots) <= _FEW:
         for documents, known in zip(slots, values, strict=True):
-            same = (ranks == documents) & (documents >= 0)
-            judged |= same
-            gains += same * known
+            place = np.flatnonzero(ranks == np.where(documents >= 0, documents, -2))
+            judged.ravel()[place] = True
+            gains.ravel()[place] = known[place % len(known)]
         return gains, judged
     order = np.argsort(slots, axis=0, kind="stable")
     spread = int(max(slots.max(initial=0), ranks.max(initial=0))) + 2
