@@ -1,0 +1,183 @@
+"""Tier 1 from a folder of data to a measurement, in the real database, against values computed by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragbench import bench, settings
+from ragbench.bench import BenchError
+from ragbench.measurement import Measurement
+from ragbench.types import Verdict
+
+CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}
+RELEVANT = {"q1": {"a1": 1}, "q2": {"b1": 2, "c1": 1}, "q3": {"d1": 1}, "q4": {}}
+GOOD = {"q1": ["a1", "b1"], "q2": ["b1", "c1", "a1"], "q3": ["a1", "d1"], "q4": ["a1"]}
+POOR = {"q1": ["b1", "a2", "a1"], "q2": ["a2", "c1", "b1"], "q4": ["a1"]}
+
+
+@pytest.fixture
+def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder with five chunks, four questions, and two systems whose results are logged."""
+    data = tmp_path / "data" / "small"
+    data.mkdir(parents=True)
+    (data / "dataset.toml").write_text('title = "Small"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+    chunks = [{"id": name, "text": f"Text of {name}.", "url": url} for name, url in CHUNKS.items()]
+    questions = [
+        {"id": name, "text": f"What of {name}?", "relevant": relevant, "answerable": bool(relevant)}
+        for name, relevant in RELEVANT.items()
+    ]
+    write_lines(data / "chunks.en.jsonl", chunks)
+    write_lines(data / "questions.en.jsonl", questions)
+    for name, results in (("good", GOOD), ("poor", POOR)):
+        rows = [{"id": question, "retrieved": ids} for question, ids in results.items()]
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    (tmp_path / "ragbench.toml").write_text(
+        'dataset = "small"\nbaseline = "poor"\n'
+        f'[database]\nfolder = "{database_folder}"\n'
+        '[systems.good]\nresults = "good.jsonl"\n'
+        '[systems.poor]\nresults = "poor.jsonl"\n'
+        '[systems.ngrams]\nembedder = "hashing"\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+    return tmp_path
+
+
+def write_lines(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
+    rows = measurement.scores.query("system == @system and metric == @metric")
+    return dict(zip(rows["sample"], rows["value"], strict=True))
+
+
+def value(measurement: Measurement, system: str, metric: str) -> float:
+    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
+    return found
+
+
+@pytest.mark.usefixtures("project")
+def test_the_values_are_those_computed_by_hand() -> None:
+    found = bench.retrieval(systems="good,poor")
+    assert values(found, "good", "mrr") == {"q1": 1.0, "q2": 1.0, "q3": 0.5}
+    assert values(found, "poor", "mrr") == {"q1": 1 / 3, "q2": 0.5, "q3": 0.0}
+    assert values(found, "poor", "precision@5") == {"q1": 0.2, "q2": 0.4, "q3": 0.0}
+    ideal = 2 + 1 / math.log2(3)
+    poor = 1 / math.log2(3) + 2 / math.log2(4)
+    assert values(found, "poor", "ndcg@5")["q2"] == pytest.approx(poor / ideal, abs=1e-12)
+    assert value(found, "good", "mrr") == pytest.approx(2.5 / 3)
+    assert value(found, "good", "hit_rate@1") == pytest.approx(2 / 3)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_not_averaged_is_counted() -> None:
+    found = bench.retrieval(systems="good,poor")
+    assert found.facts["n_questions"] == 3
+    assert found.facts["n_without_relevant"] == 1
+    assert found.facts["unanswered"] == {"poor": 1, "good": 0}
+    assert set(found.scores["sample"]) == {"q1", "q2", "q3"}
+    assert {e.estimate.n for e in found.estimates} == {3}
+
+
+@pytest.mark.usefixtures("project")
+def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -> None:
+    found = bench.retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5")
+    assert [s["name"] for s in found.facts["systems"]] == ["poor", "good", "ngrams"]
+    assert [(c.metric, c.comparison.baseline, c.comparison.challenger) for c in found.comparisons] == [
+        ("mrr", "poor", "good"),
+        ("ndcg@5", "poor", "good"),
+        ("mrr", "poor", "ngrams"),
+        ("ndcg@5", "poor", "ngrams"),
+    ]
+    assert all(c.comparison.p_adjusted is not None for c in found.comparisons)
+    assert all(c.comparison.verdict is Verdict.NOT_SHOWN for c in found.comparisons), "three questions show nothing"
+    assert found.facts["stand_ins"] == ["ngrams"]
+
+
+@pytest.mark.usefixtures("project")
+def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
+    found = bench.retrieval(systems="poor", unit="url", metrics="mrr,recall@3,ndcg@3")
+    assert values(found, "poor", "mrr") == {"q1": 0.5, "q2": 0.5, "q3": 0.0}
+    rows = found.retrieved.query("sample == 'q1'")
+    assert list(zip(rows["rank"], rows["url"], rows["gain"], strict=True)) == [(1, "/b", 0.0), (2, "/a", 1.0)]
+    assert list(found.questions.set_index("sample")["relevant"]["q2"]) == ["/b", "/c"]
+
+
+@pytest.mark.usefixtures("project")
+def test_a_short_ranking_leaves_out_the_cutoffs_beyond_it() -> None:
+    found = bench.retrieval(systems="good", k=3)
+    labels = list(dict.fromkeys(found.scores["metric"]))
+    assert labels == ["hit_rate@1", "mrr", "recall@1", "recall@3", "precision@1", "precision@3", "ndcg"]
+    assert found.retrieved["rank"].max() == 3
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({"systems": "none"}, "no system 'none' in ragbench.toml; there are good, poor, ngrams"),
+        ({"systems": "good", "baseline": "poor"}, "baseline = 'poor' is not among the systems measured: good"),
+        ({"k": 0}, "k = 0: a whole number from 1"),
+        ({"k": 5, "metrics": "ndcg@10"}, "ndcg@10 looks at more than the k = 5"),
+        ({"unit": "page"}, "unit = 'page': it is chunk or url"),
+        ({"cluster_by": "x"}, "cluster_by = 'x'"),
+        ({"metrics": "avg_spread"}, "does not read a ranking"),
+        ({"metrics": "mmr"}, "did you mean mrr"),
+    ],
+)
+def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected) as caught:
+        bench.retrieval(**wrong)
+    assert isinstance(caught.value, BenchError) or "metric" in str(caught.value)
+
+
+def test_questions_of_one_cluster_are_drawn_together(project: Path) -> None:
+    path = project / "data" / "small" / "questions.en.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    write_lines(path, [{**row, "cluster": "one"} if row["id"] in ("q1", "q2") else row for row in rows])
+    together = bench.retrieval(systems="poor", metrics="mrr")
+    assert together.facts["n_clusters"] == 2
+    assert together.estimates[0].estimate.clusters == 2
+    apart = bench.retrieval(systems="poor", metrics="mrr", cluster_by="none")
+    assert apart.facts["n_clusters"] is None
+    assert apart.estimates[0].estimate.value == together.estimates[0].estimate.value
+
+
+def test_a_run_keeps_what_it_measured_and_draws_from_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / "run"))
+    first = bench.retrieval(systems="good,poor")
+    (project / "good.jsonl").unlink()
+    again = bench.retrieval(systems="good,poor")
+    assert again.estimates == first.estimates
+    assert (project / "run" / "parts" / "tier1_retrieval" / "scores.parquet").is_file()
+
+
+def test_two_measurements_are_equal_to_the_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / name))
+        bench.retrieval(systems="ngrams,poor")
+    for path in (project / "one" / "parts" / "tier1_retrieval").iterdir():
+        other = project / "two" / "parts" / "tier1_retrieval" / path.name
+        assert path.read_bytes() == other.read_bytes(), path.name
+
+
+def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_data: Callable[[str], Path]) -> None:
+    from ragbench import datasets
+
+    chunks, questions, _ = datasets.squad.read(shared_data("xquad/xquad.ru.json.gz"))
+    about = {"title": "XQuAD", "licence": "CC BY-SA 4.0", "source": "xquad.ru.json.gz", "language": "ru"}
+    datasets.write("xquad-ru", project / "data", chunks=chunks, questions=questions, **about)
+    found = bench.retrieval("xquad-ru", "ngrams", metrics="hit_rate@1,mrr", resamples=1000)
+    estimate = {e.metric: e.estimate for e in found.estimates}["mrr"]
+    assert estimate.n == 894
+    assert estimate.clusters == 36
+    assert estimate.low is not None
+    assert estimate.low > 0.5, "180 passages: chance is below 0.04"
