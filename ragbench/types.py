@@ -210,6 +210,7 @@ class Comparison:
     questions_needed: how many questions in all would show the observed difference with 80 % power; None likewise.
     margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
     family: how many comparisons were corrected together, and by what.
+    intervals: every interval of the difference that was computed, by method, the printed one among them.
     """
 
     baseline: str
@@ -235,6 +236,7 @@ class Comparison:
     family: str = ""
     seed: int | None = None
     note: str = ""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @runtime_checkable

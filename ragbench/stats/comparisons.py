@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.draws import mean_draws, sign_flips
+from ragbench.stats.draws import sign_flips
 from ragbench.stats.intervals import Interval
+from ragbench.stats.means import Mean, means_of
 from ragbench.stats.power import minimum_detectable_difference, sample_size
 from ragbench.stats.samples import Labels, Units, as_codes, as_values, check_level, check_resamples, units_of
 from ragbench.types import Array, Better, Comparison, Verdict
 
 FEWEST_MOVED = 10
+FEWEST_FOR_BOOTSTRAP = 100
+FEWEST_CLUSTERS = 20
+SKEWED_DIFFERENCE = 0.03
+"""|acceleration| from which on the interval of a dense, skewed difference is the studentized one."""
 
 
 def compare(
@@ -86,7 +91,13 @@ def compare_metrics(
         matrix = np.column_stack([differences[name][mask] for name in members])
         units = units_of(matrix, None if codes is None else codes[mask])
         rng = np.random.default_rng(seed)
-        draws = mean_draws(units, resamples, rng) if units.number > 1 else None
+        spread = units.deviations > 1e-24 * np.maximum(np.sum(matrix**2, axis=0), 1e-300)
+        if not len(matrix):
+            for name in members:
+                direction = better[name] if isinstance(better, Mapping) else better
+                found[name] = _nothing(names, direction, level, int((~mask).sum()), seed)
+            continue
+        means = means_of(units, spread, resamples, rng, spread)
         tests = _tests(units, resamples, rng)
         for position, name in enumerate(members):
             direction = better[name] if isinstance(better, Mapping) else better
@@ -94,9 +105,11 @@ def compare_metrics(
             p, test = tests[position]
             if test == "sign flips, exact" and _is_binary(baseline[name]) and _is_binary(challenger[name]):
                 test = "McNemar, exact"
+            flags = test == "McNemar, exact" or (_is_binary(baseline[name]) and _is_binary(challenger[name]))
             found[name] = _one(
-                units, position, draws, p, test, direction, level, limit, int((~mask).sum()), names, seed
-            )
+                means[position], matrix[:, position], flags, p, test, direction, level, limit,
+                int((~mask).sum()), names, seed,
+            )  # fmt: skip
     return {name: found[name] for name in shared}
 
 
@@ -162,9 +175,9 @@ def _complete_p(moved: Array) -> float:
 
 
 def _one(
-    units: Units,
-    position: int,
-    draws: Array | None,
+    mean: Mean,
+    column: Array,
+    flags: bool,
     p: float,
     test: str,
     better: Better,
@@ -174,22 +187,16 @@ def _one(
     names: tuple[str, str],
     seed: int,
 ) -> Comparison:
-    n = units.n
-    if n == 0:
-        return Comparison(
-            *names, math.nan, math.nan, math.nan, level, "none", math.nan, "none", math.nan, Verdict.NOT_SHOWN,
-            0, dropped, better, margin=margin, seed=seed, note="empty",
-        )  # fmt: skip
-    value = float(units.means[position])
-    variance = float(units.variances()[position]) if units.number > 1 else 0.0
-    deviation = math.sqrt(float(units.deviations[position]) / (n - 1)) if n > 1 else 0.0
-    variance, deviation = (variance, deviation) if deviation > 1e-12 * max(abs(value), 1e-300) else (0.0, 0.0)
-    (low, high), method, note = _interval(units, position, draws, value, variance, level)
-    per_question = math.sqrt(variance * n)  # the spread a question would have if questions were independent
+    units, value, n = mean.units, mean.value, mean.units.n
+    intervals = mean.intervals(level) | _few_moved(mean, column, flags, level)
+    method, note = _choose(intervals, mean, column)
+    low, high = intervals.get(method, (math.nan, math.nan))
+    deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0
+    per_question = math.sqrt(mean.variance * n)  # the spread of a question if questions were independent
     verdict = verdict_of(value, p, better, level)
     p_equivalence = None
     if margin is not None:
-        p_equivalence = equivalence_p(value, variance, max(units.number - 1, 1), margin)
+        p_equivalence = equivalence_p(value, mean.variance, mean.freedom, margin)
         if p_equivalence < 1 - level and verdict is Verdict.NOT_SHOWN:
             verdict = Verdict.SAME
     return Comparison(
@@ -213,23 +220,46 @@ def _one(
         p_equivalence=p_equivalence,
         seed=seed,
         note=note,
+        intervals=intervals,
     )
 
 
-def _interval(
-    units: Units, position: int, draws: Array | None, value: float, variance: float, level: float
-) -> tuple[Interval, str, str]:
-    if variance <= 0 or draws is None:
-        return (math.nan, math.nan), "none", "no_spread" if units.n > 1 else "few"
-    residuals = units.residuals()[:, position]
-    moved = int(units.counts @ (units.sums[:, position] != 0))
-    note = "few" if units.n < 30 else "few_clusters" if units.number < 20 else "few" if moved < FEWEST_MOVED else ""
-    corrected = None
-    if not note:
-        corrected = kinds.bca(draws[:, position], value, kinds.acceleration(residuals, units.counts), level)
-    if corrected is not None:
-        return corrected, "bca", ""
-    return kinds.student(value, variance, units.number - 1, level), "t", note or "no_bca"
+def _nothing(names: tuple[str, str], better: Better, level: float, dropped: int, seed: int) -> Comparison:
+    """No pair was measured on both sides."""
+    nan = math.nan
+    return Comparison(
+        *names, nan, nan, nan, level, "none", nan, "none", nan, Verdict.NOT_SHOWN, 0, dropped, better, seed=seed,
+        note="empty",
+    )  # fmt: skip
+
+
+def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str, Interval]:
+    """Bonett and Price's interval, for independent pairs few of which moved; 0/1 values move by 1."""
+    moved = column[column != 0]
+    if mean.units.clustered or not (len(moved) or flags):
+        return {}
+    step = float(np.mean(moved**2)) if len(moved) else 1.0
+    square = float(np.sum(column**2)) + 2 * step
+    low, high = kinds.bonett_price(mean.value, square, len(column), mean.freedom, level)
+    return {"bonett_price": (max(low, -1.0), min(high, 1.0)) if flags else (low, high)}
+
+
+def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tuple[str, str]:
+    """Which interval of the difference is printed, and why it is not BCa's."""
+    units = mean.units
+    moved = int(np.sum(column != 0))
+    sparse = moved < FEWEST_MOVED and (2 * moved <= len(column) or mean.variance <= 0)
+    if sparse and "bonett_price" in intervals and len(column) > 1:
+        return "bonett_price", "few_moved" if moved else "no_spread"
+    if mean.variance <= 0:
+        return "none", "no_spread" if units.n > 1 else "few"
+    if units.clustered and units.number < FEWEST_CLUSTERS:
+        return "t", "few_clusters"
+    if "studentized" in intervals and abs(mean.acceleration) > SKEWED_DIFFERENCE and 2 * moved > len(column):
+        return "studentized", "skewed"
+    if moved < FEWEST_FOR_BOOTSTRAP or "bca" not in intervals:
+        return "t", "few"
+    return "bca", ""
 
 
 def equivalence_p(difference: float, variance: float, freedom: float, margin: float) -> float:

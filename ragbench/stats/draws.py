@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.stats.cells import bins, cells
+from ragbench.stats.histograms import bins, cells
 from ragbench.stats.samples import Units
 from ragbench.types import Array
 
@@ -23,36 +23,59 @@ FEWEST_FOR_SINGLE = 2_000
 
 
 def mean_draws(units: Units, resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples, metrics) means of bootstrap samples of whole units.
+    """(resamples, metrics) means over values in bootstrap samples of whole units."""
+    whole = np.column_stack([units.sums, units.sizes])
+    totals = _draws(whole, units.counts, resamples, rng, may_bin=bool(np.ptp(units.sizes) == 0))
+    return totals[:, :-1] / totals[:, -1:]
 
-    Three engines draw from the same distribution; the cheapest is taken. Cells: equal units share a multinomial
-    count, so the cost does not depend on how many units there are. Weights: blocks of multinomial weights times the
-    matrix, for all metrics at once. Bins (20,000 units and more): neighbouring values share a count, and their inner
-    spread, less than a thousandth of the variance, is drawn as a normal value.
+
+def total_draws(units: Units, resamples: int, rng: np.random.Generator) -> Array:
+    """(resamples, columns) sums over bootstrap samples of whole units, all columns of one draw together."""
+    return _draws(units.sums, units.counts, resamples, rng, may_bin=False)
+
+
+def studentized_draws(units: Units, resamples: int, rng: np.random.Generator) -> Array:
+    """(resamples, metrics) (mean of the resample − mean) / its own standard error: what the bootstrap-t needs.
+
+    Resamples without spread are NaN.
     """
-    rows, counts = _joint(units)
-    number, metrics = int(counts.sum()), units.sums.shape[1]
+    sizes = units.sizes[:, None]
+    off = units.residuals()
+    count = off.shape[1]
+    whole = np.hstack([off, off**2, off * sizes, sizes, sizes**2])
+    totals = _draws(whole, units.counts, resamples, rng, may_bin=False)
+    first, second, mixed = (totals[:, k * count : (k + 1) * count] for k in range(3))
+    shift = first / totals[:, -2:-1]
+    squares = second - 2 * shift * mixed + shift**2 * totals[:, -1:]
+    number = units.number
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = first / np.sqrt(np.maximum(squares, 0) * (number / (number - 1)))
+    found[squares <= 1e-12 * (units.counts @ off**2)] = np.nan
+    return found
+
+
+def _draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.random.Generator, *, may_bin: bool) -> Array:
+    """(resamples, columns) totals of bootstrap samples of the rows, by the cheapest of three engines.
+
+    Cells: equal units share a multinomial count, so the cost does not depend on how many units there are. Weights:
+    blocks of multinomial weights times the matrix, for all columns at once. Bins (20,000 units and more, each column
+    by itself): neighbouring values share a count, and their inner spread, less than a thousandth of the variance, is
+    drawn as a normal value.
+    """
+    if (counts == 1).all():
+        rows, counts = cells(rows)
+    number, columns = int(counts.sum()), rows.shape[1]
     costs = {
         "cells": len(rows) * CELL,
-        "weights": number * (UNIT + PRODUCT * metrics),
-        "bins": metrics * 64 * CELL if number >= FEWEST_FOR_BINS and np.ptp(units.sizes) == 0 else np.inf,
+        "weights": number * (UNIT + PRODUCT * columns),
+        "bins": columns * 64 * CELL if may_bin and number >= FEWEST_FOR_BINS else np.inf,
     }
     engine = min(costs, key=lambda name: costs[name])
     if engine == "cells":
-        return _ratios(_cell_draws(rows, counts, resamples, rng))
+        return _cell_draws(rows, counts, resamples, rng)
     if engine == "weights":
-        return _ratios(_weight_draws(np.repeat(rows, counts, axis=0), resamples, rng))
-    columns = [_bin_draws(column, counts, resamples, rng) for column in rows[:, :-1].T]
-    return np.column_stack(columns) / rows[0, -1]
-
-
-def _joint(units: Units) -> tuple[Array, NDArray[np.int64]]:
-    rows = np.column_stack([units.sums, units.sizes])
-    return (rows, units.counts) if (units.counts != 1).any() else cells(rows)
-
-
-def _ratios(totals: Array) -> Array:
-    return totals[:, :-1] / totals[:, -1:]
+        return _weight_draws(np.repeat(rows, counts, axis=0), resamples, rng)
+    return np.column_stack([_bin_draws(column, counts, resamples, rng) for column in rows.T])
 
 
 def _cell_draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.random.Generator) -> Array:
@@ -66,11 +89,11 @@ def _cell_draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.
 
 
 def _bin_draws(column: Array, counts: NDArray[np.int64], resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples,) means of one metric, from at most 64 bins of neighbouring values."""
+    """(resamples,) totals of one column, from at most 64 bins of neighbouring values."""
     means, variances, sizes = bins(column, counts, 64)
     number = int(sizes.sum())
     drawn = rng.multinomial(number, sizes / number, size=resamples).astype(np.float64)
-    return (drawn @ means + np.sqrt(drawn @ variances) * rng.standard_normal(resamples)) / number
+    return drawn @ means + np.sqrt(drawn @ variances) * rng.standard_normal(resamples)
 
 
 def _weight_draws(rows: Array, resamples: int, rng: np.random.Generator) -> Array:
@@ -140,9 +163,7 @@ def sign_flips(differences: Array, resamples: int, rng: np.random.Generator) -> 
     return _flip_cells(rows, counts, width, resamples, rng)
 
 
-def _flip_cells(
-    rows: Array, counts: NDArray[np.int64], width: int, resamples: int, rng: np.random.Generator
-) -> Array:
+def _flip_cells(rows: Array, counts: NDArray[np.int64], width: int, resamples: int, rng: np.random.Generator) -> Array:
     words = (counts + width - 1) // width
     values = np.repeat(rows, words, axis=0)
     bits = np.full(len(values), width)

@@ -58,6 +58,31 @@ def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:
     return float(counts @ residuals**3) / (6 * second**1.5) if second > 0 else math.nan
 
 
+def studentized(ratios: Array, value: float, variance: float, level: float) -> Interval | None:
+    """Bootstrap-t interval (Efron 1981) from resampled (mean − value) / own standard error; NaN ratios are left out.
+
+    None where more than a hundredth of the resamples had no spread.
+    """
+    kept = ratios[np.isfinite(ratios)]
+    if len(kept) < 0.99 * len(ratios):
+        return None
+    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    error = math.sqrt(variance)
+    return value - float(high) * error, value - float(low) * error
+
+
+def bonett_price(value: float, square: float, n: float, freedom: float, level: float) -> Interval:
+    """Adjusted Wald interval of a paired difference (Bonett, Price 2012), for any scores.
+
+    Two pairs are added, one that moved up and one that moved down, each by the root mean `square` of those that
+    moved (1 for 0/1 values). value: mean difference. square: mean squared difference over the `n` pairs.
+    """
+    total = n + 2
+    moved, second = value * n / total, square / total
+    half = t_quantile((1 + level) / 2, freedom) * math.sqrt(max(second - moved**2, 0.0) / total)
+    return moved - half, moved + half
+
+
 def wilson(share: float, effective: float, quantile: float) -> Interval:
     """Wilson's score interval (1927) for a mean on [0, 1] that is as sure as `effective` independent 0/1 values."""
     square = quantile**2

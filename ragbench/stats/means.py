@@ -1,0 +1,91 @@
+"""A mean of units with its resamples: the intervals that estimates and comparisons choose from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.stats import intervals as kinds
+from ragbench.stats.draws import mean_draws, studentized_draws
+from ragbench.stats.intervals import Interval
+from ragbench.stats.samples import Units
+from ragbench.types import Array
+
+SKEWED = 0.02
+"""From this |acceleration| on (skewness / 6√n) BCa and t cover too little, and the studentized bootstrap is needed."""
+
+MOST_FOR_STUDENTIZED = 5_000
+"""With more units than this BCa covers as well, for skewness up to that of a lognormal(1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """One metric's mean over the values of all units.
+
+    variance: squared standard error (with clusters, the C / (C − 1) sandwich); 0 without spread.
+    acceleration: of BCa; NaN without spread. draws, ratios: resampled means and studentized deviations, if drawn.
+    """
+
+    value: float
+    variance: float
+    acceleration: float
+    units: Units
+    draws: Array | None = None
+    ratios: Array | None = None
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the standard error: units − 1."""
+        return max(self.units.number - 1, 1)
+
+    def intervals(self, level: float) -> dict[str, Interval]:
+        """percentile, bca, studentized and t, as far as each exists."""
+        found: dict[str, Interval] = {}
+        if self.draws is None or self.variance <= 0:
+            return found
+        found["percentile"] = kinds.percentile(self.draws, level)
+        corrected = kinds.bca(self.draws, self.value, self.acceleration, level)
+        if corrected is not None:
+            found["bca"] = corrected
+        if self.ratios is not None:
+            studentized = kinds.studentized(self.ratios, self.value, self.variance, level)
+            if studentized is not None:
+                found["studentized"] = studentized
+        found["t"] = kinds.student(self.value, self.variance, self.freedom, level)
+        return found
+
+
+def means_of(
+    units: Units, spread: NDArray[np.bool_], resamples: int, rng: np.random.Generator, studentize: NDArray[np.bool_]
+) -> list[Mean]:
+    """The mean of every metric, with one set of resamples for all.
+
+    spread: (metrics,) whether single values differ at all. studentize: (metrics,) where skewed means may need the
+    studentized bootstrap; it is drawn for those that are few (below 30 units) or skewed.
+    """
+    values = units.means
+    residuals = units.residuals(values)
+    variances = np.where(spread & (units.number > 1), units.variances(), 0.0)
+    shapes = np.array([kinds.acceleration(column, units.counts) for column in residuals.T])
+    draws = mean_draws(units, resamples, rng) if units.number > 1 and (variances > 0).any() else None
+    wanted = studentize & (variances > 0) & (units.number <= MOST_FOR_STUDENTIZED)
+    wanted &= (np.abs(shapes) > SKEWED) | (units.number < 30)
+    ratios: dict[int, Array] = {}
+    if wanted.any():
+        chosen = np.flatnonzero(wanted)
+        part = Units(units.sums[:, chosen], units.sizes, units.counts, units.clustered, units.deviations[chosen])
+        ratios = dict(zip(chosen.tolist(), studentized_draws(part, resamples, rng).T, strict=True))
+    return [
+        Mean(
+            float(values[place]),
+            float(variances[place]),
+            float(shapes[place]) if variances[place] > 0 else math.nan,
+            units,
+            draws[:, place] if draws is not None else None,
+            ratios.get(place),
+        )
+        for place in range(len(values))
+    ]
