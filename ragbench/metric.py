@@ -72,6 +72,15 @@ class Metric:
         """Whether `metric @ k` means something."""
         return "k" in inspect.signature(self.function).parameters
 
+    @property
+    def legal_options(self) -> tuple[str, ...]:
+        """What `with_options` can bind."""
+        return tuple(
+            name
+            for name, parameter in inspect.signature(self.function).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in ("judge", "embedder")
+        )
+
     def __matmul__(self, cutoff: int) -> Metric:
         if not self.takes_cutoff:
             raise ValueError(f"{self.name} has no cut-off; write it without @{cutoff}")
@@ -81,14 +90,10 @@ class Metric:
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with keyword arguments bound; an unknown one is an error that lists the legal ones."""
-        legal = [
-            name
-            for name, parameter in inspect.signature(self.function).parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in ("judge", "embedder")
-        ]
         for name in options:
-            if name not in legal:
-                raise ValueError(f"{self.name} has no option {name!r}; it has {', '.join(legal) or 'none'}")
+            if name not in self.legal_options:
+                legal = ", ".join(self.legal_options) or "none"
+                raise ValueError(f"{self.name} has no option {name!r}; it has {legal}")
         return replace(self, options={**self.options, **options})
 
     def __call__(self, first: Any, **more: Any) -> Any:

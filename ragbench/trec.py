@@ -55,7 +55,7 @@ class Run:
 def read_qrels(path: Path | str) -> Qrels:
     """Grades by document by query. A pair may be repeated with the same grade, not with another.
 
-    Raises TrecError for a line that is not `QUERY ITERATION DOCUMENT GRADE`, and FileNotFoundError.
+    Raises TrecError for a line that is not `QUERY ITERATION DOCUMENT GRADE`, or no file.
     """
     path = Path(path)
     qrels: Qrels = {}
@@ -77,7 +77,7 @@ def read_qrels(path: Path | str) -> Qrels:
 def read_run(path: Path | str) -> Run:
     """The documents and scores of each query, in the file's order; an empty file is a run that answered nothing.
 
-    Raises TrecError for a line that is not `QUERY Q0 DOCUMENT RANK SCORE TAG`, and FileNotFoundError.
+    Raises TrecError for a line that is not `QUERY Q0 DOCUMENT RANK SCORE TAG`, or no file.
     """
     path = Path(path)
     queries: dict[str, Retrieved] = {}
@@ -168,6 +168,10 @@ def _lines(path: Path, expected: str) -> Iterator[tuple[int, list[str]]]:
                         f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {expected}"
                     )
                 yield number, words
+    except FileNotFoundError:
+        raise TrecError(f"{path}: there is no such file; expected lines like {expected}") from None
+    except IsADirectoryError:
+        raise TrecError(f"{path} is a folder; expected a file with lines like {expected}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise TrecError(f"{path} is a broken gzip file: {error}") from error
 

@@ -1,0 +1,359 @@
+"""`ragbench trec`: judgements and runs in TREC's formats, measured and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.metric import Metric
+    from ragbench.trec import Qrels, Run
+    from ragbench.types import Array, Better, Comparison, Estimate
+
+_WIDTH_OF_FILES = 160  # where the table goes to a file or a pipe
+NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
+MORE = ("map", "bpref", "rbp", "r_precision")
+_OTHER_NAMES = {"map": "average_precision", "Rprec": "r_precision", "recip_rank": "mrr", "success": "hit_rate"}
+_OTHER_CUTS = {"P": "precision", "recall": "recall", "success": "hit_rate", "ndcg_cut": "ndcg", "map_cut": "map"}
+
+
+class Convention(StrEnum):
+    """Whose conventions to follow instead of ragbench's own."""
+
+    TREC_EVAL = "trec_eval"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with the files.
+
+    metrics: the metric by the name that was asked for.
+    level: the smallest grade that counts as relevant, None for every positive one.
+    clusters: a pattern whose first group, found in a query's name, names the cluster of the query.
+    """
+
+    metrics: Mapping[str, Metric]
+    level: float | None = None
+    compatible: Convention | None = None
+    complete: bool = False
+    all_pairs: bool = False
+    clusters: re.Pattern[str] | None = None
+    confidence: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What the files say: values by run and metric in the order of `queries`, and what follows from them."""
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Mapping[str, Array]]
+    estimates: Mapping[tuple[str, str], Estimate]
+    comparisons: Sequence[tuple[str, Comparison]]
+    facts: Mapping[str, Any]
+
+
+def trec(
+    qrels: Annotated[Path, typer.Argument(help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, plain or gzipped.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG. First: baseline."),
+    ],
+    metrics: Annotated[
+        str, typer.Option("--metrics", "-m", help="Comma-separated, also by trec_eval's names; all if not given.")
+    ] = "",
+    level: Annotated[
+        float | None, typer.Option(help="Smallest grade that counts as relevant where a metric knows only yes and no.")
+    ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Queries that a run lacks count 0 (always so without --compatible).")
+    ] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Also the value of each query.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write everything as JSON; - for the screen.")
+    ] = None,
+    compatible: Annotated[
+        Convention | None, typer.Option(help="Ties, 32-bit scores and missing queries as trec_eval has them.")
+    ] = None,
+    clusters: Annotated[
+        str, typer.Option(help="Pattern whose group names a query's cluster: '^(.+)_' for 31_1, 31_2.")
+    ] = "",
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare every two runs, not only with the first.")
+    ] = False,
+    confidence: Annotated[float, typer.Option(help="Level of intervals and verdicts.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Draws of bootstrap and randomization.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
+) -> None:
+    """Measure runs against judgements, and say which is better and how sure one can be.
+
+    A mean is over all judged queries that have a relevant document; a query that a run lacks counts 0; equal scores
+    keep the file's order; later copies of a document are dropped. `--compatible trec_eval` does as trec_eval does.
+
+    Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
+    """
+    from ragbench import trec as files
+
+    try:
+        plan = Plan(
+            metrics=asked(metrics, level),
+            level=level,
+            compatible=compatible,
+            complete=complete,
+            all_pairs=all_pairs,
+            clusters=re.compile(clusters) if clusters else None,
+            confidence=confidence,
+            resamples=resamples,
+            seed=seed,
+        )
+        found = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
+    except files.TrecError:
+        raise
+    except (ValueError, re.error) as error:
+        raise typer.BadParameter(str(error)) from None
+    if json_file is None or str(json_file) != "-":
+        _print(found, per_query)
+    if json_file is not None:
+        _write(json_file, as_json(found, per_query=per_query))
+
+
+def asked(metrics: str, level: float | None) -> dict[str, Metric]:
+    """Metrics by the name they were asked for: a catalogue label, or trec_eval's name; nothing asked: all of them.
+
+    Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
+    """
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    if level is not None and not level > 0:
+        raise ValueError(f"--level {level:g}: the smallest grade that counts as relevant is above 0")
+    known = catalogue()
+    own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
+    every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
+    found: dict[str, Metric] = {}
+    for name in _split(metrics) or [*every, *MORE]:
+        metric = parse(_catalogue_name(name))
+        if metric.grain != "ranking":
+            raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
+        if level is not None and "level" in metric.legal_options:
+            metric = metric.with_options(level=level)
+        found[name] = metric
+    return found
+
+
+def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
+    """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
+
+    A value that is not measured (no relevant document; with trec_eval's conventions, a query that the run lacks) is
+    NaN. Raises TrecError for two runs of one name and for a cluster pattern that a query does not match.
+    """
+    from ragbench import stats, trec
+
+    queries = tuple(qrels)
+    names = trec.distinct_names(runs)
+    values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
+    labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
+    sureness = {"level": plan.confidence, "resamples": plan.resamples, "seed": plan.seed}
+    bounds = {name: metric.bounds for name, metric in plan.metrics.items()}
+    estimates = {
+        (name, metric): estimate
+        for name in names
+        for metric, estimate in stats.estimate_many(values[name], clusters=labels, bounds=bounds, **sureness).items()  # type: ignore[arg-type]
+    }
+    better: dict[str, Better] = {name: metric.better or "higher" for name, metric in plan.metrics.items()}
+    pairs = list(combinations(names, 2)) if plan.all_pairs else [(names[0], other) for other in names[1:]]
+    compared = [
+        (metric, comparison)
+        for pair in pairs
+        for metric, comparison in stats.compare_metrics(
+            values[pair[0]],
+            values[pair[1]],
+            clusters=labels,
+            better=better,
+            names=pair,
+            **sureness,  # type: ignore[arg-type]
+        ).items()
+    ]
+    adjusted = stats.adjust([comparison for _, comparison in compared])
+    return Assessment(
+        queries,
+        values,
+        estimates,
+        [(metric, one) for (metric, _), one in zip(compared, adjusted, strict=True)],
+        _facts(qrels, names, runs, plan),
+    )
+
+
+def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
+    """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    estimate_keys = ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters")
+    comparison_keys = ("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n")
+    result: dict[str, Any] = {
+        "facts": dict(found.facts),
+        "estimates": [
+            {"notebook": NOTEBOOK, "system": run, "metric": metric, **_only(asdict(estimate), estimate_keys)}
+            for (run, metric), estimate in found.estimates.items()
+        ],
+        "comparisons": [
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), (*comparison_keys, "n_dropped", "family"))}
+            for metric, one in found.comparisons
+        ],
+    }
+    if per_query:
+        result["per_query"] = [
+            {"run": run, "query": query, "metric": metric, "value": float(value)}
+            for run, columns in found.values.items()
+            for metric, column in columns.items()
+            for query, value in zip(found.queries, column, strict=True)
+        ]
+    return result
+
+
+def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    import numpy as np
+
+    from ragbench import rankings, trec
+    from ragbench.metrics.evaluation import evaluate
+
+    if plan.compatible is None:
+        rows = [trec.listed_order(run.queries.get(query, trec.Retrieved())) for query in qrels]
+        ranking = rankings.from_lists([row for row, _ in rows], list(qrels.values()))
+        found = evaluate(ranking, plan.metrics.values())
+        return {name: found[metric.label] for name, metric in plan.metrics.items()}
+    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete)
+    lists = [
+        trec.trec_eval_order(run.queries.get(query, trec.Retrieved()), where=f"{run.path}, query {query}")
+        for query in counted
+    ]
+    pooled = [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in counted]
+    found = evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
+    position = {query: number for number, query in enumerate(qrels)}
+    places = [position[query] for query in counted]
+    columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
+    for name, metric in plan.metrics.items():
+        columns[name][places] = found[metric.label]
+    return columns
+
+
+def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) -> dict[str, Any]:
+    least = plan.level or 0.0
+    relevant = [any(grade > 0 and grade >= least for grade in judged.values()) for judged in qrels.values()]
+    return {
+        "conventions": plan.compatible.value if plan.compatible else "ragbench",
+        "relevance_level": plan.level,
+        "metrics": {name: metric.label for name, metric in plan.metrics.items()},
+        "queries_judged": len(qrels),
+        "queries_without_relevant": relevant.count(False),
+        "seed": plan.seed,
+        "resamples": plan.resamples,
+        "runs": [
+            {
+                "run": name,
+                "tag": run.tag,
+                "queries_answered": sum(query in run.queries for query in qrels),
+                "queries_missing": sum(query not in run.queries for query in qrels),
+                "queries_not_judged": sum(query not in qrels for query in run.queries),
+                "documents": sum(len(row.documents) for query, row in run.queries.items() if query in qrels),
+                "duplicates": sum(
+                    len(row.documents) - len(set(row.documents)) for query, row in run.queries.items() if query in qrels
+                ),
+                "tied_scores": sum(
+                    len(row.scores) - len(set(row.scores)) for query, row in run.queries.items() if query in qrels
+                ),
+            }
+            for name, run in zip(names, runs, strict=True)
+        ],
+    }
+
+
+def _split(metrics: str) -> list[str]:
+    """At commas outside parentheses: `ndcg(gain=exponential,ideal=graded)@10,map` are two."""
+    return [name.strip() for name in re.split(r",(?![^()]*\))", metrics) if name.strip()]
+
+
+def _catalogue_name(name: str) -> str:
+    if cut := re.fullmatch(rf"({'|'.join(_OTHER_CUTS)})_(\d+)", name):
+        return _catalogue_name(f"{_OTHER_CUTS[cut[1]]}@{cut[2]}")
+    head, *tail = re.split(r"(?=[@(])", name, maxsplit=1)
+    return _OTHER_NAMES.get(head, head) + "".join(tail)
+
+
+def _cluster(query: str, pattern: re.Pattern[str]) -> str:
+    from ragbench.trec import TrecError
+
+    match = pattern.search(query)
+    if match is None or not pattern.groups or match[1] is None:
+        raise TrecError(f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'")
+    return match[1]
+
+
+def _only(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: row[key] for key in keys}
+
+
+def _print(found: Assessment, per_query: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH_OF_FILES)
+    if per_query:
+        for row in as_json(found, per_query=True)["per_query"]:
+            typer.echo(f"{row['run']}\t{row['query']}\t{row['metric']}\t{row['value']:.6f}")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("run", "metric", "mean", "interval", "method", "n", "unmeasured"):
+        table.add_column(title, justify="left" if title in ("run", "metric", "method") else "right")
+    for (run, metric), one in found.estimates.items():
+        bounds = "—" if one.low is None else f"{one.low:.4f} … {one.high:.4f}"
+        table.add_row(run, metric, f"{one.value:.4f}", bounds, one.method, str(one.n), str(one.n_unmeasured))
+    console.print(table)
+    if found.comparisons:
+        console.print()
+        console.print(_comparison_table(found.comparisons))
+        console.print(f"corrected over all comparisons: {found.comparisons[0][1].family}", highlight=False)
+
+
+def _comparison_table(comparisons: Sequence[tuple[str, Comparison]]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("challenger", "baseline", "metric", "difference", "interval", "p", "corrected p", "n", "verdict"):
+        left = title in ("challenger", "baseline", "metric", "verdict")
+        table.add_column(title, justify="left" if left else "right")
+    for metric, one in comparisons:
+        table.add_row(
+            one.challenger,
+            one.baseline,
+            metric,
+            f"{one.difference:+.4f}",
+            f"{one.low:+.4f} … {one.high:+.4f}",
+            f"{one.p:.4f}",
+            "—" if one.p_adjusted is None else f"{one.p_adjusted:.4f}",
+            str(one.n),
+            one.verdict.value,
+        )
+    return table
+
+
+def _write(path: Path, value: dict[str, Any]) -> None:
+    import json
+
+    from ragbench.measurement import without_nan
+
+    text = json.dumps(without_nan(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    if str(path) == "-":
+        typer.echo(text, nl=False)
+        return
+    from ragbench.report import files
+
+    files.write(path, text)
+    typer.echo(str(path), err=True)
