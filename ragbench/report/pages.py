@@ -49,27 +49,41 @@ def html(notebook: Any, name: str, measurements: Measurements, language: str, fa
     """The page of one executed notebook."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook))
-    outputs = [
-        [shown for output in cell.get("outputs", ()) if (shown := _output(output, measurements, present, _))]
-        for cell in notebook.cells
-    ]
-    cells = [
-        {
-            "prose": prose.prose(cell.source, _) if cell.cell_type == "markdown" else None,
-            "code": prose.code(cell.source) if cell.cell_type == "code" and cell.source.strip() else None,
-            "outputs": shown,
-        }
-        for cell, shown in zip(notebook.cells, outputs, strict=True)
-    ]
+    blocks = _blocks(notebook, measurements, present, _)
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
-        "cells": cells,
+        "blocks": blocks,
         "failure": failure,
-        "charts": any("rb-plot" in one for shown in outputs for one in shown),
+        "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
     }
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)
+
+
+def _blocks(notebook: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> list[dict[str, Any]]:
+    """Prose, and outputs with the code that made them folded below: of every code cell since the last output."""
+    blocks: list[dict[str, Any]] = []
+    sources: list[str] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            sources += [cell.source] if cell.source.strip() else []
+            shown = [made for output in cell.outputs if (made := _output(output, measurements, present, _))]
+            if shown:
+                blocks.append({"outputs": shown, "code": _folded(sources)})
+                sources = []
+        elif cell.cell_type == "markdown":
+            if sources:
+                blocks.append({"outputs": [], "code": _folded(sources)})
+                sources = []
+            blocks.append({"outputs": [], "prose": prose.prose(cell.source, _)})
+    if sources:
+        blocks.append({"outputs": [], "code": _folded(sources)})
+    return blocks
+
+
+def _folded(sources: list[str]) -> Markup:
+    return Markup("").join(prose.code(source) for source in sources)
 
 
 def chrome(language: str, title: str) -> dict[str, Any]:

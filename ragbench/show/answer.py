@@ -184,7 +184,7 @@ def facts(material: Material) -> Markup:
     if known.get("n_questions") is not None:
         rows.append((_("questions"), _.integer(int(known["n_questions"]))))
     rows += [
-        (_("unit"), known.get("unit")),
+        (_("unit"), unit(material)),
         (_("baseline"), material.baseline),
         (_("seed"), known.get("seed")),
         (_("judge"), known.get("judge")),
@@ -196,6 +196,13 @@ def facts(material: Material) -> Markup:
         if value not in (None, "")
     )
     return Markup('<dl class="rb-facts">{}</dl>{}').format(line, _stand_ins(material))
+
+
+def unit(material: Material) -> str | None:
+    """The word for what is ranked."""
+    _ = material.text
+    named = material.facts.get("unit")
+    return {"chunk": _("passage"), "url": _("web page")}.get(str(named), named)
 
 
 def _stand_ins(material: Material) -> Markup:

@@ -37,7 +37,8 @@ NOTEBOOK_COLOURS = {
     "@paper": "rgba(0,0,0,0)",
 }
 LABEL = 26
-AXIS_PIXELS = 52
+AXIS_PIXELS = 44
+TOP, BOTTOM = 6, 26
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
@@ -106,11 +107,11 @@ def figure(material: Material) -> dict[str, Any]:
     panels = _panels(material)
     rows = [len(metrics) for metrics in panels]
     row_pixels = max(40, 15 * len(material.systems) + 22)
-    height = sum(rows) * row_pixels + len(panels) * AXIS_PIXELS
+    inner = sum(rows) * row_pixels + (len(panels) - 1) * AXIS_PIXELS
     layout: dict[str, Any] = {
-        "height": height,
+        "height": inner + TOP + BOTTOM,
         "autosize": True,
-        "margin": {"l": 8, "r": 16, "t": 4, "b": 34, "pad": 0},
+        "margin": {"l": 8, "r": 16, "t": TOP, "b": BOTTOM, "pad": 0},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "@ink"},
@@ -125,13 +126,13 @@ def figure(material: Material) -> dict[str, Any]:
     traces: list[dict[str, Any]] = []
     top = 1.0
     for number, metrics in enumerate(panels, start=1):
-        share = (rows[number - 1] * row_pixels) / height
+        share = (rows[number - 1] * row_pixels) / inner
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _x_axis(material, metrics, suffix)
         layout[f"yaxis{suffix}"] = _y_axis(metrics, (max(0.0, top - share), top), suffix)
         layout["annotations"] += [_label(metric, row, suffix) for row, metric in enumerate(metrics)]
         traces += [_trace(material, name, metrics, suffix) for name in material.systems]
-        top -= share + AXIS_PIXELS / height
+        top -= share + AXIS_PIXELS / inner
     return {"data": traces, "layout": layout}
 
 
@@ -205,6 +206,8 @@ def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, An
         "ticks": "",
         "tickfont": {"color": "@muted", "size": 12},
         "nticks": 6,
+        "showline": True,
+        "linecolor": "@muted",
         "automargin": False,
     }
     numbers = [

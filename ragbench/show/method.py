@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.material import Material, listed
+from ragbench.show.provenance import IDENTITIES, flat
 from ragbench.show.table import method_name
 from ragbench.show.text import shown
 from ragbench.types import Verdict
@@ -39,8 +40,8 @@ def _intervals(material: Material) -> list[str]:
         else:
             text = _("Intervals: {names}, over questions.", names=names)
         said.append(text)
-    if any(e.note in ("few", "ceiling", "no_spread") for e in estimates):
-        said.append(_("Where a bootstrap interval would be too narrow, Wilson's interval is printed and marked."))
+    if any(e.note and e.low is not None for e in estimates):
+        said.append(_("Where the plain bootstrap interval would mislead, another one is printed and marked."))
     return said
 
 
@@ -85,15 +86,17 @@ def _tests(material: Material) -> list[str]:
 def test_name(material: Material, test: str) -> str:
     """The name of a test for people."""
     _ = material.text
+    name, _comma, exact = test.partition(",")
     names = {
-        "randomization": _("sign-flip randomization"),
-        "sign_flip": _("sign-flip randomization"),
-        "mcnemar": _("exact McNemar test"),
-        "tukey": _("randomized Tukey test (max-T)"),
-        "wilcoxon": _("Wilcoxon signed-rank test"),
+        "sign flips": _("sign-flip randomization"),
+        "McNemar": _("exact McNemar test"),
+        "max-T": _("randomized Tukey test (max-T)"),
+        "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
-    return names.get(test.lower().replace("-", "_").replace(" ", "_"), test)
+    if name == "sign flips" and exact.strip() == "exact":
+        return _("complete sign-flip randomization")
+    return names.get(name, test)
 
 
 def _clusters(material: Material) -> list[str]:
@@ -124,19 +127,34 @@ def _clusters(material: Material) -> list[str]:
 
 
 def _systems(material: Material) -> Markup:
-    _ = material.text
+    """What each system is, and what was found out about it while measuring."""
     described = [s for s in material.facts.get("systems", ()) if isinstance(s, Mapping) and s.get("name")]
     rows = Markup("").join(
-        Markup("<dt>{}</dt><dd>{}</dd>").format(shown(s["name"]), _description(s)) for s in described if len(s) > 1
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(shown(s["name"]), _description(material, s))
+        for s in described
+        if len(s) > 1
     )
-    return Markup('<dl class="rb-glossary">{}</dl>').format(rows) if rows else Markup("")
+    return Markup('<dl class="rb-provenance rb-systems">{}</dl>').format(rows) if rows else Markup("")
 
 
-def _description(system: Mapping[str, Any]) -> Markup:
-    more = [
-        f"{key} {value}" for key, value in system.items() if key not in ("name", "description") and value is not None
-    ]
-    return Markup("; ").join(shown(text, 300) for text in [system.get("description"), *more] if text)
+def _description(material: Material, system: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    names = {
+        "embedder": _("embedder"),
+        "index": _("index"),
+        "width": _("width of vectors"),
+        "recall_against_exact": _("recall against exact search"),
+        "chunks_truncated": _("passages cut to the model's length"),
+        "callable": _("function"),
+        "results": _("logged results"),
+        "unanswered": _("questions without a result"),
+    }
+    parts = [shown(system["description"], 300)] if system.get("description") else []
+    for key, value in system.items():
+        if key in ("name", "description", *IDENTITIES) or value in (None, "", [], {}):
+            continue
+        parts.append(Markup("{} {}").format(names.get(key, shown(key.replace("_", " "))), flat(material, value)))
+    return Markup("; ").join(parts)
 
 
 def _metrics(material: Material) -> Markup:
@@ -148,9 +166,7 @@ def _metrics(material: Material) -> Markup:
         if declared is not None:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
-        items.append(
-            Markup("<b>{}</b> {} <small>{}</small>").format(shown(name), _(declared.summary), _(declared.source))
-        )
+        items.append(Markup("<b>{}</b> {} <small>{}</small>").format(shown(name), _(declared.summary), declared.source))
     if not items:
         return Markup("")
     return Markup('<details class="rb-fold"><summary>{}</summary><ul class="rb-glossary">{}</ul></details>').format(

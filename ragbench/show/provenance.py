@@ -9,12 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.material import Material
-from ragbench.show.text import shown
+from ragbench.show.text import clean, shown
 
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
 
 PLAIN = frozenset({"seed", "data_hash", "commit"})
 UNSHOWN = frozenset({"systems", "primary"})
+IDENTITIES = ("embedder_identity",)
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
@@ -22,7 +23,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     rows = Markup("").join(
         Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, text) for name, text in _rows(material)
     )
-    return Markup('<dl class="rb-provenance">{}</dl>').format(rows)
+    return Markup('<h2>{}</h2><dl class="rb-provenance">{}</dl>').format(material.text("Provenance"), rows)
 
 
 def _rows(material: Material) -> list[tuple[str, Markup]]:
@@ -33,6 +34,11 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
             continue
         text = shown(value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, key.replace("_", " ")), text))
+    for system in material.facts.get("systems", ()):
+        for key in IDENTITIES:
+            if isinstance(system, Mapping) and system.get(key):
+                name = material.text("embedder of {system}", system=clean(system.get("name")))
+                rows.append((name, flat(material, system[key])))
     return rows
 
 
@@ -56,6 +62,11 @@ def _names(material: Material) -> dict[str, str]:
         "commit": _("commit"),
         "versions": _("versions"),
         "licence": _("licence"),
+        "dataset_title": _("title of the data set"),
+        "n_without_relevant": _("questions without a relevant passage"),
+        "n_clusters": _("independent groups"),
+        "k": _("depth of rankings"),
+        "unanswered": _("questions without a result"),
     }
 
 

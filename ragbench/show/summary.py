@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ragbench.show import answer
-from ragbench.show.intervals import series
+from ragbench.show.intervals import legend, series
 from ragbench.show.material import Material
 from ragbench.show.table import chip
 from ragbench.show.text import shown
@@ -17,7 +17,9 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     """The first sentences, a line for each key metric, and the facts."""
     says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
     lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
-    return says + Markup('<ul class="rb-keys">{}</ul>').format(lines) + answer.facts(material)
+    systems = legend(material) if len(material.systems) > 1 else ""
+    keys = Markup('<ul class="rb-legend">{}</ul><ul class="rb-keys">{}</ul>').format(systems, lines)
+    return says + keys + answer.facts(material)
 
 
 def key_metrics(material: Material) -> list[str]:

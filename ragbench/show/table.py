@@ -27,7 +27,12 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     return Markup(
         '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}">'
         '<table class="rb-table {}">{}</table></div>{}'
-    ).format(_("Values and comparisons"), "rb-long" if build is _long else "rb-wide", made, notes.html())
+    ).format(
+        _("Values and comparisons"),
+        "rb-long" if build is _long else "rb-wide",
+        made,
+        _measured(material) + notes.html(),
+    )
 
 
 class Notes:
@@ -37,9 +42,9 @@ class Notes:
         self._material = material
         self._called: dict[tuple[str, str], int] = {}
 
-    def mark(self, estimate: Estimate) -> Markup:
-        """The mark of an estimate whose printed interval is not the bootstrap's; empty for any other."""
-        if not estimate.note:
+    def mark(self, estimate: Estimate | Comparison) -> Markup:
+        """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
+        if not estimate.note or estimate.note == "empty":
             return Markup("")
         number = self._called.setdefault((estimate.note, estimate.method), len(self._called) + 1)
         return Markup('<sup><a href="#note-{0}" aria-label="{1}">{2}</a></sup>').format(
@@ -63,13 +68,16 @@ def explained(material: Material, note: str, method: str) -> str:
     """Why the printed interval is not the bootstrap's."""
     _ = material.text
     reasons = {
-        "few": _("few questions: a bootstrap interval would be too narrow"),
-        "ceiling": _("nearly all values at one end of the scale: a bootstrap interval would be too narrow"),
-        "no_spread": _("all values are equal: a bootstrap interval would have no width"),
-        "no_bca": _("the corrected bootstrap interval does not exist for these values"),
-        "few_clusters": _("fewer than 20 independent groups: read the interval with care"),
+        "few": _("few questions: the plain bootstrap interval would be too narrow"),
+        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
+        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
+        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
+        "no_bca": _("the plain bootstrap interval does not exist for these values"),
+        "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
+        "undefined": _("the number is not defined on some resamples"),
     }
-    return _("{method}: {reason}.", method=method_name(material, method), reason=reasons.get(note, note))
+    return _("{method}; {reason}.", method=method_name(material, method), reason=reasons.get(note, shown(note)))
 
 
 def method_name(material: Material, method: str) -> str:
@@ -78,13 +86,15 @@ def method_name(material: Material, method: str) -> str:
     names = {
         "bca": _("bootstrap interval (BCa)"),
         "percentile": _("bootstrap interval (percentile)"),
+        "studentized": _("bootstrap interval (studentized)"),
         "wilson": _("Wilson's interval"),
         "clopper_pearson": _("Clopper–Pearson interval"),
+        "bonett_price": _("Bonett–Price interval"),
         "t": _("t interval"),
-        "cluster_bootstrap": _("bootstrap interval over whole groups"),
-        "order_statistics": _("order-statistic interval"),
+        "delta": _("normal interval"),
+        "none": _("no interval"),
     }
-    return names.get(method.lower().replace("-", "_").replace(" ", "_"), method)
+    return names.get(method, method)
 
 
 def _letter(number: int) -> str:
@@ -99,16 +109,16 @@ def _wide(material: Material, notes: Notes) -> Markup:
     if challenger is not None:
         heads += [_head(text) for text in (_difference_title(material), p_title(material))]
         heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
-    heads += [_head(_("n")), _head(_("unmeasured"))]
+    heads += _count_heads(material)
     rows = []
     for metric in material.metrics:
         cells = [_metric_head(material, metric)]
         cells += [_value(material, name, metric, notes) for name in material.systems]
         comparison = None if challenger is None else material.comparison(challenger, metric)
         if challenger is not None:
-            cells += _compared(material, comparison, metric)
-        cells += [_count(material, metric, comparison), _unmeasured(material, metric, material.systems)]
-        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
+            cells += _compared(material, comparison, metric, notes)
+        cells += _counts(material, metric, comparison, material.systems)
+        rows.append(_row(material, cells, comparison, metric))
     return Markup("<thead><tr>{}</tr></thead><tbody>{}</tbody>").format(Markup("").join(heads), Markup("").join(rows))
 
 
@@ -117,7 +127,7 @@ def _long(material: Material, notes: Notes) -> Markup:
     heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
     heads += [_head(text) for text in (_difference_title(material), p_title(material))]
     heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
-    heads += [_head(_("n")), _head(_("unmeasured"))]
+    heads += _count_heads(material)
     bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
     for metric in material.metrics:
         rows = [
@@ -136,9 +146,9 @@ def _long(material: Material, notes: Notes) -> Markup:
             if name == material.baseline:
                 cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline")))
             else:
-                cells += _compared(material, comparison, metric)
-            cells += [_count(material, metric, comparison, name), _unmeasured(material, metric, (name,))]
-            rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
+                cells += _compared(material, comparison, metric, notes)
+            cells += _counts(material, metric, comparison, (name,))
+            rows.append(_row(material, cells, comparison, metric))
         bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
     return Markup("").join(bodies)
 
@@ -197,37 +207,45 @@ def _value(material: Material, system: str, metric: str, notes: Notes, label: st
     name = shown(system) if label is None else label
     if estimate is None:
         return _cell(name, DASH)
-    content = Markup('<span class="rb-number">{}</span>{}').format(
-        material.value(estimate, metric), notes.mark(estimate)
-    )
+    content = Markup("{}{}").format(spread(material.value(estimate, metric)), notes.mark(estimate))
     if math.isnan(estimate.value):
         content += Markup(" <small>{}</small>").format(material.text("not measured"))
     return _cell(name, content)
 
 
-def _compared(material: Material, comparison: Comparison | None, metric: str) -> list[Markup]:
+def spread(text: str) -> Markup:
+    """A number with its interval, the interval quieter."""
+    value, _, interval = text.partition(" ")
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
+
+
+def _compared(material: Material, comparison: Comparison | None, metric: str, notes: Notes) -> list[Markup]:
     _ = material.text
     titles = (_difference_title(material), p_title(material), _("verdict"))
     if comparison is None:
         return [_cell(title, DASH) for title in titles]
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
-    number = Markup('<span class="rb-number">{}</span>').format(material.difference(comparison, metric))
+    number = spread(material.difference(comparison, metric))
     return [
-        _cell(titles[0], number),
+        _cell(_("difference"), number + notes.mark(comparison)),
         _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        _cell(titles[2], _word(material, comparison, metric), "rb-word"),
+        _cell(titles[2], chip(material, comparison.verdict), "rb-word"),
     ]
 
 
-def _word(material: Material, comparison: Comparison, metric: str) -> Markup:
+def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
+    """A row, and below it what a comparison without a verdict could have shown."""
     more: list[str] = []
-    if comparison.verdict is Verdict.NOT_SHOWN:
+    if comparison is not None and comparison.verdict is Verdict.NOT_SHOWN:
         more = power(material, comparison, metric)
-    elif comparison.verdict is Verdict.SAME and comparison.margin is not None:
+    elif comparison is not None and comparison.verdict is Verdict.SAME and comparison.margin is not None:
         margin = material.text.number(comparison.margin, material.digits(metric))
-        more = [material.text("within ±{margin}", margin=margin)]
-    small = Markup("").join(Markup("<small>{}</small>").format(line) for line in more)
-    return Markup("{}{}").format(chip(material, comparison.verdict), small)
+        more = [material.text("the same within ±{margin}", margin=margin)]
+    row = Markup("<tr{}>{}</tr>").format(Markup(' class="rb-over"') if more else "", Markup("").join(cells))
+    if not more:
+        return row
+    under = Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>')
+    return row + under.format(len(cells), material.text("not shown") + ": " + "; ".join(more))
 
 
 def chip(material: Material, verdict: Verdict) -> Markup:
@@ -237,18 +255,38 @@ def chip(material: Material, verdict: Verdict) -> Markup:
     )
 
 
-def _count(material: Material, metric: str, comparison: Comparison | None, system: str | None = None) -> Markup:
-    """Pairs where two systems are compared, else measured questions."""
+def _count_heads(material: Material) -> list[Markup]:
     _ = material.text
-    if comparison is not None:
-        return _cell(_("n"), _.integer(comparison.n))
-    names = (system,) if system else material.systems
-    counts = sorted({e.n for name in names if (e := material.estimate(name, metric)) is not None})
-    return _cell(_("n"), " / ".join(_.integer(count) for count in counts) or DASH)
+    return [_head(_("n"))] + ([_head(_("unmeasured"))] if unmeasured(material) else [])
 
 
-def _unmeasured(material: Material, metric: str, systems: tuple[str, ...]) -> Markup:
+def _counts(material: Material, metric: str, comparison: Comparison | None, systems: tuple[str, ...]) -> list[Markup]:
+    """n: pairs where two systems are compared, else measured questions. Unmeasured: of each system, where any are."""
     _ = material.text
-    counts = [e.n_unmeasured for name in systems if (e := material.estimate(name, metric)) is not None]
-    text = " / ".join(_.integer(count) for count in counts) if any(counts) else _.integer(0) if counts else DASH
-    return _cell(_("unmeasured"), text, "" if any(counts) else "rb-quiet")
+    found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
+    measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
+    cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
+    if unmeasured(material):
+        text = " / ".join(_.integer(e.n_unmeasured) for e in found) or DASH
+        cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+    return cells
+
+
+def unmeasured(material: Material) -> int:
+    """How many values of the page could not be measured."""
+    return sum(e.estimate.n_unmeasured for e in material.measurement.estimates)
+
+
+def _measured(material: Material) -> Markup:
+    """The sentence below the table: that nothing is missing, or how much is."""
+    _ = material.text
+    missing = unmeasured(material)
+    if not missing:
+        text = _("Every value was measured: nothing is left out of a mean.")
+    else:
+        text = _.plural(
+            "{n} value could not be measured; it is in no mean.",
+            "{n} values could not be measured; they are in no mean.",
+            missing,
+        )
+    return Markup('<p class="rb-meta">{}</p>').format(text)

@@ -122,7 +122,7 @@ def instead(material: Material, sample: str, system: str, needed: Mapping[str, f
 
 def _hit(material: Material, hit: Mapping[str, Any], needed: Mapping[str, float]) -> Markup:
     _ = material.text
-    good = _gain(hit) > 0 or str(hit["chunk"]) in needed
+    good = _gain(hit) > 0 or document(material, hit) in needed
     similarity = hit.get("similarity")
     near = ""
     if isinstance(similarity, float) and math.isfinite(similarity):
@@ -150,7 +150,7 @@ def _needed(material: Material, sample: str, chunk: str) -> Markup:
     places = []
     for name in material.systems:
         hits = material.retrieved.get((name, sample), [])
-        rank = next((int(hit["rank"]) for hit in hits if str(hit["chunk"]) == chunk), None)
+        rank = next((int(hit["rank"]) for hit in hits if document(material, hit) == chunk), None)
         where = _("rank {rank}", rank=rank) if rank is not None else _("not retrieved")
         places.append(Markup("{}: {}").format(shown(name), where))
     text = material.chunk_texts.get(chunk, "")
@@ -158,6 +158,12 @@ def _needed(material: Material, sample: str, chunk: str) -> Markup:
         Markup("<p>{}</p>").format(shown(text, EXCERPT)) if text else "",
         Markup(" · ").join([shown(chunk, 80), *places]),
     )
+
+
+def document(material: Material, hit: Mapping[str, Any]) -> str:
+    """What a hit counts as: its passage, or its web page where those are ranked."""
+    by_page = material.facts.get("unit") == "url" and hit.get("url")
+    return str(hit["url"] if by_page else hit["chunk"])
 
 
 def relevant(row: Mapping[str, Any]) -> dict[str, float]:
