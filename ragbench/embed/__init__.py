@@ -19,7 +19,7 @@ def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = N
 
         return HashingEmbedder(name, settings, corpus)
     if settings.kind == "sentence_transformers":
-        from ragbench.embed.sentence_transformers import ModelEmbedder
+        from ragbench.embed.model import ModelEmbedder
 
         return ModelEmbedder(name, settings)
     from ragbench.embed.endpoint import EndpointEmbedder

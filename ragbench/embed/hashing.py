@@ -22,6 +22,8 @@ from ragbench.types import Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 POWER_ITERATIONS = 5
+EXACT_UP_TO = 2000  # texts of a corpus
+RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
 DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
 
 
@@ -41,7 +43,9 @@ class HashingEmbedder:
                 f"up to width {WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
             )
         if settings.dimensions == 1:
-            raise EmbeddingError(f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more")
+            raise EmbeddingError(
+                f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more"
+            )
         texts = sorted(set(corpus or ()))
         if (settings.tfidf or settings.dimensions) and not texts:
             raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")
@@ -125,13 +129,22 @@ def normalised(text: str) -> str:
 
 
 def _axes(matrix: Any, count: int) -> NDArray[np.float64]:
-    """(count, columns) right singular vectors, the largest entry of each positive; the same for any thread count."""
+    """(at most count, columns) right singular vectors, the largest entry of each positive; one result for any threads.
+
+    A small corpus is decomposed exactly, by the eigenvectors of its Gram matrix; a large one by random projections
+    (Halko, Martinsson and Tropp 2011) from a fixed seed.
+    """
     from sklearn.utils.extmath import randomized_svd
 
     with _one_thread():
-        _, _, axes = randomized_svd(
-            matrix, count, n_iter=POWER_ITERATIONS, power_iteration_normalizer="QR", random_state=0, flip_sign=False
-        )
+        if matrix.shape[0] <= EXACT_UP_TO:
+            squares, left = np.linalg.eigh((matrix @ matrix.T).toarray())
+            kept = np.flatnonzero(squares > RANK_TOLERANCE * squares[-1])[::-1][:count]
+            axes = np.asarray(matrix.T @ (left[:, kept] / np.sqrt(squares[kept]))).T
+        else:
+            _, _, axes = randomized_svd(
+                matrix, count, n_iter=POWER_ITERATIONS, power_iteration_normalizer="QR", random_state=0, flip_sign=False
+            )
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     return np.ascontiguousarray(axes * np.sign(largest)[:, None])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragbench.settings import EmbedderSettings
-from ragbench.store.errors import EmbeddingError
 from ragbench.store.embeddings import Kind
+from ragbench.store.errors import EmbeddingError
 
 
 def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
+from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.tables import SCHEMA, chunk, dataset
 from ragbench.types import Chunk
@@ -35,18 +36,19 @@ def load(connection: Connection, content_hash: str, name: str, chunks: Sequence[
                 "here: the hash does not cover the chunks"
             )
         return False
-    with (
-        connection.connection.cursor() as cursor,
-        cursor.copy(f"COPY {SCHEMA}.chunk ({', '.join(COLUMNS)}) FROM STDIN") as copy,
-    ):
-        for position, one in enumerate(sorted(chunks, key=lambda c: c.id)):
-            copy.write_row((made, position, one.id, one.text, text_hash(one.text), one.url, one.title, one.section))
+    with cursor_of(connection) as cursor:
+        with cursor.copy(f"COPY {SCHEMA}.chunk ({', '.join(COLUMNS)}) FROM STDIN") as copy:
+            for position, one in enumerate(sorted(chunks, key=lambda c: c.id)):
+                copy.write_row((made, position, one.id, one.text, text_hash(one.text), one.url, one.title, one.section))
+        cursor.execute(f"ANALYZE {SCHEMA}.chunk")  # the planner must know of many new rows at once
     return True
 
 
 def find(connection: Connection, content_hash: str) -> tuple[int, int]:
     """A data set's number and how many chunks it has. Raises StoreError when it was never loaded."""
-    row = connection.execute(select(dataset.c.id, dataset.c.chunks).where(dataset.c.content_hash == content_hash)).first()
+    row = connection.execute(
+        select(dataset.c.id, dataset.c.chunks).where(dataset.c.content_hash == content_hash)
+    ).first()
     if row is None:
         raise StoreError(f"no data set with content hash {content_hash} is in the database: load its chunks first")
     return row.id, row.chunks

@@ -61,7 +61,7 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """Where the socket is: beside the data, or, where that path is too long for a socket, in the temporary folder."""
+        """Where the socket is: beside the data, or in the temporary folder where that path is too long for a socket."""
         if len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
             return self.data
         name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
@@ -156,9 +156,9 @@ class Cluster:
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
-                if process.status() != psutil.STATUS_ZOMBIE and process.name().startswith("postgres"):
-                    if Path(process.cwd()) == self.data.resolve():
-                        found.append(process)
+                ours = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+                if ours and Path(process.cwd()) == self.data:
+                    found.append(process)
         return found
 
     def pid(self) -> int | None:
@@ -212,7 +212,9 @@ class Cluster:
             os.chown(folder, *user)
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != user[0] or found.st_mode & 0o077:
-            raise StoreError(f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again")
+            raise StoreError(
+                f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
+            )
 
 
 def _first_number(path: Path) -> int | None:
@@ -271,6 +273,8 @@ def _reachable_copy(installed: Path, folder: Path) -> Path:
         shutil.copytree(installed, half_made, symlinks=True, ignore=shutil.ignore_patterns("*.a", "include"))
         for path in (half_made, *half_made.rglob("*")):
             if not path.is_symlink():
-                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644 | (path.stat().st_mode & 0o100) // 8))
+                path.chmod(
+                    path.stat().st_mode | (0o755 if path.is_dir() else 0o644 | (path.stat().st_mode & 0o100) // 8)
+                )
         half_made.rename(copy)
     return copy

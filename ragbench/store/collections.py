@@ -7,6 +7,7 @@ import time
 from psycopg import sql
 from sqlalchemy import Connection, select, text
 
+from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.search import WIDEST_TYPED, Index, indexed_expression, refuse_width
 from ragbench.store.tables import SCHEMA, collection
@@ -40,14 +41,17 @@ def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Ind
 
 def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, width: int, index: Index) -> None:
     table = sql.Identifier(SCHEMA, name)
-    with connection.connection.cursor() as cursor:
+    with cursor_of(connection) as cursor:
         cursor.execute(
             sql.SQL("CREATE TABLE {} (position integer PRIMARY KEY, embedding vector({}) NOT NULL)").format(
                 table, sql.Literal(width)
             )
         )
-        if width <= WIDEST_TYPED:  # such a row fits a page: kept in it, not behind a pointer that each comparison follows
+        if (
+            width <= WIDEST_TYPED
+        ):  # such a row fits a page: kept in it, not behind a pointer that each comparison follows
             cursor.execute(sql.SQL("ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN").format(table))
+        cursor.execute("SET LOCAL enable_nestloop = off")  # all rows of one data set: never one by one
         cursor.execute(
             sql.SQL(
                 "INSERT INTO {} SELECT c.position, e.vector FROM {}.chunk c JOIN {}.embedding e USING (text_hash) "
@@ -58,7 +62,9 @@ def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, 
         stored = cursor.rowcount
         chunks = connection.scalar(text(f"SELECT chunks FROM {SCHEMA}.dataset WHERE id = :i"), {"i": dataset_id})  # noqa: S608
         if stored != chunks:
-            raise StoreError(f"{chunks - stored} of {chunks} chunks have no vectors yet: embed the data set's chunks first")
+            raise StoreError(
+                f"{chunks - stored} of {chunks} chunks have no vectors yet: embed the data set's chunks first"
+            )
         if index.kind == "hnsw":
             column, _, operators = indexed_expression(width)
             cursor.execute(
@@ -84,6 +90,7 @@ def _await_turn(connection: Connection, dataset_id: int, patience: float) -> Non
             idle_since = time.monotonic()
         elif time.monotonic() - idle_since > patience:
             raise StoreError(
-                "another session has begun to make this search table and does nothing: end it, then run the same command again"
+                "another session began to make this search table and does nothing: end it, then run the same command "
+                "again"
             )
         time.sleep(0.1)

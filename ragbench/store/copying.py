@@ -6,17 +6,19 @@ Format: https://www.postgresql.org/docs/current/sql-copy.html (binary), and pgve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from psycopg import Cursor
+from sqlalchemy import Connection
 
 from ragbench.types import Vectors
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
-ABSENT = -1  # the length of a NULL
 
 
 def vector_rows(keys: NDArray[Any], vectors: Vectors) -> bytes:
@@ -45,6 +47,29 @@ def read_numbers(payload: bytes, types: Sequence[tuple[str, str]]) -> dict[str, 
         parts += [(f"{name}_bytes", ">i4"), (name, f">{kind}")]
     rows = _rows(payload, np.dtype(parts))
     return {name: rows[name].astype(kind) for name, kind in types}
+
+
+@contextmanager
+def cursor_of(connection: Connection) -> Iterator[Cursor[Any]]:
+    """psycopg's own cursor within an SQLAlchemy connection's transaction: COPY is not in SQLAlchemy's language."""
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor:
+        yield cursor
+
+
+def vector_blocks(copy: Iterable[Any], width: int, rows: int) -> Iterator[tuple[NDArray[np.int32], Vectors]]:
+    """Like `read_vectors`, at most `rows` at a time while they arrive."""
+    size = _vector_row(np.dtype(np.int32), width).itemsize * rows
+    buffer = bytearray()
+    skip = len(HEADER)
+    for part in copy:
+        buffer += bytes(part)[skip:] if skip else part
+        skip = 0
+        while len(buffer) > size + len(TRAILER):
+            yield read_vectors(HEADER + bytes(buffer[:size]) + TRAILER, width)
+            del buffer[:size]
+    if len(buffer) > len(TRAILER):
+        yield read_vectors(HEADER + bytes(buffer), width)
 
 
 def joined(copy: Iterable[Any]) -> bytes:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 
 import numpy as np
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import chunks as chunk_rows
 from ragbench.store import collections, embeddings, server
 from ragbench.store.address import masked
+from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.search import Index, IndexKind, Neighbours, nearest
+from ragbench.store.search import Index, IndexKind, Neighbours, named, nearest
 from ragbench.types import Chunk, Embedder, Vectors
+
+BLOCK = 8192  # vectors that are in this process at once
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a search takes place: numbers of data set and embedder, checked queries, k up to the count of chunks."""
+
+    dataset: int
+    embedder: int
+    width: int
+    queries: Vectors
+    k: int
 
 
 class Store:
     """Chunks, vectors and search in one PostgreSQL database. A context manager; `open` starts the server if need be.
 
-    `progress` arguments are called with how many more texts or questions are done. `engine` is for the other rooms of this package.
+    `progress` is called with how many more texts or questions are done. `engine` is for this package's other rooms.
     """
 
     def __init__(self, engine: Engine, limits: DatabaseSettings) -> None:
@@ -90,25 +106,42 @@ class Store:
         exact: every vector is compared. hnsw: an approximate index, built when first searched; see
         `recall_against_exact`. Raises StoreError.
         """
+        how = Index(index, m, ef_construction)
+        with told_plainly("searching"), self.engine.begin() as connection:
+            place = self._place(connection, dataset_hash, embedder, query_vectors, k)
+            table = collections.ensure(
+                connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
+            )
+            found = nearest(connection, table, place.queries, place.k, how, ef_search, progress)
+            return named(connection, place.dataset, *found)
+
+    def exact_in_blocks(self, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int) -> Neighbours:
+        """What exact search finds, but for rounding in the last bits, by matrix products in this process.
+
+        The reference for `recall_against_exact`: for many questions far faster than comparing in the database.
+        Raises StoreError.
+        """
+        begun = time.perf_counter()
+        with told_plainly("searching"), self.engine.begin() as connection:
+            place = self._place(connection, dataset_hash, embedder, query_vectors, k)
+            blocks = embeddings.of_dataset(connection, place.embedder, place.width, place.dataset, BLOCK)
+            positions, similarities = nearest_in_blocks(place.queries, blocks, place.k)
+            if (positions < 0).any():
+                raise StoreError("chunks have no vectors yet: embed the data set's chunks first")
+            each = (time.perf_counter() - begun) * 1000 / max(1, len(positions))
+            return named(connection, place.dataset, positions, similarities, np.full(len(positions), each))
+
+    def _place(
+        self, connection: Connection, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int
+    ) -> _Place:
         if k < 1:
             raise ValueError(f"k = {k}: at least 1 chunk a question")
-        with told_plainly("searching"), self.engine.begin() as connection:
-            dataset_id, count = chunk_rows.find(connection, dataset_hash)
-            number, width = embeddings.find(connection, embedder)
-            queries = embeddings.check(query_vectors, ["a query"] * len(query_vectors), embedder.name)
-            if queries.shape[1] != width:
-                raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
-            how = Index(index, m, ef_construction)
-            table = collections.ensure(connection, dataset_id, number, width, how, self.limits.lock_seconds)
-            ids = np.array([*chunk_rows.ids(connection, dataset_id), None], dtype=object)
-            found = nearest(connection, table, queries, min(k, count), how, ef_search, progress)
-        positions, similarities, milliseconds = found
-        lengths = (positions >= 0).sum(axis=1)
-        return Neighbours(
-            [list(ids[row[:n]]) for row, n in zip(positions, lengths, strict=True)],
-            [row[:n] for row, n in zip(similarities, lengths, strict=True)],
-            milliseconds,
-        )
+        dataset_id, count = chunk_rows.find(connection, dataset_hash)
+        number, width = embeddings.find(connection, embedder)
+        queries = embeddings.check(query_vectors, ["a query"] * len(query_vectors), embedder.name)
+        if queries.shape[1] != width:
+            raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
+        return _Place(dataset_id, number, width, queries, min(k, count))
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.store.chunks import text_hash
-from ragbench.store.copying import joined, read_vectors, vector_rows
+from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
 from ragbench.store.errors import EmbeddingError, told_plainly
 from ragbench.store.tables import SCHEMA, embedder
 from ragbench.types import Embedder, Vectors
@@ -25,7 +26,13 @@ COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoev
 
 
 def ensure(
-    engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind, batch: int, patience: float, progress: Progress | None
+    engine: Engine,
+    model: Embedder,
+    texts: Sequence[str],
+    kind: Kind,
+    batch: int,
+    patience: float,
+    progress: Progress | None,
 ) -> int:
     """Compute and store the vectors that are missing, a batch a transaction; how many were computed.
 
@@ -50,6 +57,8 @@ def ensure(
             computed += len(still)
             if progress is not None:
                 progress(len(part))
+    with told_plainly("counting vectors"), engine.begin() as connection:
+        connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
     return computed
 
 
@@ -57,10 +66,10 @@ def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> V
     """(texts, width) float32 in the order of `texts`; all of them must be stored."""
     with told_plainly("reading vectors"), engine.begin() as connection:
         number, width = find(connection, model)
-        with connection.connection.cursor() as cursor:
+        with cursor_of(connection) as cursor:
             _copy_hashes(cursor, [text_hash(one, kind) for one in texts])
             query = (
-                f"COPY (SELECT n, vector FROM wanted JOIN {SCHEMA}.embedding USING (text_hash) "
+                f"COPY (SELECT n, vector FROM wanted JOIN {SCHEMA}.embedding USING (text_hash) "  # noqa: S608
                 f"WHERE embedder_id = {number} ORDER BY n) TO STDOUT (FORMAT BINARY)"
             )
             with cursor.copy(query) as copy:
@@ -68,6 +77,18 @@ def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> V
     if len(places) != len(texts):
         raise EmbeddingError(f"{len(texts) - len(places)} of {len(texts)} texts have no vectors of {model.name}")
     return vectors
+
+
+def of_dataset(
+    connection: Connection, number: int, width: int, dataset_id: int, rows: int
+) -> Iterator[tuple[NDArray[np.int32], Vectors]]:
+    """Positions and vectors of a data set's chunks, at most `rows` at a time, in no order."""
+    query = (
+        f"COPY (SELECT position, vector FROM {SCHEMA}.chunk JOIN {SCHEMA}.embedding USING (text_hash) "  # noqa: S608
+        f"WHERE dataset_id = {dataset_id:d} AND embedder_id = {number:d}) TO STDOUT (FORMAT BINARY)"
+    )
+    with cursor_of(connection) as cursor, cursor.copy(query) as copy:
+        yield from vector_blocks(copy, width, rows)
 
 
 def find(connection: Connection, model: Embedder) -> tuple[int, int]:
@@ -112,10 +133,10 @@ def _missing(engine: Engine, model: Embedder, keys: Sequence[bytes]) -> list[byt
         known = _known(connection, model)
         if known is None:
             return list(keys)
-        with connection.connection.cursor() as cursor:
+        with cursor_of(connection) as cursor:
             _copy_hashes(cursor, keys)
             cursor.execute(
-                f"SELECT n FROM wanted WHERE NOT EXISTS (SELECT FROM {SCHEMA}.embedding e "
+                f"SELECT n FROM wanted WHERE NOT EXISTS (SELECT FROM {SCHEMA}.embedding e "  # noqa: S608
                 f"WHERE e.embedder_id = {known[0]} AND e.text_hash = wanted.text_hash) ORDER BY n"
             )
             return [keys[n] for (n,) in cursor.fetchall()]
@@ -146,14 +167,16 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
         connection.execute(new.on_conflict_do_nothing())
         number, width = find(connection, model)
         if width != vectors.shape[1]:
-            raise EmbeddingError(f"the embedder {model.name} gave width {vectors.shape[1]}; its stored vectors have {width}")
-        with connection.connection.cursor() as cursor:
+            raise EmbeddingError(
+                f"the embedder {model.name} gave width {vectors.shape[1]}; its stored vectors have {width}"
+            )
+        with cursor_of(connection) as cursor:
             cursor.execute("CREATE TEMPORARY TABLE fresh (text_hash bytea, vector vector) ON COMMIT DROP")
             with cursor.copy("COPY fresh FROM STDIN (FORMAT BINARY)") as copy:
                 copy.write(vector_rows(np.frombuffer(b"".join(keys), dtype="V32"), vectors))
             # in the order of the key, so that two writers of the same texts cannot wait for each other in a circle
             cursor.execute(
-                f"INSERT INTO {SCHEMA}.embedding SELECT {number}, text_hash, vector FROM fresh ORDER BY text_hash "
+                f"INSERT INTO {SCHEMA}.embedding SELECT {number}, text_hash, vector FROM fresh ORDER BY text_hash "  # noqa: S608
                 "ON CONFLICT DO NOTHING"
             )
 

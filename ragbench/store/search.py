@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from ragbench.store.copying import joined, read_numbers, vector_rows
+from ragbench.store.chunks import ids
+from ragbench.store.copying import cursor_of, joined, read_numbers, vector_rows
 from ragbench.store.errors import StoreError
 from ragbench.store.tables import SCHEMA
 from ragbench.types import Array, Vectors
@@ -64,7 +65,7 @@ def nearest(
     positions = np.full((len(queries), k), -1, np.int32)
     similarities = np.full((len(queries), k), np.nan, np.float32)
     milliseconds = np.zeros(len(queries))
-    with connection.connection.cursor() as cursor:
+    with cursor_of(connection) as cursor:
         _plan(cursor, index, ef_search)
         cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
         statement = _statement(table, queries.shape[1], k, index)
@@ -75,10 +76,40 @@ def nearest(
             milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
             rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
             positions[start + found["n"], rank] = found["position"]
-            similarities[start + found["n"], rank] = np.clip(found["similarity"], -1, 1)
+            similarities[start + found["n"], rank] = found["similarity"]
             if progress is not None:
                 progress(len(part))
     return positions, similarities, milliseconds
+
+
+def named(
+    connection: Connection,
+    dataset_id: int,
+    positions: NDArray[np.int32],
+    similarities: NDArray[np.float32],
+    milliseconds: Array,
+) -> Neighbours:
+    """Positions as chunk ids; places without a chunk (position −1) are left out."""
+    names = np.array([*ids(connection, dataset_id), ""], dtype=object)
+    lengths = (positions >= 0).sum(axis=1)
+    return Neighbours(
+        [list(names[row[:n]]) for row, n in zip(positions, lengths, strict=True)],
+        [np.clip(row[:n], -1, 1) for row, n in zip(similarities, lengths, strict=True)],
+        milliseconds,
+    )
+
+
+def recall_against_exact(found: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> float:
+    """Share of the exact nearest chunks that approximate search found, mean over questions, in [0, 1].
+
+    A chunk counts as found when it is as near as the last exact one, so equally near chunks may stand for each other
+    (Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks, section 2.1).
+    """
+    shares = [
+        min(1.0, float((mine >= best[-1] - tolerance).sum()) / len(best))
+        for mine, best in zip(found.similarities, exact.similarities, strict=True)
+    ]
+    return float(np.mean(shares))
 
 
 def refuse_width(index: Index, width: int) -> None:

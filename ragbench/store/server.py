@@ -27,7 +27,7 @@ NAME = "ragbench"  # of the database, and of the role that owns it and nothing e
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """Whether a server answers, and where. `url` never shows a password; `folder` and `pid` are None for your own server.
+    """Whether a server answers, and where. `url` shows no password; `folder` and `pid` are None for your own server.
 
     `str()` of it is a sentence for people.
     """
@@ -132,7 +132,7 @@ def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
 
 
 def _problem(cluster: Cluster, seconds: float) -> str | None:
-    """Why the server does not answer as it should, or None. One that is still starting up or recovering is waited for."""
+    """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for."""
     import psycopg
     from sqlalchemy import URL
 
@@ -146,7 +146,9 @@ def _problem(cluster: Cluster, seconds: float) -> str | None:
             return None
         except psycopg.OperationalError as error:
             said = str(error)
-            waiting = any(words in said for words in ("starting up", "recovery", "not yet accepting", "too many clients"))
+            waiting = any(
+                words in said for words in ("starting up", "recovery", "not yet accepting", "too many clients")
+            )
             if not waiting or time.monotonic() > until:
                 return explain(error)
         time.sleep(0.1)

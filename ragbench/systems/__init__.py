@@ -22,4 +22,11 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> Syste
         from ragbench.systems.configured import ConfiguredSystem
 
         return ConfiguredSystem(name, one, settings.embedders[one.embedder], store, dataset)
-    raise NotImplementedError
+    if one.callable is not None:
+        from ragbench.systems.function import FunctionSystem
+
+        return FunctionSystem(name, one.callable, dataset)
+    from ragbench.systems.logged import LoggedSystem
+
+    assert one.results is not None, "settings let exactly one kind through"
+    return LoggedSystem(name, one.results, dataset)

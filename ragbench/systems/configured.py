@@ -10,8 +10,9 @@ import numpy as np
 
 from ragbench.datasets import Dataset
 from ragbench.embed import make as make_embedder
+from ragbench.embed.model import ModelEmbedder
 from ragbench.settings import EmbedderSettings, SystemSettings
-from ragbench.store import Store
+from ragbench.store import Store, recall_against_exact
 from ragbench.systems.retrieval import Progress, Retrieval
 from ragbench.types import Hit, Question
 
@@ -34,10 +35,14 @@ class ConfiguredSystem:
         index = {"index": settings.index}
         if settings.index == "hnsw":
             index |= settings.model_dump(include={"m", "ef_construction", "ef_search"})
-        return {"kind": "configured", "embedder": self.embedder.name, "embedder_identity": self.embedder.identity} | index
+        return {
+            "kind": "configured",
+            "embedder": self.embedder.name,
+            "embedder_identity": self.embedder.identity,
+        } | index
 
     def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
-        """Raises EmbeddingError naming the texts that cannot be embedded, StoreError when the database cannot answer."""
+        """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer."""
         dataset, settings = self.dataset, self.settings
         self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
         texts = [chunk.text for chunk in dataset.chunks]
@@ -53,6 +58,11 @@ class ConfiguredSystem:
             for ids, similarities in zip(found.ids, found.similarities, strict=True)
         ]
         facts: dict[str, Any] = {**self.description, "width": queries.shape[1]}
+        if settings.index == "hnsw":
+            exact = self.store.exact_in_blocks(dataset.content_hash, self.embedder, queries, k)
+            facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
+        if isinstance(self.embedder, ModelEmbedder) and (truncated := self.embedder.truncated(texts)):
+            facts["chunks_truncated"] = truncated
         return Retrieval(
             hits,
             embed_ms=np.full(len(questions), embed_ms),

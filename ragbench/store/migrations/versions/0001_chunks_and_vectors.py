@@ -24,7 +24,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "chunk",
-        sa.Column("dataset_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.dataset.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column(
+            "dataset_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.dataset.id", ondelete="CASCADE"), primary_key=True
+        ),
         sa.Column("position", sa.Integer, primary_key=True),
         sa.Column("id", sa.Text, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
@@ -46,7 +48,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "embedding",
-        sa.Column("embedder_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.embedder.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column(
+            "embedder_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.embedder.id", ondelete="CASCADE"), primary_key=True
+        ),
         sa.Column("text_hash", sa.LargeBinary, primary_key=True),
         sa.Column("vector", Vector(), nullable=False),
         schema=SCHEMA,
@@ -55,7 +59,9 @@ def upgrade() -> None:
         "collection",
         sa.Column("id", sa.BigInteger, sa.Identity(), primary_key=True),
         sa.Column("dataset_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.dataset.id", ondelete="CASCADE"), nullable=False),
-        sa.Column("embedder_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.embedder.id", ondelete="CASCADE"), nullable=False),
+        sa.Column(
+            "embedder_id", sa.Integer, sa.ForeignKey(f"{SCHEMA}.embedder.id", ondelete="CASCADE"), nullable=False
+        ),
         sa.Column("index", sa.Text, nullable=False),
         sa.UniqueConstraint("dataset_id", "embedder_id", "index"),
         schema=SCHEMA,
@@ -64,7 +70,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     connection = op.get_bind()
-    for (number,) in connection.execute(sa.text(f"SELECT id FROM {SCHEMA}.collection")).fetchall():
+    for (number,) in connection.execute(sa.text(f"SELECT id FROM {SCHEMA}.collection")).all():  # noqa: S608
         op.drop_table(f"collection_{number}", schema=SCHEMA)
     for table in ("collection", "embedding", "embedder", "chunk", "dataset"):
         op.drop_table(table, schema=SCHEMA)

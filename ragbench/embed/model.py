@@ -1,0 +1,98 @@
+"""Models of the sentence-transformers library, by name on a hub or by folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragbench.embed.texts import check_texts, prefixed
+from ragbench.settings import EmbedderSettings, project_folder
+from ragbench.store.embeddings import Kind
+from ragbench.store.errors import EmbeddingError
+from ragbench.types import Vectors
+
+
+class ModelEmbedder:
+    """`model` is a folder (relative to ragbench.toml) or a name on a hub; HF_HUB_OFFLINE=1 forbids downloads.
+
+    Questions and passages get the prefixes of the settings, or, where there are none, the prompts that the model was
+    saved with. `identity` covers the model's files: every byte of a folder, or the hub's revision.
+    Raises EmbeddingError for a model that cannot be loaded.
+    """
+
+    def __init__(self, name: str, settings: EmbedderSettings) -> None:
+        self.name, self.settings = name, settings
+        named = str(settings.model)
+        folder = project_folder() / Path(named).expanduser()
+        self._source = str(folder) if folder.is_dir() else named
+        self._model = self._load()
+        content = _folder_hash(folder) if folder.is_dir() else _revision(named) or _weights_hash(self._model)
+        prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
+        self.identity = f"sentence_transformers {folder.name if folder.is_dir() else named} {content} {prefixes}"
+
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+        """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
+        check_texts(texts, self.settings, self.name)
+        options: dict[str, Any] = {
+            "batch_size": self.settings.batch,
+            "normalize_embeddings": True,
+            "show_progress_bar": False,
+            "convert_to_numpy": True,
+        }
+        if self.settings.query_prefix or self.settings.passage_prefix:
+            return self._model.encode(prefixed(texts, self.settings, kind), **options)
+        encode = self._model.encode_query if kind == "query" else self._model.encode_document
+        return encode(list(texts), **options)
+
+    def truncated(self, texts: Sequence[str]) -> int:
+        """How many of the passages the model reads only the beginning of: they have more tokens than it takes."""
+        limit = self._model.max_seq_length
+        tokenizer = getattr(self._model, "tokenizer", None)
+        if limit is None or not callable(tokenizer):
+            return 0
+        tokens = tokenizer(prefixed(texts, self.settings, "passage"), truncation=False, padding=False, verbose=False)
+        return sum(len(row) > limit for row in tokens["input_ids"])
+
+    def _load(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            return SentenceTransformer(self._source, trust_remote_code=False)
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            raise EmbeddingError(
+                f"embedders.{self.name}.model = {self.settings.model!r} cannot be loaded: {said}; name a folder with a "
+                "sentence-transformers model, or a model that this machine can reach"
+            ) from None
+
+
+def _folder_hash(folder: Path) -> str:
+    digest = hashlib.sha256()
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md" and ".git" not in path.parts]
+    for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
+        digest.update(f"\n{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+        with path.open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+    return f"files={digest.hexdigest()[:32]}"
+
+
+def _revision(name: str) -> str | None:
+    """The commit of a model in the hub's cache, whose folders are named …/snapshots/COMMIT."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for repository in (name, f"sentence-transformers/{name}") if "/" not in name else (name,):
+        found = try_to_load_from_cache(repository, "modules.json") or try_to_load_from_cache(repository, "config.json")
+        if isinstance(found, str):
+            return f"revision={Path(found).parent.name}"
+    return None
+
+
+def _weights_hash(model: Any) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return f"weights={digest.hexdigest()[:32]}"

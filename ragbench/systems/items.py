@@ -1,0 +1,101 @@
+"""Ranked lists as other programs write them, to hits: ids, passages, objects, pairs of id and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+from ragbench.systems.retrieval import RetrievalError
+from ragbench.types import Chunk, Hit
+
+LEGAL = (
+    "a chunk id, a passage's text, an (id, score) pair, or an object with id or text, and at will url, title and score"
+)
+SCORES = ("score", "similarity")
+SHOWN = 5  # unknown ids that are named
+
+
+@dataclass
+class ItemReader:
+    """Reads the lists of one system and counts what had to be passed over.
+
+    A document counts once, at its first place. An id that the data set does not have keeps its rank, as a chunk without
+    text, and is counted in `unknown`: it was retrieved, and it can't be relevant.
+    """
+
+    chunks: Sequence[Chunk]
+    duplicates: int = 0
+    beyond_k: int = 0
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._by_id = {chunk.id: chunk for chunk in self.chunks}
+        self._by_text: dict[str, Chunk] = {}
+        for chunk in self.chunks:
+            self._by_text.setdefault(chunk.text, chunk)
+
+    def hits(self, items: Any, k: int) -> list[Hit]:
+        """The first k distinct hits. Raises RetrievalError for anything that is not a list of legal items."""
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise RetrievalError(f"a list is expected, each item {LEGAL}; got {type(items).__name__}")
+        found: dict[str, Hit] = {}
+        for item in items:
+            hit = self._hit(item)
+            if hit.chunk.id in found:
+                self.duplicates += 1
+            elif len(found) == k:
+                self.beyond_k += 1
+            else:
+                found[hit.chunk.id] = hit
+                if hit.chunk.id not in self._by_id:
+                    self.unknown[hit.chunk.id] = self.unknown.get(hit.chunk.id, 0) + 1
+        return list(found.values())
+
+    def facts(self) -> dict[str, Any]:
+        """Counts for the page; nothing of what is zero."""
+        facts: dict[str, Any] = {"duplicates_dropped": self.duplicates, "dropped_beyond_k": self.beyond_k}
+        facts["unknown_ids"] = sum(self.unknown.values())
+        facts["unknown_ids_first"] = sorted(self.unknown)[:SHOWN]
+        return {name: value for name, value in facts.items() if value}
+
+    def _hit(self, item: Any) -> Hit:
+        if isinstance(item, Hit):
+            return item
+        if isinstance(item, Chunk):
+            return Hit(self._by_id.get(item.id, item))
+        if isinstance(item, str):
+            return Hit(self._by_id.get(item) or self._by_text.get(item) or Chunk(item, ""))
+        if isinstance(item, Mapping):
+            return self._of_mapping(item)
+        if isinstance(item, tuple | list) and len(item) == 2:
+            return replace(self._hit(item[0]), similarity=_score(item[1]))
+        raise RetrievalError(f"an item must be {LEGAL}; got {_shown(item)}")
+
+    def _of_mapping(self, item: Mapping[str, Any]) -> Hit:
+        name, text = item.get("id"), item.get("text")
+        score = next((_score(item[key]) for key in SCORES if item.get(key) is not None), None)
+        if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
+            raise RetrievalError(f"an id is text or a whole number; got {_shown(name)}")
+        if name is None and not isinstance(text, str):
+            raise RetrievalError(f"an item must be {LEGAL}; got {_shown(dict(item))}")
+        if name is None:
+            return Hit(self._by_text.get(str(text)) or Chunk(str(text), str(text)), score)
+        own = Chunk(str(name), str(text or ""), _text(item.get("url")), _text(item.get("title")))
+        return Hit(self._by_id.get(str(name), own), score)
+
+
+def _score(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or value != value:
+        raise RetrievalError(f"a score is a number; got {_shown(value)}")
+    return float(value)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else shown[:80] + "…"
