@@ -334,8 +334,11 @@ class Judge(Protocol):
     `identity` names everything that changes an answer: name, endpoint, model, decoding, mode.
     """
 
-    name: str
-    identity: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> str: ...
 
     async def ask(
         self,

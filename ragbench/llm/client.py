@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ragbench.llm.endpoint import Endpoint, Received
 from ragbench.llm.errors import CallFailed
@@ -58,13 +58,26 @@ class Providers:
         return self._limiters[name]
 
 
+class Sender(Protocol):
+    """Who brings a reply that the journal has not."""
+
+    async def send(self, request: Request) -> Received:
+        """The reply; see `ragbench.llm.endpoint.Endpoint.send`."""
+        ...
+
+    async def close(self) -> None:
+        """Let connections go."""
+        ...
+
+
 class Client:
     """One model behind one endpoint, under one name.
 
     All work of a client happens on one event loop (`ragbench.llm.loop` keeps one for the process). Close it there.
 
     settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally, providers:
-    shared by all clients of a run. Raises ConfigurationError if the key's variable is named and empty.
+    shared by all clients of a run. sender: instead of the endpoint of the settings, for those who send nothing.
+    Raises ConfigurationError if the key's variable is named and empty.
     """
 
     def __init__(
@@ -76,12 +89,13 @@ class Client:
         budget: Budget | None = None,
         tally: Tally | None = None,
         providers: Providers | None = None,
+        sender: Sender | None = None,
     ) -> None:
         self.name = name
         self.settings = settings
         self.tally = tally or Tally()
         self._ledger = Ledger(journal if journal is not None else MemoryJournal())
-        self._endpoint = Endpoint(
+        self._sender: Sender = sender or Endpoint(
             who=f"judge {name!r} ({settings.model} at {settings.base_url})",
             settings=settings,
             key=_key(name, settings),
@@ -164,7 +178,7 @@ class Client:
         found = await self._ledger.find(key)
         if found is not None:
             return found, False
-        entry = self._entry(key, request, plain, await self._endpoint.send(request))
+        entry = self._entry(key, request, plain, await self._sender.send(request))
         keep = asyncio.ensure_future(self._ledger.record(entry))
         try:
             return await asyncio.shield(keep), True
@@ -201,7 +215,7 @@ class Client:
         await asyncio.gather(*(flight.task for flight in self._flying.values()), return_exceptions=True)
         await self._ledger.flush()
         self._ledger.close()
-        await self._endpoint.close()
+        await self._sender.close()
 
 
 class _Flight:

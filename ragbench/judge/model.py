@@ -1,0 +1,111 @@
+"""A language model as a judge: prompts rendered, shapes checked, answers with a status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ragbench.judge import instructions
+from ragbench.judge.rendering import render, suspected_injections
+from ragbench.llm import Client, Completion, Decoding, Request
+from ragbench.settings import JudgeSettings
+from ragbench.types import Answer, Prompt, Shape
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+REASONING_FACTOR = 2
+"""The reasoned mode may write so many times the tokens of the direct one."""
+
+
+class ModelJudge:
+    """Judges through one client; see `ragbench.types.Judge`.
+
+    language: of prompts for which `ask` is given none.
+    """
+
+    def __init__(self, client: Client, *, language: str = "en") -> None:
+        self.client = client
+        self.name = client.name
+        self.language = language
+
+    @property
+    def settings(self) -> JudgeSettings:
+        """The judge's settings, as its client has them."""
+        return self.client.settings
+
+    @property
+    def identity(self) -> str:
+        """Name, endpoint, model, decoding and mode, as one line of JSON."""
+        decoding = _decoding(self.settings).as_json()
+        known = {**self.client.identity, "mode": self.settings.mode, "decoding": decoding}
+        return json.dumps(known, ensure_ascii=False, sort_keys=True)
+
+    def request(
+        self,
+        prompt: Prompt[Any],
+        texts: Mapping[str, str | Sequence[str]],
+        language: str | None = None,
+        repeat: int = 0,
+    ) -> Request:
+        """What `ask` sends. Raises ValueError for slots missing or unknown."""
+        spoken = next(name for name in (language or "", self.language, *prompt.texts) if name in prompt.texts)
+        decoding = _decoding(self.settings)
+        if prompt.temperature is not None and decoding.temperature is not None:
+            decoding = replace(decoding, temperature=prompt.temperature)
+        if prompt.max_tokens is not None:
+            decoding = replace(decoding, max_tokens=prompt.max_tokens)
+        shape: type[BaseModel] = prompt.shape
+        if self.settings.mode == "reasoned":
+            shape = reasoned(shape)
+            decoding = replace(decoding, max_tokens=REASONING_FACTOR * decoding.max_tokens)
+        return Request(
+            messages=render(prompt, texts, spoken, self.settings.mode),
+            prompt=prompt.name,
+            version=1000 * instructions.VERSION + prompt.version,
+            shape=shape,
+            decoding=decoding,
+            repeat=repeat,
+        )
+
+    async def ask(
+        self,
+        prompt: Prompt[Shape],
+        texts: Mapping[str, str | Sequence[str]],
+        *,
+        language: str | None = None,
+        repeat: int = 0,
+    ) -> Answer[Shape]:
+        """See `ragbench.types.Judge`. Raises ModelError when the whole run has to stop."""
+        return self.answer(await self.client.complete(self.request(prompt, texts, language, repeat)), texts)
+
+    def answer(self, completion: Completion, texts: Mapping[str, str | Sequence[str]]) -> Answer[Any]:
+        """The metric's answer in what the client brought."""
+        value = completion.value
+        if value is not None and self.settings.mode == "reasoned":
+            value = value.answer
+        flags = suspected_injections(texts)
+        return Answer(value, completion.status, completion.reason, completion.seconds, flags)
+
+    async def close(self) -> None:
+        """Keep what was received, and let connections go."""
+        await self.client.close()
+
+
+@lru_cache(maxsize=512)
+def reasoned(shape: type[BaseModel]) -> type[BaseModel]:
+    """The shape inside one whose first field is the reasoning, so that the model writes it before the verdict."""
+    from pydantic import Field, create_model
+
+    return create_model(
+        f"Reasoned{shape.__name__}",
+        reasoning=(str, Field(min_length=1, description="step-by-step reasoning, short")),
+        answer=(shape, ...),
+    )
+
+
+def _decoding(settings: JudgeSettings) -> Decoding:
+    return Decoding(settings.temperature, settings.top_p, settings.max_tokens, settings.seed)

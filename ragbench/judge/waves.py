@@ -1,0 +1,29 @@
+"""All questions' calls at once: whoever waits, waits for an answer and not for the row before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+async def gather(works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """The results, in order. The judges' limiters decide how many calls are in flight; here all start together.
+
+    The first error ends the others, but only once what they had received is in the journal; then it is raised.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+    return [task.result() for task in tasks]
+
+
+def _first(errors: BaseExceptionGroup) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

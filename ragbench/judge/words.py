@@ -1,0 +1,128 @@
+"""Words, sentences, numbers and negations of English and Russian texts, each word treated by its own alphabet."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|\w+")
+_CYRILLIC = re.compile(r"[а-яё]")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_BREAK = re.compile(
+    r"(?<=[.!?…])[\"'»”’)\]]*\s+(?=[\"'«“‘(\[—–-]*\s*[A-ZА-ЯЁ0-9])|\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|"
+    r"г|гг|в|вв|ул|д|корп|стр|каб|ауд|им|т\.\s?е|т\.\s?д|т\.\s?п|т\.\s?к|и\s?др|см|рис|табл|тыс|млн|млрд|руб|"
+    r"проф|доц|акад|тел|напр|просп|пр|пл|обл|р-н|пос))\.\s*$",
+    re.IGNORECASE,
+)
+
+
+def fold(text: str) -> str:
+    """The text as it is compared: NFKC, casefold, ё as е."""
+    return unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(fold(text).split())
+
+
+REACH = 3
+"""A negation denies the next content word, if that is at most so many words away."""
+NEGATIONS = _listed(
+    "no not never none nobody nothing nowhere neither nor without cannot "
+    "не нет ни никогда никто ничто ничего нигде никак никакой никакая никакие никаких нельзя невозможно без"
+)
+FUNCTION_WORDS = _listed(
+    """
+    a an the of to in on at for from by with and or but as if is are was were be been being am it its this that these
+    those there here i you he she we they me him her us them my your his our their do does did have has had will would
+    can could may might should shall must so than then too very just also which who whom whose what when where why how
+    about into over under out up down not no
+    и в во на с со к ко по о об обо от до из у за над под при для без через между а но или либо да не ни же ли бы то
+    это этот эта эти этого этой этих тот та те того той тех так там тут здесь как что чтобы кто где когда куда откуда
+    почему какой какая какие который которая которое которые я ты он она оно мы вы они меня мне мной тебя тебе его ему
+    им её ей нас нам вас вам их мой моя моё мои твой ваш наш свой себя был была было были быть есть будет будут уже ещё
+    еще только очень также тоже если
+    """
+)
+
+
+def words(text: str) -> list[str]:
+    """Folded words and numbers in order; a number keeps its separators (12.5, 9:30)."""
+    return _WORD.findall(fold(text))
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """The Snowball stem of a folded word, Russian for Cyrillic letters, English for others; numbers as they are."""
+    if word[0].isdigit():
+        return word.replace(",", ".")
+    return str(_stemmer("russian" if _CYRILLIC.search(word) else "english").stemWord(word))
+
+
+@lru_cache(maxsize=2)
+def _stemmer(language: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)
+
+
+def stems(text: str) -> list[str]:
+    """Stems of all words, in order."""
+    return [stem(word) for word in words(text)]
+
+
+def grams(word: str, shortest: int = 3, longest: int = 5) -> set[str]:
+    """Character n-grams of a word with a space on either side."""
+    padded = f" {word} "
+    return {padded[i : i + n] for n in range(shortest, longest + 1) for i in range(len(padded) - n + 1)}
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers written in digits, with a point for the decimal comma."""
+    return {found.replace(",", ".") for found in _NUMBER.findall(fold(text))}
+
+
+def polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """(affirmed, denied): stems of content words by whether a negation stands before them, within REACH."""
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    distance = REACH + 1
+    for word in words(text):
+        if word in NEGATIONS or word.endswith(("n't", "n’t")):
+            distance = 0
+            continue
+        distance += 1
+        if word not in FUNCTION_WORDS:
+            (denied if distance <= REACH else affirmed).add(stem(word))
+            distance = REACH + 1
+    return frozenset(affirmed), frozenset(denied)
+
+
+def sentences(text: str) -> list[str]:
+    """The text's sentences and list items, trimmed; abbreviations and initials do not end one."""
+    found: list[str] = []
+    pending = ""
+    start = 0
+    for gap in [*_BREAK.finditer(text), None]:
+        piece = pending + text[start : gap.end() if gap else len(text)]
+        start = gap.end() if gap else len(text)
+        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece):
+            pending = piece
+            continue
+        pending = ""
+        if any(letter.isalnum() for letter in piece):
+            found.append(" ".join(piece.split()))
+    return found
+
+
+def language_of(text: str, otherwise: str = "en") -> str:
+    """ "ru" if most letters are Cyrillic, "en" if most are not, `otherwise` without letters."""
+    letters = [letter for letter in text[:4000].casefold() if letter.isalpha()]
+    if not letters:
+        return otherwise
+    return "ru" if 2 * sum("а" <= letter <= "я" or letter == "ё" for letter in letters) > len(letters) else "en"
