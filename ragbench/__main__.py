@@ -52,10 +52,21 @@ def main() -> None:
     try:
         application()
     except Exception as error:
-        if not type(error).__module__.startswith("ragbench."):
+        if not _is_for_people(error):
             raise
         typer.secho(f"ragbench: {error}", err=True, fg=typer.colors.RED)
         sys.exit(2)
+
+
+def _is_for_people(error: Exception) -> bool:
+    """Whether the message is ours: an error class of the house, or a refusal raised by its code."""
+    if type(error).__module__.startswith("ragbench."):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    raised_in = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
+    return isinstance(error, ValueError | FileNotFoundError) and raised_in.startswith("ragbench.")
 
 
 if __name__ == "__main__":

@@ -76,3 +76,15 @@ def store(database_settings: Settings) -> Iterator[Store]:
 
     with Store.open(database_settings) as opened:
         yield opened
+
+
+@pytest.fixture
+def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a project of this test's own, which is also the current folder; see tests/small_project.py."""
+    from ragbench import settings
+    from tests import small_project
+
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(small_project.make(tmp_path, database_folder)))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+    return tmp_path

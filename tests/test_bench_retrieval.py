@@ -9,49 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench, settings
+from ragbench import bench
 from ragbench.bench import BenchError
 from ragbench.measurement import Measurement
 from ragbench.types import Verdict
-
-CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}
-RELEVANT = {"q1": {"a1": 1}, "q2": {"b1": 2, "c1": 1}, "q3": {"d1": 1}, "q4": {}}
-GOOD = {"q1": ["a1", "b1"], "q2": ["b1", "c1", "a1"], "q3": ["a1", "d1"], "q4": ["a1"]}
-POOR = {"q1": ["b1", "a2", "a1"], "q2": ["a2", "c1", "b1"], "q4": ["a1"]}
-
-
-@pytest.fixture
-def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project folder with five chunks, four questions, and two systems whose results are logged."""
-    data = tmp_path / "data" / "small"
-    data.mkdir(parents=True)
-    (data / "dataset.toml").write_text('title = "Small"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
-    chunks = [{"id": name, "text": f"Text of {name}.", "url": url} for name, url in CHUNKS.items()]
-    questions = [
-        {"id": name, "text": f"What of {name}?", "relevant": relevant, "answerable": bool(relevant)}
-        for name, relevant in RELEVANT.items()
-    ]
-    write_lines(data / "chunks.en.jsonl", chunks)
-    write_lines(data / "questions.en.jsonl", questions)
-    for name, results in (("good", GOOD), ("poor", POOR)):
-        rows = [{"id": question, "retrieved": ids} for question, ids in results.items()]
-        write_lines(tmp_path / f"{name}.jsonl", rows)
-    (tmp_path / "ragbench.toml").write_text(
-        'dataset = "small"\nbaseline = "poor"\n'
-        f'[database]\nfolder = "{database_folder}"\n'
-        '[systems.good]\nresults = "good.jsonl"\n'
-        '[systems.poor]\nresults = "poor.jsonl"\n'
-        '[systems.ngrams]\nembedder = "hashing"\n',
-        encoding="utf-8",
-    )
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    monkeypatch.chdir(tmp_path)
-    settings.load.cache_clear()
-    return tmp_path
-
-
-def write_lines(path: Path, rows: list[dict]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+from tests.small_project import write_lines
 
 
 def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:

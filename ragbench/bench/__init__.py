@@ -1,6 +1,6 @@
 """Systems × questions × metrics to measurements: one function a tier."""
 
 from ragbench.bench.retrieval import retrieval
-from ragbench.bench.session import BenchError
+from ragbench.bench.session import BenchError, check
 
-__all__ = ["BenchError", "retrieval"]
+__all__ = ["BenchError", "check", "retrieval"]

@@ -74,6 +74,11 @@ class Session:
         }
 
 
+def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:
+    """Refuse names that are not configured and data that cannot be read, before anything is measured."""
+    Session.begin("", dataset, systems, baseline)
+
+
 def part(notebook: str) -> Path | None:
     """The folder in which the current headless run keeps what `notebook` measured; None outside of a run."""
     run = os.environ.get("RAGBENCH_RUN_FOLDER")

@@ -37,8 +37,9 @@ def run(
 
     Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed.
     """
-    from ragbench import report, settings
+    from ragbench import bench, report, settings
 
+    bench.check(dataset, systems)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}

@@ -1,0 +1,45 @@
+"""A project small enough to compute by hand: five chunks on four pages, four questions, two logged systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}
+RELEVANT: dict[str, dict[str, int]] = {"q1": {"a1": 1}, "q2": {"b1": 2, "c1": 1}, "q3": {"d1": 1}, "q4": {}}
+GOOD = {"q1": ["a1", "b1"], "q2": ["b1", "c1", "a1"], "q3": ["a1", "d1"], "q4": ["a1"]}
+POOR = {"q1": ["b1", "a2", "a1"], "q2": ["a2", "c1", "b1"], "q4": ["a1"]}
+
+
+def make(folder: Path, database_folder: Path) -> Path:
+    """Write the project into `folder`; its configuration file is returned."""
+    data = folder / "data" / "small"
+    data.mkdir(parents=True)
+    (data / "dataset.toml").write_text('title = "Small"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+    chunks = [{"id": name, "text": f"Text of {name}.", "url": url} for name, url in CHUNKS.items()]
+    questions = [
+        {"id": name, "text": f"What of {name}?", "relevant": relevant, "answerable": bool(relevant)}
+        for name, relevant in RELEVANT.items()
+    ]
+    write_lines(data / "chunks.en.jsonl", chunks)
+    write_lines(data / "questions.en.jsonl", questions)
+    for name, results in (("good", GOOD), ("poor", POOR)):
+        write_lines(folder / f"{name}.jsonl", [{"id": q, "retrieved": ids} for q, ids in results.items()])
+    path = folder / "ragbench.toml"
+    path.write_text(
+        'dataset = "small"\nbaseline = "poor"\n'
+        f'notebooks_folder = "{NOTEBOOKS}"\n'
+        f'[database]\nfolder = "{database_folder}"\n'
+        '[systems.good]\nresults = "good.jsonl"\n'
+        '[systems.poor]\nresults = "poor.jsonl"\n'
+        '[systems.ngrams]\nembedder = "hashing"\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    """One JSON object a line."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
