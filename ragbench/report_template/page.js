@@ -16,10 +16,14 @@
     const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
     if (narrow()) {
       for (const key of Object.keys(figure.layout)) {
-        if (key.startsWith("yaxis")) figure.layout[key].showticklabels = false;
+        if (!key.startsWith("yaxis")) continue;
+        figure.layout[key].showticklabels = false;
+        if (figure.layout.annotations.length) figure.layout[key].range[1] -= 0.2;
       }
+      figure.layout.height *= 1.25;
       for (const label of figure.layout.annotations) label.visible = true;
     }
+    plot.style.height = figure.layout.height + "px";
     return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, responsive: true });
   };
   const drawAll = () => plots.forEach(draw);

@@ -68,19 +68,19 @@ def power(material: Material, comparison: Comparison, metric: str) -> list[str]:
     said = []
     if comparison.minimum_detectable is not None:
         said.append(
-            _(
-                "{n} questions show differences from {difference} up",
-                n=_.integer(comparison.n),
+            _.plural(
+                "with {n} question, a difference of {difference} or more would have been shown",
+                "with {n} questions, a difference of {difference} or more would have been shown",
+                comparison.n,
                 difference=_.number(comparison.minimum_detectable, material.digits(metric)),
             )
         )
     if comparison.questions_needed is not None and comparison.questions_needed > comparison.n:
-        more = comparison.questions_needed - comparison.n
         said.append(
             _.plural(
-                "about {n} question more would show this difference",
-                "about {n} questions more would show this difference",
-                more,
+                "about {n} question more would show the difference that was seen",
+                "about {n} questions more would show the difference that was seen",
+                comparison.questions_needed - comparison.n,
             )
         )
     return said

@@ -67,12 +67,18 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def legend(material: Material) -> Markup:
     """Systems with the colour and the sign of their marks."""
-    return Markup("").join(
-        Markup('<li><span class="rb-s{}" aria-hidden="true">{}</span>{}</li>').format(
-            series(material, name), GLYPHS[series(material, name)], shown(name)
-        )
-        for name in material.systems
-    )
+    return Markup("").join(Markup("<li>{}</li>").format(named(material, name)) for name in material.systems)
+
+
+def named(material: Material, system: str) -> Markup:
+    """A system's sign in its colour, and its name."""
+    return sign(material, system) + shown(system)
+
+
+def sign(material: Material, system: str) -> Markup:
+    """The sign that stands for a system in the chart, in its colour."""
+    number = series(material, system)
+    return Markup('<span class="rb-s{}" aria-hidden="true">{}</span>').format(number, GLYPHS[number])
 
 
 def series(material: Material, system: str) -> int:
@@ -245,7 +251,7 @@ def _label(metric: str, row: int, suffix: str) -> dict[str, Any]:
         "xref": "paper",
         "yref": f"y{suffix}",
         "x": 0,
-        "y": row - 0.42,
+        "y": row - 0.5,
         "xanchor": "left",
         "yanchor": "middle",
         "showarrow": False,

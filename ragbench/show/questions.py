@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ragbench.show.intervals import series
+from ragbench.show.intervals import named
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 from ragbench.show.worst import relevant, value_of, wanted
@@ -47,12 +47,7 @@ def _item(material: Material, sample: str, metric: str) -> Markup:
 
 
 def _values(material: Material, sample: str) -> Markup:
-    head = Markup("").join(
-        Markup('<th scope=col><span class="rb-s{}" aria-hidden="true">●</span>{}</th>').format(
-            series(material, name), shown(name)
-        )
-        for name in material.systems
-    )
+    head = Markup("").join(Markup("<th scope=col>{}</th>").format(named(material, name)) for name in material.systems)
     rows = Markup("").join(
         Markup("<tr><th scope=row>{}</th>{}</tr>").format(
             shown(metric),

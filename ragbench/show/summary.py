@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ragbench.show import answer
-from ragbench.show.intervals import legend, series
+from ragbench.show.intervals import legend, sign
 from ragbench.show.material import Material
 from ragbench.show.table import chip
 from ragbench.show.text import shown
@@ -39,11 +39,10 @@ def _value(material: Material, name: str, metric: str) -> Markup:
         return Markup("")
     comparison = material.comparison(name, metric)
     return Markup(
-        '<span class="rb-key" title="{}"><span class="rb-s{}" aria-hidden="true">●</span>'
-        '<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}</span>'
+        '<span class="rb-key" title="{}">{}<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}</span>'
     ).format(
         shown(name),
-        series(material, name),
+        sign(material, name),
         shown(name),
         material.value(estimate, metric),
         Markup(" {}").format(chip(material, comparison.verdict)) if comparison is not None else "",

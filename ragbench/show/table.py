@@ -7,7 +7,7 @@ import math
 from markupsafe import Markup
 
 from ragbench.show.answer import power
-from ragbench.show.intervals import series
+from ragbench.show.intervals import named
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 from ragbench.types import Comparison, Estimate, Verdict
@@ -77,7 +77,9 @@ def explained(material: Material, note: str, method: str) -> str:
         "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
         "undefined": _("the number is not defined on some resamples"),
     }
-    return _("{method}; {reason}.", method=method_name(material, method), reason=reasons.get(note, shown(note)))
+    name = method_name(material, method)
+    reason = reasons.get(note, shown(note))
+    return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
 
 
 def method_name(material: Material, method: str) -> str:
@@ -138,9 +140,7 @@ def _long(material: Material, notes: Notes) -> Markup:
         for name in material.systems:
             comparison = material.comparison(name, metric)
             cells = [
-                Markup('<th scope=row><span class="rb-s{}" aria-hidden="true">●</span>{}</th>').format(
-                    series(material, name), shown(name)
-                ),
+                Markup("<th scope=row>{}</th>").format(named(material, name)),
                 _value(material, name, metric, notes, label=_value_title(material)),
             ]
             if name == material.baseline:
@@ -158,9 +158,7 @@ def _head(text: str) -> Markup:
 
 
 def _system_head(material: Material, name: str) -> Markup:
-    return Markup('<th scope=col class="rb-name"><span class="rb-s{}" aria-hidden="true">●</span>{}</th>').format(
-        series(material, name), shown(name)
-    )
+    return Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name))
 
 
 def _metric_head(material: Material, metric: str) -> Markup:
@@ -245,7 +243,7 @@ def _row(material: Material, cells: list[Markup], comparison: Comparison | None,
     if not more:
         return row
     under = Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>')
-    return row + under.format(len(cells), material.text("not shown") + ": " + "; ".join(more))
+    return row + under.format(len(cells), "; ".join(more))
 
 
 def chip(material: Material, verdict: Verdict) -> Markup:

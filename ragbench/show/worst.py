@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.intervals import series
+from ragbench.show.intervals import sign
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 
@@ -102,9 +102,9 @@ def _item(material: Material, sample: str, system: str, metric: str, prefix: str
 
 def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:
     """`● 0.500`: a system's value on a question."""
-    return Markup('<span class="rb-mark" title="{}"><span class="rb-s{}" aria-hidden="true">●</span>{}</span>').format(
+    return Markup('<span class="rb-mark" title="{0}"><span class="rb-hidden">{0} </span>{1}{2}</span>').format(
         shown(system),
-        series(material, system),
+        sign(material, system),
         material.text.number(material.score(sample, metric, system), material.digits(metric)),
     )
 

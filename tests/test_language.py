@@ -1,0 +1,179 @@
+"""Every text has its translation, every translation fits its text, and numbers take the language's form."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pkgutil
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.extract import extract_from_file
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragbench.metrics
+from ragbench import language
+from ragbench.metric import registered
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "ragbench"
+KEYWORDS = {"_": None, "text": None, "html": None, "plural": (1, 2)}
+_TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
+NOT_PROSE = re.compile(r"^(```|\$\$)")
+
+
+def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
+    """Where a text stands, and the text (a pair for a plural)."""
+    for folder in ("show", "report", "bench"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
+                yield f"{path.relative_to(ROOT)}:{line}", message
+    for path in sorted((PACKAGE / "report_template").glob("*.j2")):
+        for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
+            yield str(path.relative_to(ROOT)), found[2]
+
+
+def texts_of_notebooks() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                for block in re.split(r"\n[ \t]*\n+", "".join(cell["source"]).strip()):
+                    if block.strip() and not NOT_PROSE.match(block.strip()):
+                        yield f"{path.name}:{cell['id']}", block.strip()
+
+
+def texts_of_metrics() -> Iterator[tuple[str, str]]:
+    for module in pkgutil.iter_modules(ragbench.metrics.__path__):
+        importlib.import_module(f"ragbench.metrics.{module.name}")
+    for name, metric in registered().items():
+        if metric.function.__module__.startswith("ragbench."):
+            yield f"metric {name}", metric.summary
+
+
+def all_texts() -> list[tuple[str, str | tuple[str, str]]]:
+    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_metrics()]
+
+
+@pytest.fixture(scope="module")
+def russian() -> dict[str | tuple[str, ...], object]:
+    found = language.catalogue(language.LOCALE / "ru" / "LC_MESSAGES" / "ragbench.po")
+    return {message.id: message for message in found if message.id}
+
+
+def test_texts_are_found_at_all() -> None:
+    found = {text for _, text in texts_of_code()}
+    assert "Nothing was measured." in found
+    assert ("{n} question", "{n} questions") in found
+    assert "All pages of this run" in found
+
+
+def test_every_text_is_translated(russian: dict) -> None:
+    missing = {text: place for place, text in all_texts() if text not in russian or not all(_strings(russian[text]))}
+    assert not missing, "\n".join(f"{place}: {text!r}" for text, place in missing.items())
+
+
+def test_the_catalogue_holds_nothing_else(russian: dict) -> None:
+    wanted = {text for _, text in all_texts()}
+    assert not [text for text in russian if text not in wanted]
+
+
+def test_translations_fit_their_texts(russian: dict) -> None:
+    for text, message in russian.items():
+        sources = [text] if isinstance(text, str) else list(text)
+        for translation in _strings(message):
+            assert _fields(translation) == _fields(sources[-1]), (text, translation)
+            assert re.findall(r"</?\w+>", translation) == re.findall(r"</?\w+>", sources[-1]), (text, translation)
+            assert re.match(r"#*", translation)[0] == re.match(r"#*", sources[0])[0], translation
+        assert not message.fuzzy
+
+
+def _strings(message: object) -> list[str]:
+    return [message.string] if isinstance(message.string, str) else list(message.string)
+
+
+def _fields(text: str) -> set[str]:
+    if "{" not in text:
+        return set()
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(1, "1 вопрос"), (2, "2 вопроса"), (5, "5 вопросов"), (11, "11 вопросов"), (21, "21 вопрос"),
+                        (1204, "1 204 вопроса")]
+)  # fmt: skip
+def test_russian_plurals(n: int, expected: str) -> None:
+    said = language.translator("ru").plural("{n} question", "{n} questions", n)
+    assert said.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ") == expected
+
+
+@pytest.mark.parametrize(
+    ("tongue", "value", "digits", "signed", "expected"),
+    [
+        ("en", 0.203, 3, True, "+0.203"),
+        ("en", -0.2034, 3, True, "−0.203"),
+        ("en", 12345.6, 1, False, "12,345.6"),
+        ("en", -0.0001, 3, False, "0.000"),
+        ("en", math.nan, 3, False, "—"),
+        ("en", None, 3, False, "—"),
+        ("en", math.inf, 3, False, "—"),
+        ("ru", 0.203, 3, True, "+0,203"),
+        ("ru", -12345.6, 1, False, "−12\N{NO-BREAK SPACE}345,6"),
+    ],
+)
+def test_numbers(tongue: str, value: float | None, digits: int, signed: bool, expected: str) -> None:
+    assert language.translator(tongue).number(value, digits, signed=signed) == expected
+
+
+def test_intervals_part_their_ends_where_a_comma_is_the_decimal_mark() -> None:
+    assert language.translator("en").interval(0.125, 0.28) == "[0.125, 0.280]"
+    assert language.translator("ru").interval(0.125, 0.28) == "[0,125; 0,280]"
+    assert language.translator("ru").interval(None, 0.28) == "—"
+
+
+def test_p_values() -> None:
+    _ = language.translator("en")
+    assert _.p_value(0.4994) == "0.499"
+    assert _.p_value(0.0001) == "<\N{NO-BREAK SPACE}0.001"
+    assert _.p_value(0.4994, relation=True) == "=\N{NO-BREAK SPACE}0.499"
+    assert _.p_value(math.nan) == "—"
+
+
+def test_percent_and_lists() -> None:
+    assert language.translator("en").percent(0.95) == "95%"
+    assert language.translator("ru").percent(0.95) == "95\N{NO-BREAK SPACE}%"
+    assert language.translator("en").enumeration(["a", "b", "c"]) == "a, b, and c"
+    assert language.translator("ru").enumeration(["a", "b", "c"]) == "a, b и c"
+    assert language.translator("en").enumeration(["a"]) == "a"
+    assert language.translator("en").enumeration([]) == ""
+
+
+def test_an_unknown_text_stays_english_and_an_unknown_language_is_refused() -> None:
+    assert language.translator("ru")("no catalogue has this") == "no catalogue has this"
+    with pytest.raises(ValueError, match="there are en, ru"):
+        language.translator("tlh")
+
+
+def test_values_are_escaped_and_texts_are_not() -> None:
+    said = language.translator("en").html("<b>{name}</b>", name="<script>")
+    assert said == "<b>&lt;script&gt;</b>"
+
+
+def test_blocks_are_translated_one_by_one() -> None:
+    _ = language.translator("ru")
+    text = "## The numbers\n\nno catalogue has this\n\n\n## Method"
+    assert _.blocks(text).split("\n\n")[0].startswith("## ")
+    assert "no catalogue has this" in _.blocks(text)
+    assert _.blocks(text) != text
+
+
+@given(st.floats(-1e9, 1e9), st.integers(0, 6))
+def test_a_number_reads_back(value: float, digits: int) -> None:
+    for tongue, decimal in (("en", "."), ("ru", ",")):
+        text = language.translator(tongue).number(value, digits)
+        plain = re.sub(r"[^\d−" + re.escape(decimal) + "]", "", text).replace(decimal, ".").replace("−", "-")
+        assert float(plain) == pytest.approx(value, abs=0.51 * 10**-digits, rel=1e-12)
