@@ -1,25 +1,49 @@
-"""Intervals, comparisons, families and power for means over questions: numbers that can be trusted."""
+"""Intervals, comparisons, families, agreement and power: numbers that can be trusted.
+
+Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
+"""
 
 from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p
 from ragbench.stats.estimates import estimate, estimate_many
 from ragbench.stats.families import adjust, benjamini_hochberg, holm
 from ragbench.stats.histograms import cells
+from ragbench.stats.pairs import pairwise_mean
+from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mean, sample_size
+from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
+from ragbench.stats.quantiles import quantile
+from ragbench.stats.raters import agreement, confusion
+from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.sums import compare_statistic, resample
+from ragbench.stats.systems import compare_many
 
 __all__ = [
+    "VarianceSplit",
     "adjust",
+    "agreement",
     "benjamini_hochberg",
     "cells",
+    "cochran_q",
     "compare",
+    "compare_many",
     "compare_metrics",
     "compare_statistic",
+    "confusion",
     "equivalence_p",
     "estimate",
     "estimate_many",
+    "fleiss_kappa",
+    "fleiss_kappa_of_counts",
     "holm",
+    "icc",
+    "krippendorff_alpha",
     "minimum_detectable_difference",
+    "pairwise_mean",
     "power_of_mean",
+    "prediction_powered",
+    "prediction_powered_comparison",
+    "quantile",
     "resample",
     "sample_size",
+    "variance_split",
 ]

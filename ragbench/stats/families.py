@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -15,12 +15,14 @@ from ragbench.types import Array, Comparison, Verdict
 
 def holm(p: ArrayLike) -> Array:
     """Adjusted p-values that hold the family-wise error rate (Holm 1979), in the order given; NaN stays NaN."""
-    return _step(p, lambda ordered, m: np.maximum.accumulate((m - np.arange(m)) * ordered))
+    return _step(p, lambda ordered, m: np.asarray(np.maximum.accumulate((m - np.arange(m)) * ordered)))
 
 
 def benjamini_hochberg(p: ArrayLike) -> Array:
     """Adjusted p-values that hold the false discovery rate (Benjamini, Hochberg 1995); NaN stays NaN."""
-    return _step(p, lambda ordered, m: np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[::-1])[::-1])
+    return _step(
+        p, lambda ordered, m: np.asarray(np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[::-1])[::-1])
+    )
 
 
 def adjust(
@@ -36,19 +38,20 @@ def adjust(
     corrected = rules[method](np.array([one.p for one in comparisons], dtype=np.float64))
     number = int(np.isfinite(corrected).sum())
     return [
-        one if np.isnan(p) else _with_adjusted(one, float(p), f"{number}, {method}")
+        one if np.isnan(p) else with_adjusted(one, float(p), f"{number}, {method}")
         for one, p in zip(comparisons, corrected, strict=True)
     ]
 
 
-def _with_adjusted(one: Comparison, p: float, family: str) -> Comparison:
+def with_adjusted(one: Comparison, p: float, family: str) -> Comparison:
+    """The comparison with its corrected p, the family's name, and the verdict that the corrected p allows."""
     word = verdict_of(one.difference, p, one.better, one.level)
     if word is Verdict.NOT_SHOWN and one.verdict is Verdict.SAME:
         word = Verdict.SAME
     return replace(one, p_adjusted=p, family=family, verdict=word)
 
 
-def _step(p: ArrayLike, rule) -> Array:  # type: ignore[no-untyped-def]
+def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:
     given = np.asarray(p, dtype=np.float64)
     known = given[~np.isnan(given)]
     if ((known < 0) | (known > 1)).any():

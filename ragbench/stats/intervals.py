@@ -108,3 +108,10 @@ def student(value: float, variance: float, freedom: float, level: float) -> Inte
     """value ± t · standard error."""
     half = t_quantile((1 + level) / 2, freedom) * math.sqrt(variance)
     return value - half, value + half
+
+
+def t_p(statistic: float, freedom: float) -> float:
+    """Two-sided p of a t statistic."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(statistic)))

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.draws import sign_flips, total_draws
-from ragbench.stats.samples import Codes, Labels, as_codes, check_level, check_resamples, units_of
+from ragbench.stats.histograms import cells
+from ragbench.stats.samples import Labels, Units, as_codes, check_level, check_resamples, units_of
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Statistic = Callable[[Array], Array]
@@ -48,16 +49,15 @@ def resample(
     check_resamples(resamples)
     table, present = _table(sufficient, "sufficient")
     codes = as_codes(clusters, len(present))
-    return resample_table(
-        statistic, table[present], None if codes is None else codes[present], int((~present).sum()),
-        level=level, method=method, resamples=resamples, seed=seed,
-    )  # fmt: skip
+    units = units_of(table[present], None if codes is None else codes[present])
+    return resample_units(
+        statistic, units, int((~present).sum()), level=level, method=method, resamples=resamples, seed=seed
+    )
 
 
-def resample_table(
+def resample_units(
     statistic: Statistic,
-    table: Array,
-    codes: Codes | None = None,
+    units: Units,
     unmeasured: int = 0,
     *,
     level: float = 0.95,
@@ -65,58 +65,66 @@ def resample_table(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Estimate:
-    """`resample` on a table without NaN and clusters that are already numbers."""
-    n = len(table)
-    if not n:
+    """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together."""
+    if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
-    units = units_of(table, codes)
-    total = table.sum(axis=0)
-    value = float(_values(statistic, total[None])[0])
+    units = _gathered(units)
+    value = float(_values(statistic, (units.counts @ units.sums)[None])[0])
     found: dict[str, tuple[float, float]] = {}
-    note = ""
-    if units.number < 2 or math.isnan(value):
-        note = "few" if units.number < 2 else "undefined"
-    else:
-        influence = influences(statistic, units.sums, total)
-        error = math.sqrt(float(np.nansum(influence**2)))
-        if error <= 1e-12 * max(abs(value), 1e-12):
+    note = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
+    if not note:
+        moves = influences(statistic, units)
+        error = math.sqrt(float(units.counts @ np.nan_to_num(moves) ** 2))
+        if error <= 1e-9 * max(abs(value), 1e-9):
             note = "no_spread"
         else:
             half = kinds.normal_quantile((1 + level) / 2) * error
             found["delta"] = (value - half, value + half)
-            draws = _values(statistic, total_draws(units, resamples, np.random.default_rng(seed)))
-            kept = draws[np.isfinite(draws)]
-            if len(kept) < (1 - MOST_LOST) * resamples:
-                note = "no_bca"
-            else:
-                found["percentile"] = kinds.percentile(kept, level)
-                shape = kinds.acceleration(influence, np.ones(len(influence), dtype=np.int64))
-                corrected = kinds.bca(kept, value, shape, level)
-                if corrected is not None:
-                    found["bca"] = corrected
+            found |= _resampled(statistic, units, value, moves, level, resamples, seed)
     chosen = method if method != "auto" else "bca" if "bca" in found else "delta"
-    note = note or ("" if chosen in found and chosen != "delta" else "no_bca") if method == "auto" else note
+    if not note and (chosen not in found or (method == "auto" and chosen == "delta")):
+        note = "no_bca"
     low, high = found.get(chosen, (None, None))
     return Estimate(
-        value, low, high, level, chosen if chosen in found else "none", n, unmeasured,
+        value, low, high, level, chosen if chosen in found else "none", units.n, unmeasured,
         clusters=units.number if units.clustered else None,
-        n_effective=None if units.clustered else float(n), design_effect=None if units.clustered else 1.0,
+        n_effective=None if units.clustered else float(units.n), design_effect=None if units.clustered else 1.0,
         seed=seed, intervals=found, note=note,
     )  # fmt: skip
 
 
-def influences(statistic: Statistic, sums: Array, total: Array) -> Array:
-    """(units,) how the statistic moves with each unit's weight (infinitesimal jackknife), by central differences.
+def _gathered(units: Units) -> Units:
+    """Equal units as one row with a count, where they are independent values."""
+    if units.clustered or (units.counts != 1).any():
+        return units
+    rows, counts = cells(units.sums)
+    return Units(rows, np.ones(len(rows)), counts, False, units.deviations)
+
+
+def _resampled(
+    statistic: Statistic, units: Units, value: float, moves: Array, level: float, resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    draws = _values(statistic, total_draws(units, resamples, np.random.default_rng(seed)))
+    kept = draws[np.isfinite(draws)]
+    if len(kept) < (1 - MOST_LOST) * resamples:
+        return {}
+    found = {"percentile": kinds.percentile(kept, level)}
+    corrected = kinds.bca(kept, value, kinds.acceleration(np.nan_to_num(moves), units.counts), level)
+    return found | ({"bca": corrected} if corrected is not None else {})
+
+
+def influences(statistic: Statistic, units: Units) -> Array:
+    """(rows,) how the statistic moves with the weight of one such unit (infinitesimal jackknife), by differences.
 
     Their squares add up to the variance; the sum of cubes gives BCa its acceleration.
     """
-    step = STEP
-    centred = sums - total / len(sums)
-    up = _values(statistic, total + step * centred)
-    down = _values(statistic, total - step * centred)
-    far_up = _values(statistic, total + 2 * step * centred)
-    far_down = _values(statistic, total - 2 * step * centred)
-    return (8 * (up - down) - (far_up - far_down)) / (12 * step)
+    total = units.counts @ units.sums
+    centred = units.sums - total / units.number
+
+    def moved(step: float) -> Array:
+        return _values(statistic, total + step * centred)
+
+    return (8 * (moved(STEP) - moved(-STEP)) - (moved(2 * STEP) - moved(-2 * STEP))) / (12 * STEP)
 
 
 def compare_statistic(
@@ -151,14 +159,13 @@ def compare_statistic(
     def gap(totals: Array) -> Array:
         return _values(statistic, totals[..., columns:]) - _values(statistic, totals[..., :columns])
 
-    interval = resample_table(
-        gap, np.hstack([first, second]), None if codes is None else codes[present],
-        level=level, resamples=resamples, seed=seed,
-    )  # fmt: skip
+    kept = None if codes is None else codes[present]
+    interval = resample_units(
+        gap, units_of(np.hstack([first, second]), kept), level=level, resamples=resamples, seed=seed
+    )
     p = math.nan
     if len(first) and not math.isnan(interval.value):
-        units = units_of(second - first, None if codes is None else codes[present])
-        flips = sign_flips(units.sums, resamples, np.random.default_rng(seed + 1))
+        flips = sign_flips(units_of(second - first, kept).sums, resamples, np.random.default_rng(seed + 1))
         both = first.sum(axis=0) + second.sum(axis=0)
         drawn = gap(np.hstack([both - flips, both + flips]) / 2)
         slack = 1e-9 * max(abs(interval.value), 1e-12)

@@ -1,0 +1,185 @@
+"""Several raters at once: Krippendorff's α, Fleiss' and Randolph's κ, ICC(2,1), Cochran's Q."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragbench.stats import tables
+from ragbench.stats.raters import MOST_CATEGORIES, Scale, encode, icc_of_sums, missing
+from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.sums import resample_units
+from ragbench.types import Array, Estimate
+
+
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[Any]] | NDArray[Any],
+    *,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
+    clusters: Labels | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """Krippendorff's α (2011) of (items, raters) ratings with its interval over items.
+
+    None or NaN is a rating that was not made; items with fewer than two ratings carry no agreement and are counted
+    as unmeasured. In (−1, 1]; NaN where all ratings are one category.
+    """
+    rows = [[item for item in row if not missing(item)] for row in ratings]
+    pairable = np.array([len(row) > 1 for row in rows], dtype=bool)
+    codes = as_codes(clusters, len(rows))
+    kept = [row for row in rows if len(row) > 1]
+    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    kept_codes = None if codes is None else codes[pairable]
+    unmeasured = int((~pairable).sum())
+    distinct = len({item for row in kept for item in row})
+    if scale == "interval" and distinct > MOST_CATEGORIES:
+        return resample_units(_alpha_of_squares, units_of(_squares(kept), kept_codes), unmeasured, **options)
+    values, coded = encode(kept, categories, scale)
+    number = max(len(values), 1)
+    items = np.zeros((len(kept), number, number))
+    for place, row in enumerate(coded):
+        counts = np.bincount(row, minlength=number).astype(np.float64)
+        items[place] = (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
+    points = np.array(values if scale == "interval" else range(number), dtype=np.float64)
+
+    def alpha(totals: Array) -> Array:
+        return tables.krippendorff(totals.reshape(*totals.shape[:-1], number, number), points, scale)
+
+    units = units_of(items.reshape(len(kept), number**2), kept_codes)
+    return resample_units(alpha, units, unmeasured, **options)
+
+
+def fleiss_kappa(
+    ratings: Sequence[Sequence[Any]] | NDArray[Any],
+    *,
+    categories: Sequence[Any] | None = None,
+    chance: str = "fleiss",
+    clusters: Labels | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """Fleiss' κ (1971) of (items, raters) labels, every item rated by the same number of raters.
+
+    chance: "fleiss" takes the shares of the categories, "randolph" (2005) gives every category the same chance.
+    Items with a missing label are unmeasured. Raises ValueError for another chance.
+    """
+    complete = np.array([not any(missing(item) for item in row) for row in ratings], dtype=bool)
+    kept = [list(row) for row, whole in zip(ratings, complete, strict=True) if whole]
+    values, coded = encode(kept, categories, "nominal")
+    counts = np.array([np.bincount(row, minlength=len(values)) for row in coded]).reshape(len(kept), len(values))
+    codes = as_codes(clusters, len(complete))
+    return fleiss_kappa_of_counts(
+        counts, chance=chance, clusters=None if codes is None else codes[complete],
+        n_unmeasured=int((~complete).sum()), level=level, resamples=resamples, seed=seed,
+    )  # fmt: skip
+
+
+def fleiss_kappa_of_counts(
+    counts: ArrayLike,
+    *,
+    chance: str = "fleiss",
+    clusters: Labels | None = None,
+    n_unmeasured: int = 0,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """`fleiss_kappa` from (items, categories) numbers of raters who chose each category."""
+    if chance not in ("fleiss", "randolph"):
+        raise ValueError(f"chance is fleiss or randolph; got {chance!r}")
+    table = np.asarray(counts, dtype=np.float64)
+    raters = table.sum(axis=1) if table.ndim == 2 else np.zeros(0)
+    if table.ndim != 2 or (table < 0).any() or (len(raters) and (np.ptp(raters) > 0 or raters[0] < 2)):
+        raise ValueError(
+            "every item needs the same number of raters, two at least; "
+            "for raters who skip items use krippendorff_alpha, which allows it"
+        )
+    number = raters[0] if len(raters) else 2.0
+    agreeing = np.sum(table * (table - 1), axis=1) / (number * (number - 1))
+    items = np.column_stack([np.ones(len(table)), agreeing, table])
+
+    def kappa(totals: Array) -> Array:
+        observed = totals[..., 1] / totals[..., 0]
+        shares = totals[..., 2:] / totals[..., 2:].sum(axis=-1, keepdims=True)
+        expected = np.sum(shares**2, axis=-1) if chance == "fleiss" else np.array(1 / table.shape[1])
+        return np.where(expected < 1 - 1e-12, (observed - expected) / np.where(expected < 1, 1 - expected, 1), np.nan)
+
+    units = units_of(items, as_codes(clusters, len(table)))
+    return resample_units(kappa, units, n_unmeasured, level=level, resamples=resamples, seed=seed)
+
+
+def icc(
+    ratings: ArrayLike,
+    *,
+    clusters: Labels | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """ICC(2,1) (Shrout, Fleiss 1979) of (items, raters) numbers: absolute agreement of single random raters.
+
+    Items with a missing rating are unmeasured. Raises ValueError for fewer than two raters.
+    """
+    matrix = np.asarray(ratings, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise ValueError(f"ratings are (items, raters) with two raters at least; got shape {matrix.shape}")
+    if np.isinf(matrix).any():
+        raise ValueError("ratings hold infinite numbers: give NaN where no rating was made")
+    complete = ~np.isnan(matrix).any(axis=1)
+    kept = matrix[complete]
+    kept = kept - kept.mean() if len(kept) else kept
+    items = np.column_stack([np.ones(len(kept)), kept, np.sum(kept**2, axis=1), np.sum(kept, axis=1) ** 2])
+    codes = as_codes(clusters, len(matrix))
+    return resample_units(
+        lambda totals: icc_of_sums(totals[..., :-2], totals[..., -2], totals[..., -1]),
+        units_of(items, None if codes is None else codes[complete]), int((~complete).sum()),
+        level=level, resamples=resamples, seed=seed,
+    )  # fmt: skip
+
+
+def cochran_q(hits: ArrayLike) -> tuple[float, float]:
+    """Cochran's Q (1950) and its χ² p: do k systems differ at all on the same questions? hits: (questions, systems).
+
+    Rows with NaN are left out; (NaN, NaN) where no question tells the systems apart.
+    Raises ValueError for values other than 0 and 1 or fewer than two systems.
+    """
+    from scipy.special import chdtrc
+
+    matrix = np.asarray(hits, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise ValueError(f"hits are (questions, systems) with two systems at least; got shape {matrix.shape}")
+    matrix = matrix[~np.isnan(matrix).any(axis=1)]
+    if not np.isin(matrix, (0.0, 1.0)).all():
+        raise ValueError("hits are 0 or 1 (NaN where a question was not measured)")
+    k, rows = matrix.shape[1], matrix.sum(axis=1)
+    below = k * rows.sum() - float(rows @ rows)
+    if below <= 0:
+        return math.nan, math.nan
+    columns = matrix.sum(axis=0)
+    q = (k - 1) * (k * float(columns @ columns) - rows.sum() ** 2) / below
+    return float(q), float(chdtrc(k - 1, q))
+
+
+def _squares(rows: list[list[Any]]) -> Array:
+    """Per item: within-item disagreement, number of ratings, their sum and sum of squares (all centred)."""
+    middle = float(np.mean([item for row in rows for item in row]))
+    found = np.empty((len(rows), 4))
+    for place, row in enumerate(rows):
+        x = np.array(row, dtype=np.float64) - middle
+        number = len(x)
+        found[place] = (2 * number * np.sum((x - x.mean()) ** 2) / (number - 1), number, x.sum(), np.sum(x**2))
+    return found
+
+
+def _alpha_of_squares(totals: Array) -> Array:
+    apart, number, total, squares = np.moveaxis(totals, -1, 0)
+    expected = 2 * (number * squares - total**2) / (number * (number - 1))
+    return 1 - (apart / number) / np.where(expected > 0, expected, np.nan)
