@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragbench import __version__
-from ragbench.commands import database, doctor, lab, load, metrics, run
+from ragbench.commands import database, doctor, journal, lab, load, metrics, run, trec
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -25,16 +24,20 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 application.command("run")(run.run)
+application.command("trec")(trec.trec)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
 application.add_typer(load.application, name="load")
+application.add_typer(journal.application, name="journal")
 application.add_typer(database.application, name="db")
 
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"ragbench {__version__}")
+        from importlib.metadata import version
+
+        typer.echo(f"ragbench {version('ragbench')}")
         raise typer.Exit
 
 

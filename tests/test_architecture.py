@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
 
 FLOORS = (
-    {"types", "settings", "language"},
+    {"types", "settings", "language", "progress"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "trec"},
     {"embed", "judge"},
     {"metrics", "systems"},
