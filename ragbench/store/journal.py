@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -91,6 +91,13 @@ class DatabaseJournal:
             return {**kept, **self._read(connection, older)} if older else kept
 
         return self._patiently("writing the journal", write)
+
+    def known(self, keys: Iterable[str]) -> int:
+        """How many of the keys the journal has; not counted as use."""
+        asked = {"keys": list(keys)}
+        return self._patiently(
+            "reading the journal", lambda connection: len(connection.execute(self._find, asked).all())
+        )
 
     def rows(self, judge: str | None = None) -> Iterator[Row]:
         """All rows in the order of their keys, streamed; of one judge if named."""

@@ -1,0 +1,93 @@
+"""Journals as JSON lines, so that a reader without a key can make a published report again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from ragbench.llm.journal import COLUMNS, Entry, Row
+from ragbench.llm.request import key_of
+
+MAX_LINE = 32 * 1024 * 1024
+
+
+class JournalFileError(ValueError):
+    """A line that is not an entry; the message names file, line and fault."""
+
+
+def write(path: Path, rows: Iterable[Row]) -> int:
+    """Write one line an entry, gzipped if the name ends in .gz; how many. The file is there whole or not at all."""
+    count = 0
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else None
+            out: IO[bytes] | gzip.GzipFile = packed or raw
+            for row in rows:
+                out.write(json.dumps(dict(row), ensure_ascii=False, allow_nan=False, sort_keys=True).encode() + b"\n")
+                count += 1
+            if packed is not None:
+                packed.close()
+            raw.flush()
+            os.fsync(raw.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+def read(path: Path) -> Iterator[Row]:
+    """The entries of a file, each checked: every field of its type, and the key that its request really has.
+
+    Raises JournalFileError; a key that was made up, or a request that was changed, is such a fault.
+    """
+    with closing(gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as lines:
+        number = 0
+        while line := lines.readline(MAX_LINE + 1):
+            number += 1
+            if line.strip():
+                yield _entry(line, f"{path.name}, line {number}")
+
+
+def _entry(line: bytes, place: str) -> Row:
+    if len(line) > MAX_LINE:
+        raise JournalFileError(f"{place}: more than {MAX_LINE} bytes")
+    try:
+        found = json.loads(line, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        raise JournalFileError(f"{place}: not a JSON object") from None
+    if not isinstance(found, dict) or set(found) != set(COLUMNS):
+        raise JournalFileError(f"{place}: an entry has exactly the fields {', '.join(COLUMNS)}")
+    from pydantic import ValidationError
+
+    try:
+        entry: Entry = _checker().validate_python(found, strict=True)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+    if "\0" in entry.text or min(entry.input_tokens, entry.output_tokens, entry.cost, entry.seconds) < 0:
+        raise JournalFileError(f"{place}: a null character, or a negative number")
+    identity = {"judge": entry.judge, "endpoint": entry.endpoint, "model": entry.model}
+    asked = (entry.request.get("prompt"), entry.request.get("version"), entry.request.get("repeat"))
+    if key_of(identity, entry.request) != entry.key or asked != (entry.prompt, entry.version, entry.repeat):
+        raise JournalFileError(f"{place}: the key is not that of the request")
+    return entry.as_row()
+
+
+@lru_cache(maxsize=1)
+def _checker() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Entry)
+
+
+def _refused(name: str) -> float:
+    raise ValueError(name)
