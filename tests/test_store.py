@@ -2,13 +2,388 @@
 
 from __future__ import annotations
 
-from ragbench.settings import Settings
-from ragbench.store import Store
+import hashlib
+import threading
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from ragbench.settings import DatabaseSettings, Settings
+from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall_against_exact
+from ragbench.store.blocks import nearest_in_blocks
+from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
 from ragbench.store.engine import head
+from ragbench.types import Chunk, Vectors
+
+
+class TableEmbedder:
+    """Vectors from a table, else pseudo-random ones that depend on the text alone; counts what it was asked for."""
+
+    def __init__(self, name: str, width: int = 8, table: dict[str, Sequence[float]] | None = None) -> None:
+        self.name = self.identity = name
+        self.width, self.table = width, table or {}
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+        self.asked += texts
+        return np.array([self._vector(one) for one in texts], np.float32)
+
+    def _vector(self, one: str) -> np.ndarray:
+        if one in self.table:
+            return np.array(self.table[one])
+        seed = int.from_bytes(hashlib.sha256(one.encode()).digest()[:8], "big")
+        return np.random.default_rng(seed).standard_normal(self.width)
+
+
+def chunks_of(name: str, count: int) -> list[Chunk]:
+    return [Chunk(f"{name}-{n:04}", f"{name} text {n}", url=f"https://x/{n}") for n in range(count)]
+
+
+def filled(store: Store, name: str, embedder: TableEmbedder, chunks: Sequence[Chunk]) -> str:
+    store.load_chunks(f"hash of {name}", name, chunks)
+    store.embed(embedder, [chunk.text for chunk in chunks])
+    return f"hash of {name}"
+
+
+def count(store: Store, query: str) -> int:
+    with store.engine.connect() as connection:
+        return int(connection.scalar(text(query)) or 0)
 
 
 def test_opening_twice_migrates_once(store: Store, database_settings: Settings) -> None:
-    from sqlalchemy import text
-
     with Store.open(database_settings) as again, again.engine.connect() as connection:
         assert connection.scalars(text("SELECT version_num FROM ragbench.alembic_version")).all() == [head()]
+
+
+def test_the_tables_are_those_that_the_code_knows(store: Store) -> None:
+    """Alembic finds nothing to change between the migrated database and tables.py."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from ragbench.store.tables import SCHEMA, metadata
+
+    def ours(thing: object, name: str | None, kind: str, reflected: bool, _other: object) -> bool:
+        schema = getattr(thing, "schema", None) or getattr(getattr(thing, "table", None), "schema", None)
+        return schema == SCHEMA and not (kind == "table" and reflected and str(name).startswith("collection_"))
+
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"include_schemas": True, "version_table_schema": SCHEMA, "include_object": ours}
+        )
+        known = {table.name for table in metadata.sorted_tables}
+        found = [change for change in compare_metadata(context, metadata) if _table_of(change) in known]
+    assert found == []
+
+
+def _table_of(change: object) -> str | None:
+    for part in change if isinstance(change, tuple) else ():
+        name = getattr(part, "name", None)
+        if name is not None and hasattr(part, "columns"):
+            return str(name)
+        if isinstance(part, str) and not part.startswith(("add", "remove", "modify")) and part != "ragbench":
+            return part
+    return None
+
+
+def test_a_database_of_a_newer_ragbench_is_refused(store: Store, database_settings: Settings) -> None:
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE ragbench.alembic_version SET version_num = '9999'"))
+    try:
+        with pytest.raises(StoreError, match="version 9999 and this ragbench knows versions up to"):
+            Store.open(database_settings)
+    finally:
+        with store.engine.begin() as connection:
+            connection.execute(text("UPDATE ragbench.alembic_version SET version_num = :v"), {"v": head()})
+
+
+def test_chunks_are_loaded_once(store: Store) -> None:
+    chunks = [Chunk("b", "two"), Chunk("a", "one\twith\\backslash\nand a line", url="https://x", title="т", section="§")]
+    assert store.load_chunks("once", "once", chunks)
+    assert not store.load_chunks("once", "another name", list(reversed(chunks)))
+    with store.engine.connect() as connection:
+        rows = connection.execute(
+            text(
+                "SELECT position, c.id, text, url, title, section FROM ragbench.chunk c "
+                "JOIN ragbench.dataset d ON d.id = dataset_id WHERE content_hash = 'once' ORDER BY position"
+            )
+        ).all()
+    assert [tuple(row) for row in rows] == [
+        (0, "a", "one\twith\\backslash\nand a line", "https://x", "т", "§"),
+        (1, "b", "two", None, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "said"),
+    [
+        ([], "without chunks"),
+        ([Chunk("a", "x"), Chunk("b", "x"), Chunk("a", "y")], "1 are not, the first is 'a'"),
+        ([Chunk("a", "x"), Chunk("b", "nul \0 inside")], "text of chunk 'b' holds a NUL"),
+        ([Chunk("a", "x"), Chunk("b", "half \ud800 pair")], "text of chunk 'b' holds"),
+        ([Chunk("a", "x", title="\0")], "title of chunk 'a'"),
+    ],
+)
+def test_chunks_that_cannot_be_stored_leave_nothing(store: Store, chunks: list[Chunk], said: str) -> None:
+    with pytest.raises(StoreError, match=said):
+        store.load_chunks("bad", "bad", chunks)
+    assert count(store, "SELECT count(*) FROM ragbench.dataset WHERE content_hash = 'bad'") == 0
+
+
+def test_a_hash_that_does_not_cover_the_chunks_is_found(store: Store) -> None:
+    store.load_chunks("short", "short", chunks_of("short", 3))
+    with pytest.raises(StoreError, match="has 3 chunks in the database and 4 here"):
+        store.load_chunks("short", "short", chunks_of("short", 4))
+
+
+def test_vectors_are_computed_once_and_come_in_order(store: Store) -> None:
+    embedder = TableEmbedder("once")
+    texts = ["b", "a", "b", "c"]
+    done: list[int] = []
+    first = store.vectors(embedder, texts, batch=2, progress=done.append)
+    assert sorted(embedder.asked) == ["a", "b", "c"], "a repeated text is computed once"
+    assert sum(done) == len(texts)
+    np.testing.assert_array_equal(first, np.array([embedder._vector(one) for one in texts], np.float32))
+    embedder.asked.clear()
+    again = store.vectors(embedder, ["c", "a", "d"])
+    assert embedder.asked == ["d"]
+    np.testing.assert_array_equal(again[:2], first[[3, 1]])
+    assert store.embed(embedder, ["a"], kind="query") == 1, "a question's vector is not a passage's"
+    assert store.embed(TableEmbedder("another"), ["a"]) == 1
+
+
+def test_two_processes_pay_for_a_text_once(store: Store, database_settings: Settings) -> None:
+    asked: list[str] = []
+    slow = threading.Event()
+
+    class Slow(TableEmbedder):
+        def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+            slow.wait(0.05)
+            asked.extend(texts)
+            return super().embed(texts, kind=kind)
+
+    texts = [f"shared {n}" for n in range(60)]
+
+    def work() -> None:
+        with Store.open(database_settings) as mine:
+            mine.embed(Slow("shared"), texts, batch=10)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert sorted(asked) == sorted(texts)
+
+
+@pytest.mark.parametrize("width", [1, 3, 2_001, 16_000])
+def test_vectors_of_any_width_come_back_bit_for_bit(store: Store, width: int) -> None:
+    embedder = TableEmbedder(f"wide {width}", width)
+    texts = ["x", "y"]
+    np.testing.assert_array_equal(
+        store.vectors(embedder, texts), np.array([embedder._vector(one) for one in texts], np.float32)
+    )
+
+
+def test_exact_search_against_hand_computed_cosines(store: Store) -> None:
+    """cos((3,4), (1,0)) = 0.6, cos((3,4), (0,1)) = 0.8, cos((3,4), (-3,-4)) = -1, whatever the lengths."""
+    table = {"east": [2.0, 0.0], "north": [0.0, 5.0], "back": [-3.0, -4.0], "q": [3.0, 4.0], "also north": [0.0, 0.5]}
+    embedder = TableEmbedder("compass", 2, table)
+    chunks = [Chunk("4", "also north"), Chunk("2", "north"), Chunk("1", "east"), Chunk("3", "back")]
+    name = filled(store, "compass", embedder, chunks)
+    found = store.search(name, embedder, store.vectors(embedder, ["q", "east"], kind="query"), 9)
+    assert found.ids == [["2", "4", "1", "3"], ["1", "2", "4", "3"]]
+    np.testing.assert_allclose(found.similarities[0], [0.8, 0.8, 0.6, -1], atol=1e-6)
+    np.testing.assert_allclose(found.similarities[1], [1, 0, 0, -0.6], atol=1e-6)
+    assert store.search(name, embedder, np.array([[3.0, 4.0]]), 2).ids == [["2", "4"]]
+
+
+def test_ties_are_broken_by_id_at_any_cut(store: Store) -> None:
+    embedder = TableEmbedder("ties", 2, {"same": [1.0, 1.0], "q": [1.0, 0.5]})
+    names = ["Я", "z", "a", "Z", "10", "9", "é"]
+    name = filled(store, "ties", embedder, [Chunk(one, "same") for one in names])
+    for k in range(1, len(names) + 1):
+        assert store.search(name, embedder, np.array([[1.0, 0.5]], np.float32), k).ids == [sorted(names)[:k]]
+
+
+@pytest.fixture(scope="module")
+def random_set(store: Store) -> tuple[str, TableEmbedder, Vectors, Vectors]:
+    embedder = TableEmbedder("random", 16)
+    chunks = chunks_of("random", 700)
+    name = filled(store, "random", embedder, chunks)
+    questions = store.vectors(embedder, [f"question {n}" for n in range(300)], kind="query")
+    return name, embedder, questions, store.vectors(embedder, [chunk.text for chunk in chunks])
+
+
+def test_exact_search_is_numpys_ranking(store: Store, random_set: tuple[str, TableEmbedder, Vectors, Vectors]) -> None:
+    name, embedder, questions, vectors = random_set
+    found = store.search(name, embedder, questions, 10)
+    wide = vectors.astype(np.float64)
+    cosines = (questions @ wide.T) / np.linalg.norm(questions, axis=1)[:, None] / np.linalg.norm(wide, axis=1)
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
+    assert found.ids == [[f"random-{n:04}" for n in row] for row in order]
+    np.testing.assert_allclose(np.stack(found.similarities), np.take_along_axis(cosines, order, 1), atol=2e-6)
+    assert found.milliseconds.shape == (300,)
+    assert (found.milliseconds > 0).all()
+
+
+def test_exact_in_blocks_is_exact_search(store: Store, random_set: tuple[str, TableEmbedder, Vectors, Vectors]) -> None:
+    name, embedder, questions, _ = random_set
+    one, other = store.search(name, embedder, questions, 10), store.exact_in_blocks(name, embedder, questions, 10)
+    assert one.ids == other.ids
+    np.testing.assert_allclose(np.stack(one.similarities), np.stack(other.similarities), atol=1e-6)
+
+
+def test_hnsw_fills_every_list_and_its_recall_is_measured(
+    store: Store, random_set: tuple[str, TableEmbedder, Vectors, Vectors]
+) -> None:
+    name, embedder, questions, _ = random_set
+    exact = store.exact_in_blocks(name, embedder, questions, 60)
+    poor = store.search(name, embedder, questions, 60, index="hnsw", m=2, ef_construction=4, ef_search=1)
+    good = store.search(name, embedder, questions, 60, index="hnsw", m=16, ef_construction=64, ef_search=200)
+    assert {len(row) for row in good.ids} == {60}
+    assert all(len(row) == 60 for row in poor.ids), "a search wider than ef_search goes on until it has k"
+    assert recall_against_exact(poor, exact) < recall_against_exact(good, exact)
+    assert recall_against_exact(good, exact) > 0.98
+    assert recall_against_exact(exact, exact) == 1.0
+    assert all((np.diff(row) <= 0).all() for row in good.similarities)
+
+
+def test_hnsw_uses_its_index_and_exact_search_none(
+    store: Store, random_set: tuple[str, TableEmbedder, Vectors, Vectors]
+) -> None:
+    name, embedder, questions, _ = random_set
+
+    def scans() -> dict[str, int]:
+        with store.engine.connect() as connection:
+            connection.execute(text("SELECT pg_stat_clear_snapshot()"))
+            rows = connection.execute(
+                text(
+                    "SELECT index, coalesce(sum(idx_scan), 0) FROM ragbench.collection c JOIN pg_stat_user_indexes s "
+                    "ON s.relname = 'collection_' || c.id GROUP BY index"
+                )
+            )
+            return {row[0]: int(row[1]) for row in rows}
+
+    store.search(name, embedder, questions, 3, index="hnsw")
+    store.search(name, embedder, questions, 3)
+    with store.engine.connect() as connection:
+        connection.execute(text("SELECT pg_stat_force_next_flush()"))
+    store.engine.dispose()  # ended sessions have reported what they did
+    found = scans()
+    assert found["hnsw m=16 ef_construction=64"] >= len(questions)
+    assert found["exact"] == 0
+
+
+def test_recall_by_hand() -> None:
+    """Of the exact two one was found, and one that is as near as the second: 1/2 and 2/2."""
+
+    def of(*rows: list[float]) -> Neighbours:
+        return Neighbours([[]] * len(rows), [np.array(row, np.float32) for row in rows], np.zeros(len(rows)))
+
+    assert recall_against_exact(of([0.9, 0.1], [0.9, 0.5]), of([0.9, 0.5], [0.9, 0.5])) == pytest.approx(0.75)
+    assert recall_against_exact(of([0.9]), of([0.9, 0.5])) == 0.5
+
+
+def test_wide_vectors_are_indexed_in_half_precision_or_refused(store: Store) -> None:
+    embedder = TableEmbedder("half", 2_500)
+    name = filled(store, "half", embedder, chunks_of("half", 50))
+    questions = store.vectors(embedder, ["q1", "q2"], kind="query")
+    found = store.search(name, embedder, questions, 5, index="hnsw")
+    exact = store.search(name, embedder, questions, 5)
+    assert recall_against_exact(found, exact) == 1.0
+    np.testing.assert_allclose(found.similarities[0], exact.similarities[0], atol=1e-6)
+    wide = TableEmbedder("wider than half", 4_001)
+    name = filled(store, "half", wide, chunks_of("half", 50))
+    with pytest.raises(StoreError, match="up to width 4000, these have 4001"):
+        store.search(name, wide, store.vectors(wide, ["q"], kind="query"), 5, index="hnsw")
+    assert len(store.search(name, wide, store.vectors(wide, ["q"], kind="query"), 5).ids[0]) == 5
+
+
+def test_what_is_missing_is_named(store: Store) -> None:
+    embedder = TableEmbedder("missing", 4)
+    with pytest.raises(StoreError, match="no data set with content hash nowhere"):
+        store.search("nowhere", embedder, np.ones((1, 4)), 3)
+    chunks = chunks_of("missing", 5)
+    store.load_chunks("hash of missing", "missing", chunks)
+    with pytest.raises(EmbeddingError, match="no vectors of the embedder missing"):
+        store.search("hash of missing", embedder, np.ones((1, 4)), 3)
+    store.embed(embedder, [chunk.text for chunk in chunks[:3]])
+    with pytest.raises(StoreError, match="2 of 5 chunks have no vectors"):
+        store.search("hash of missing", embedder, np.ones((1, 4)), 3)
+    assert count(store, "SELECT count(*) FROM ragbench.collection c JOIN ragbench.dataset d ON d.id = dataset_id "
+                        "WHERE content_hash = 'hash of missing'") == 0  # fmt: skip
+    with pytest.raises(StoreError, match="queries have width 5, the vectors of missing have 4"):
+        store.search("hash of missing", embedder, np.ones((1, 5)), 3)
+    with pytest.raises(ValueError, match="k = 0"):
+        store.search("hash of missing", embedder, np.ones((1, 4)), 0)
+
+
+def test_several_processes_make_one_collection(store: Store, database_settings: Settings) -> None:
+    embedder = TableEmbedder("crowd", 8)
+    name = filled(store, "crowd", embedder, chunks_of("crowd", 300))
+    found: list[list[list[str]]] = []
+
+    def work() -> None:
+        with Store.open(database_settings) as mine:
+            found.append(mine.search(name, embedder, np.ones((1, 8)), 3, index="hnsw").ids)
+
+    workers = [threading.Thread(target=work) for _ in range(5)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert len(found) == 5
+    assert all(one == found[0] for one in found)
+    query = "SELECT count(*) FROM ragbench.collection c JOIN ragbench.embedder e ON e.id = embedder_id WHERE name = 'crowd'"
+    assert count(store, query) == 1
+
+
+def test_the_pool_is_bounded(database_settings: Settings) -> None:
+    limits = DatabaseSettings(folder=database_settings.database.folder, connections=1, lock_seconds=0.3)
+    with Store.open(Settings(database=limits)) as store:
+        held = [store.engine.connect(), store.engine.connect()]
+        with pytest.raises(StoreError, match=r"all connections of this process are taken; raise database\.connections"):
+            store.search("any", TableEmbedder("any"), np.ones((1, 8)), 1)
+        for connection in held:
+            connection.close()
+
+
+vectors_strategy = st.integers(1, 5).flatmap(
+    lambda width: st.lists(
+        st.lists(st.floats(-1e6, 1e6, width=32), min_size=width, max_size=width), min_size=0, max_size=6
+    ).map(lambda rows: np.array(rows, np.float32).reshape(len(rows), width))
+)
+
+
+@given(vectors_strategy)
+def test_the_copy_format_is_read_as_it_was_written(vectors: Vectors) -> None:
+    keys = np.arange(len(vectors), dtype=np.int32)
+    payload = vector_rows(keys, vectors)
+    assert payload.startswith(HEADER)
+    assert payload.endswith(TRAILER)
+    read_keys, read = read_vectors(payload, vectors.shape[1])
+    np.testing.assert_array_equal(read_keys, keys)
+    np.testing.assert_array_equal(read, vectors)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(1, 90), st.integers(1, 7), st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_blocks_give_what_one_sort_gives(count: int, k: int, block: int, seed: int) -> None:
+    """Whatever the blocks, the k most similar are the k most similar (integers: sums without rounding, many ties)."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(-1, 2, (count, 3)).astype(np.float32)
+    vectors[~vectors.any(axis=1)] = 1
+    queries = np.eye(3, dtype=np.float32)
+    names = np.arange(count, dtype=np.int32)
+    parts = [(names[n : n + block], vectors[n : n + block]) for n in range(0, count, block)]
+    positions, similarities = nearest_in_blocks(queries, parts, k)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
+    expected = np.argsort(-(queries @ units.T), axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(positions[:, : min(k, count)], expected)
+    assert (positions[:, count:] == -1).all()
+    np.testing.assert_allclose(similarities[:, : min(k, count)], np.take_along_axis(queries @ units.T, expected, 1))

@@ -61,8 +61,9 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """Where the socket is: beside the data, or in the temporary folder where that path is too long for a socket."""
-        if len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
+        """Where the socket is: beside the data, or in the temporary folder where that path cannot be one."""
+        plain = "," not in str(self.data)  # clients take a comma for the end of a host's name
+        if plain and len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
             return self.data
         name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"ragbench-{name}"
@@ -103,7 +104,7 @@ class Cluster:
             os.chown(fresh, *_server_user(self.folder))
         # the builtin provider sorts by code point on every machine, whatever its C library knows of locales
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
-        self.run("initdb", "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", *locale)
+        self.run("initdb", "-D", fresh.name, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", *locale)
         with (fresh / "postgresql.conf").open("a") as file:
             file.write("\ninclude_if_exists = 'ragbench.conf'\n")
         with contextlib.suppress(FileNotFoundError):
@@ -117,18 +118,19 @@ class Cluster:
         """
         self.clear_remains(seconds)
         self._make_socket_folder()
-        text = CONFIGURATION.format(port=PORT, sockets=str(self.sockets).replace("'", "''"))
+        text = CONFIGURATION.format(port=PORT, sockets=str(self.sockets).replace("'", "''").replace('"', '""'))
         (self.data / "ragbench.conf").write_text(text, encoding="utf-8")
         wait = ("-w", "-t", str(max(1, round(seconds))))
-        done = self.run("pg_ctl", "-D", str(self.data), "-l", str(self.log), *wait, "start", check=False)
+        done = self.run("pg_ctl", "-D", "data", "-l", f"data/{self.log.name}", *wait, "start", check=False)
         if done.returncode != 0:
             raise StoreError(f"the database server in {self.folder} did not start: {self.last_words()}; see {self.log}")
 
     def shut_down(self, seconds: float) -> None:
         """End the server and all its processes: politely, then at once, then by force."""
-        pid = self.pid()
-        if pid is not None:
-            self.run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "-t", str(round(seconds)), "stop", check=False)
+        for mode in ("fast", "immediate"):  # a server that has just begun to recover from a crash misses the first word
+            if self.pid() is not None:
+                wait = ("-w", "-t", str(max(1, round(seconds / 4))))
+                self.run("pg_ctl", "-D", "data", "-m", mode, *wait, "stop", check=False)
         self.clear_remains(seconds)
 
     def clear_remains(self, seconds: float) -> None:
@@ -167,15 +169,22 @@ class Cluster:
         return said if said in {process.pid for process in self.processes()} else None
 
     def last_words(self) -> str:
-        """The last line that the server's log calls an error."""
+        """The last lines of the server's log up to what it calls fatal."""
         try:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return "it wrote no log"
-        return next((line for line in reversed(lines) if "FATAL" in line or "PANIC" in line), "its log names no error")
+        fatal = [place for place, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
+        if not fatal:
+            return "its log names no error"
+        told = lines[max(0, fatal[-1] - 1) : fatal[-1] + 1]
+        return "; ".join(line.split("]", 1)[-1].strip() for line in told)
 
     def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run one of PostgreSQL's programs as the server's user, in an environment that holds nothing of ours."""
+        """Run one of PostgreSQL's programs as the server's user, in an environment that holds nothing of ours.
+
+        It starts in `folder`, and its arguments are relative to that: some programs pass paths on to a shell.
+        """
         binaries = self._binaries()
         command = [str(binaries / program), *arguments]
         environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
+RECOVERING = ("starting up", "recovery", "not yet accepting")  # what a server says that will soon be there
+FULL = "too many clients"
+
 
 @dataclass(frozen=True)
 class ServerStatus:
@@ -62,7 +65,7 @@ def start(settings: Settings) -> ServerStatus:
         return status(settings)
     with cluster.locked(2 * seconds):
         if (problem := _problem(cluster, seconds)) is not None:
-            if "connections of the server are taken" in problem:
+            if FULL in problem:
                 raise StoreError(problem)
             cluster.initialise()
             if cluster.pid() is None:
@@ -78,6 +81,8 @@ def stop(settings: Settings) -> ServerStatus:
     cluster = cluster_of(settings)
     if cluster.data.is_dir():
         with cluster.locked(2 * settings.database.connect_seconds):
+            # a server that is recovering from a crash forgets a request to shut down
+            _problem(cluster, settings.database.connect_seconds, waited_for=RECOVERING)
             cluster.shut_down(settings.database.connect_seconds)
     return status(settings)
 
@@ -131,7 +136,7 @@ def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
     return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
 
 
-def _problem(cluster: Cluster, seconds: float) -> str | None:
+def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*RECOVERING, FULL)) -> str | None:
     """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for."""
     import psycopg
     from sqlalchemy import URL
@@ -146,9 +151,7 @@ def _problem(cluster: Cluster, seconds: float) -> str | None:
             return None
         except psycopg.OperationalError as error:
             said = str(error)
-            waiting = any(
-                words in said for words in ("starting up", "recovery", "not yet accepting", "too many clients")
-            )
+            waiting = any(words in said for words in waited_for)
             if not waiting or time.monotonic() > until:
                 return explain(error)
         time.sleep(0.1)
