@@ -37,6 +37,11 @@ class Measurements:
         """The names of all that was kept, in order."""
         return sorted(path.parent.name for path in self.folder.glob("*/findings.json"))
 
+    def replace(self, name: str, measurement: Measurement) -> None:
+        """Keep another measurement under the name."""
+        measurement.save(self.folder / name)
+        self._known[name] = measurement
+
     def __getitem__(self, name: str) -> Measurement:
         if name not in self.names():
             raise KeyError(f"the run has kept no measurement {name!r}; it has {', '.join(self.names()) or 'none'}")

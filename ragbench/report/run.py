@@ -103,13 +103,14 @@ def run(
     for name, notebook in sources.items():
         _store(folder / f"{name}.ipynb", notebook, mask)
     kept = pages.Measurements(folder)
+    secrets.mask_kept(kept)
     manifest = results.manifest(
         kept,
         wanted,
         described,
         format=FORMAT,
         status="failed" if failures else "complete",
-        language=language or known.language,
+        language=described[0]["language"] if described else known.language,
         started=round(started),
         seconds=round(time.time() - started, 1),
     )

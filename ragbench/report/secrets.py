@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ragbench import settings
+from ragbench.report.pages import Measurements
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MASK = "••••"
 _SECRET_NAME = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY)", re.IGNORECASE)
@@ -19,14 +24,25 @@ SHORTEST = 6
 
 def masker() -> Callable[[str], str]:
     """A function that masks the secrets of this process in a text, and the password of any URL."""
-    found = sorted(_values(), key=len, reverse=True)
-    pattern = re.compile("|".join(re.escape(value) for value in found)) if found else None
+    exact = exact_masker()
 
     def mask(text: str) -> str:
-        masked = pattern.sub(MASK, text) if pattern else text
+        masked = exact(text) if exact else text
         return _BEARER.sub(rf"\1{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}\3", masked))
 
     return mask
+
+
+def exact_masker() -> Callable[[str], str] | None:
+    """A function that masks only the secrets that this process holds, for data that must stay as it is otherwise.
+
+    None where the process holds no secret.
+    """
+    found = sorted(_values(), key=len, reverse=True)
+    if not found:
+        return None
+    pattern = re.compile("|".join(re.escape(value) for value in found))
+    return lambda text: pattern.sub(MASK, text)
 
 
 def _values() -> set[str]:
@@ -64,3 +80,42 @@ def masked(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
         return [masked(item, mask) for item in value]
     return value
+
+
+def mask_kept(kept: Measurements) -> None:
+    """Mask the secrets that this process holds in what a run has kept: in facts and in every text of its tables."""
+    mask = exact_masker()
+    if mask is None:
+        return
+    for name in kept.names():
+        known = kept[name]
+        better = replace(
+            known,
+            facts=masked(known.facts, mask),
+            scores=_table(known.scores, mask),
+            questions=_table(known.questions, mask),
+            retrieved=_table(known.retrieved, mask),
+            extra={part: _table(table, mask) for part, table in known.extra.items()},
+        )
+        if better.facts != known.facts or any(
+            one is not other
+            for one, other in zip(
+                (better.scores, better.questions, better.retrieved, *better.extra.values()),
+                (known.scores, known.questions, known.retrieved, *known.extra.values()),
+                strict=True,
+            )
+        ):
+            kept.replace(name, better)
+
+
+def _table(table: pd.DataFrame, mask: Callable[[str], str]) -> pd.DataFrame:
+    """The same table where nothing had to be masked, else a copy."""
+    changed = {}
+    for column in table.columns:
+        texts = {value for value in table[column] if isinstance(value, str)}
+        hidden = {text: better for text in texts if (better := mask(text)) != text}
+        if hidden:
+            changed[column] = table[column].map(
+                lambda value, known=hidden: known.get(value, value) if isinstance(value, str) else value
+            )
+    return table.assign(**changed) if changed else table

@@ -33,7 +33,7 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
         if value in (None, "", [], {}) or key in UNSHOWN:
             continue
         text = shown(value) if key in PLAIN else flat(material, value)
-        rows.append((names.get(key, key.replace("_", " ")), text))
+        rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
         for key in IDENTITIES:
             if isinstance(system, Mapping) and system.get(key):

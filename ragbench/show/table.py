@@ -109,8 +109,8 @@ def _wide(material: Material, notes: Notes) -> Markup:
     heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
     heads += [_system_head(material, name) for name in material.systems]
     if challenger is not None:
-        heads += [_head(text) for text in (_difference_title(material), p_title(material))]
-        heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
+        heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
+        heads.append(_head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     rows = []
     for metric in material.metrics:
@@ -127,8 +127,8 @@ def _wide(material: Material, notes: Notes) -> Markup:
 def _long(material: Material, notes: Notes) -> Markup:
     _ = material.text
     heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
-    heads += [_head(text) for text in (_difference_title(material), p_title(material))]
-    heads.append(Markup('<th scope=col class="rb-word">{}</th>').format(_("verdict")))
+    heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
+    heads.append(_head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
     for metric in material.metrics:
@@ -153,8 +153,8 @@ def _long(material: Material, notes: Notes) -> Markup:
     return Markup("").join(bodies)
 
 
-def _head(text: str) -> Markup:
-    return Markup("<th scope=col>{}</th>").format(text)
+def _head(text: str, kind: str = "") -> Markup:
+    return Markup("<th scope=col{}>{}</th>").format(Markup(' class="{}"').format(kind) if kind else "", text)
 
 
 def _system_head(material: Material, name: str) -> Markup:
@@ -213,7 +213,9 @@ def _value(material: Material, system: str, metric: str, notes: Notes, label: st
 
 def spread(text: str) -> Markup:
     """A number with its interval, the interval quieter."""
-    value, _, interval = text.partition(" ")
+    value, space, interval = text.partition(" ")
+    if not space:
+        return Markup('<span class="rb-number">{}</span>').format(value)
     return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
 
 

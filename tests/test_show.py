@@ -1,0 +1,392 @@
+"""What a page shows: sentences follow verdicts, tables follow estimates, and no text of the data becomes markup."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
+from ragbench.show import MIME, Page
+from ragbench.show.material import Material
+from ragbench.show.page import VIEWS
+from ragbench.show.text import anchor, clean, shown
+from ragbench.show.worst import losses, lowest
+from ragbench.types import Estimate, Verdict
+from tests.measurements import METRICS, estimate, measurement
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "javascript:alert(1)",
+    "[a](javascript:alert(1))",
+    "</script><script>alert(1)</script>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "{{7*7}}{% raw %}",
+    "{0} {name} {",
+    "%s %d %(x)s",
+    "\x1b[31mred\x1b[0m\x1b]8;;http://evil\x07link\x1b]8;;\x07",
+    "\u202egnp.exe\u202c",
+    "a\x00b\x07c",
+    "&lt;b&gt; &#60;script&#62;",
+    "<!--", "]]>", "<style>*{display:none}</style>", "<iframe src=//evil>", "<b>bold</b>",
+)  # fmt: skip
+ALLOWED = {
+    "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
+    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects elements and the text outside of data blocks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(str(html))
+    return reader
+
+
+def drawn(page: Page) -> dict[str, str]:
+    return {name: str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS}
+
+
+def changed(m: Measurement, **fields: Any) -> Measurement:
+    """The measurement with the first comparison of each metric changed."""
+    return replace(
+        m, comparisons=tuple(NamedComparison(c.metric, replace(c.comparison, **fields)) for c in m.comparisons)
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (Verdict.BETTER, "On mrr, hnsw is better than ivfflat: "),
+        (Verdict.WORSE, "On mrr, hnsw is worse than ivfflat: "),
+        (Verdict.NOT_SHOWN, "On mrr, a difference between hnsw and ivfflat is not shown: "),
+        (Verdict.SAME, "On mrr, hnsw and ivfflat are the same within ±0.050: "),
+    ],
+)
+def test_the_answer_says_the_verdict_and_nothing_else(verdict: Verdict, words: str) -> None:
+    page = Page(changed(measurement(), verdict=verdict, margin=0.05, difference=0.203, low=0.125, high=0.28))
+    text = read(page.answer().html()).text
+    assert text.startswith(words)
+    assert "+0.203 [+0.125, +0.280]" in text
+
+
+def test_the_answer_gives_the_corrected_p() -> None:
+    page = Page(changed(measurement(), p=0.01, p_adjusted=0.04))
+    assert "p =\N{NO-BREAK SPACE}0.040" in read(page.answer().html()).text
+
+
+def test_a_lower_is_better_metric_is_not_turned_into_words_by_its_sign() -> None:
+    worse = changed(measurement(metrics=("latency",)), better="lower", verdict=Verdict.WORSE, difference=0.3)
+    assert "is worse than" in read(Page(worse).answer().html()).text
+    assert "lower is better" in read(Page(worse).table().html()).text
+    assert "Highest latency of hnsw" in read(Page(worse).worst().html()).text
+
+
+def test_what_is_not_shown_carries_its_power() -> None:
+    m = changed(
+        measurement(), verdict=Verdict.NOT_SHOWN, n=40, minimum_detectable=0.08, questions_needed=940, difference=0.01
+    )
+    for view in (Page(m).answer(), Page(m).table()):
+        text = read(view.html()).text
+        assert "40 questions, a difference of 0.080 or more would have been shown" in text.replace("With", "with")
+        assert "about 900 questions more would show the difference" in text
+
+
+def test_the_finding_counts_verdicts() -> None:
+    m = measurement()
+    words = [Verdict.BETTER, Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN]
+    mixed = replace(
+        m,
+        comparisons=tuple(
+            NamedComparison(c.metric, replace(c.comparison, verdict=word))
+            for c, word in zip(m.comparisons, words, strict=True)
+        ),
+    )
+    assert Page(mixed).finding == "hnsw is better than ivfflat on 2, worse on 1 of 4 metrics"
+    assert Page(changed(m, verdict=Verdict.NOT_SHOWN)).finding == "No difference between hnsw and ivfflat is shown"
+    assert Page(changed(m, verdict=Verdict.BETTER)).finding == "hnsw is better than ivfflat on 4 of 4 metrics"
+    three = changed(measurement(("a", "b", "c")), verdict=Verdict.NOT_SHOWN)
+    assert Page(three).finding == "No challenger is shown to be better than a"
+
+
+def test_one_system_alone_is_shown_without_a_comparison() -> None:
+    page = Page(measurement(("only",)))
+    text = read(page.answer().html()).text
+    assert "On mrr, only reaches" in text
+    assert "Only one system was measured" in text
+    table = read(page.table().html()).text
+    assert "verdict" not in table
+    assert "p (Holm)" not in table
+    assert "Lowest mrr of only" in read(page.worst().html()).text
+
+
+@pytest.mark.parametrize("systems", [1, 2, 3, 12])
+@pytest.mark.parametrize("metrics", [1, 4, 20])
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language: str) -> None:
+    names = [f"a system with a rather long name, number {i}" for i in range(systems)]
+    page = Page(measurement(names, [f"metric_{i}@10" for i in range(metrics)], 12), language=language)
+    for name, html in drawn(page).items():
+        assert_clean(html, name)
+    table = read(page.table().html()).text
+    assert all(name in table for name in names)
+    rows = [e for e in read(page.table().html()).elements if e[0] == "tr" and e[1].get("class") != "rb-under"]
+    assert len(rows) == 1 + (metrics if systems <= 2 else metrics * (systems + 1))
+
+
+def test_nothing_measured_is_said() -> None:
+    m = replace(measurement(), estimates=(), comparisons=())
+    page = Page(m)
+    assert "Nothing was measured" in read(page.answer().html()).text
+    assert "Nothing was measured" in read(page.intervals().html()).text
+    assert_clean(str(page.table().html()), "table")
+    assert_clean(str(page.worst().html()), "worst")
+
+
+def test_unmeasured_values_are_counted_and_nan_is_a_dash() -> None:
+    m = measurement(metrics=("mrr",))
+    nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 40, note="empty")
+    some = replace(m.estimates[1].estimate, n=37, n_unmeasured=3)
+    m = replace(m, estimates=(NamedEstimate("ivfflat", "mrr", nothing), NamedEstimate("hnsw", "mrr", some)))
+    text = read(Page(m).table().html()).text
+    assert "— not measured" in text
+    assert "40 / 3" in text
+    assert "43 values could not be measured" in text
+    chart = json.loads(re.search(r"<script[^>]*>(.*?)</script>", str(Page(m).intervals().html())).group(1))
+    assert [len(trace["x"]) for trace in chart["data"]] == [0, 1]
+
+
+def test_an_estimate_without_an_interval_has_a_dash() -> None:
+    m = measurement(("only",), ("mrr",))
+    least = replace(m.estimates[0].estimate, low=None, high=None, method="none")
+    text = read(Page(replace(m, estimates=(NamedEstimate("only", "mrr", least),))).table().html()).text
+    assert f"{least.value:.3f} —" in text
+
+
+def test_guarded_intervals_are_marked_and_explained() -> None:
+    m = measurement(metrics=("mrr", "ndcg@10"))
+    few = replace(m.estimates[0].estimate, note="few", method="wilson")
+    ceiling = replace(m.estimates[1].estimate, note="ceiling", method="wilson")
+    m = replace(
+        m,
+        estimates=(
+            NamedEstimate("ivfflat", "mrr", few), NamedEstimate("ivfflat", "ndcg@10", few),
+            NamedEstimate("hnsw", "mrr", ceiling), NamedEstimate("hnsw", "ndcg@10", m.estimates[3].estimate),
+        ),
+    )  # fmt: skip
+    reader = read(Page(m).table().html())
+    marks = [e[1]["href"] for e in reader.elements if e[0] == "a"]
+    assert marks == ["#note-1", "#note-2", "#note-1"]
+    assert {e[1]["id"] for e in reader.elements if e[1].get("id", "").startswith("note")} == {"note-1", "note-2"}
+    assert "a Wilson's interval; few questions" in reader.text
+    assert "Wilson's interval is printed" not in reader.text
+    assert "is printed and marked" in read(Page(m).method().html()).text
+
+
+def test_stand_ins_are_named_where_their_numbers_are() -> None:
+    page = Page(measurement(facts={"stand_ins": ["hashing"]}))
+    for view in (page.answer(), page.summary()):
+        assert "offline stand-ins: hashing" in read(view.html()).text
+    assert "stand-ins" not in read(Page(measurement()).answer().html()).text
+
+
+def test_worst_questions_by_hand() -> None:
+    m = measurement(metrics=("mrr",), questions=5)
+    values = {"ivfflat": [1.0, 0.5, 1.0, 0.2, 0.9], "hnsw": [0.0, 0.0, 0.5, 0.2, 1.0]}
+    scores = m.scores.copy()
+    for name, column in values.items():
+        scores.loc[scores.system == name, "value"] = column
+    material = Material(replace(m, scores=scores), Page(m)._material.text)
+    assert lowest(material, "hnsw", "mrr", 3) == ["q0", "q1", "q3"]  # q0 before q1: it lost more
+    assert lowest(material, "hnsw", "mrr", 10) == ["q0", "q1", "q3", "q2"]  # q4 has the best value there is
+    assert losses(material, "hnsw", "mrr", 10) == ["q0", "q1", "q2"]
+    assert losses(material, "hnsw", "mrr", 1) == ["q0"]
+
+
+def test_worst_ignores_the_unmeasured() -> None:
+    m = measurement(metrics=("mrr",), questions=4)
+    scores = m.scores.copy()
+    scores.loc[(scores.system == "hnsw") & (scores["sample"] == "q1"), ["value", "status"]] = [np.nan, "judge_error"]
+    material = Material(replace(m, scores=scores), Page(m)._material.text)
+    assert "q1" not in lowest(material, "hnsw", "mrr", 4)
+    assert "q1" not in losses(material, "hnsw", "mrr", 4)
+
+
+def test_worst_says_what_was_retrieved_instead_and_where_the_right_passage_was() -> None:
+    text = read(Page(measurement()).worst(1).html()).text
+    assert "hnsw retrieved first" in text
+    assert "not relevant" in text
+    assert "It needed" in text
+    assert "ivfflat: rank 3" in text
+    with pytest.raises(ValueError, match="from 1"):
+        Page(measurement()).worst(0)
+
+
+def test_pages_count_by_address_where_pages_are_ranked() -> None:
+    m = measurement(facts={"unit": "url"})
+    retrieved = m.retrieved.assign(url="https://example.org/" + m.retrieved["chunk"], gain=0.0)
+    questions = m.questions.assign(
+        relevant=[["https://example.org/" + json.loads(r).popitem()[0]] for r in m.questions.relevant]
+    )
+    text = read(Page(replace(m, retrieved=retrieved, questions=questions)).worst(1).html()).text
+    assert "ivfflat: rank 3" in text
+
+
+def test_links_to_questions_only_where_the_page_has_them() -> None:
+    page = Page(measurement())
+    links = {e[1]["href"] for e in read(page.worst(5).html(frozenset({"questions"}))).elements if e[0] == "a"}
+    ids = {e[1]["id"] for e in read(page.questions().html()).elements if e[1].get("id")}
+    assert links
+    assert {link[1:] for link in links} <= ids
+    assert not [e for e in read(page.worst(5).html()).elements if e[0] == "a"]
+
+
+def test_ids_are_unique_on_a_page() -> None:
+    html = "".join(drawn(Page(measurement(("a", "b", "c"), identifier="вопрос {i} ?"))).values())
+    ids = [e[1]["id"] for e in read(html).elements if "id" in e[1]]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[A-Za-z0-9._@-]+", name) for name in ids)
+
+
+def test_questions_beyond_the_limit_are_counted() -> None:
+    page = Page(measurement(questions=12))
+    assert "2 questions more are in the tables" in read(page.questions(10).html()).text
+    assert "more" not in read(page.questions().html()).text
+
+
+def test_provenance_holds_no_path() -> None:
+    facts = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
+    text = read(Page(measurement(facts=facts)).provenance().html()).text
+    assert "results.jsonl" in text
+    assert "somebody" not in text
+    assert "Users" not in text
+    assert "20261122" in text
+
+
+def test_the_same_measurement_gives_the_same_bytes_and_survives_the_disk(tmp_path: Any) -> None:
+    m = measurement()
+    m.save(tmp_path)
+    assert drawn(Page(m)) == drawn(Page(m)) == drawn(Page(Measurement.load(tmp_path)))
+
+
+def test_views_ask_for_themselves_in_a_notebook() -> None:
+    page = Page(measurement(), language="ru", primary="ndcg@10")
+    bundle = page.worst(3)._repr_mimebundle_()
+    assert bundle[MIME] == {
+        "view": "worst", "language": "ru", "options": {"primary": "ndcg@10", "count": 3},
+        "measurement": "tier1_retrieval",
+    }  # fmt: skip
+    assert "<style>" in bundle["text/html"]
+    figure = page.intervals()._repr_mimebundle_()["application/vnd.plotly.v1+json"]
+    assert "@series" not in json.dumps(figure)
+    assert figure["layout"]["title"]["text"]
+    assert json.loads(json.dumps(bundle[MIME])) == bundle[MIME]
+
+
+def test_the_figure_is_one_that_plotly_accepts() -> None:
+    import plotly.graph_objects as go
+
+    m = measurement(metrics=("mrr", "latency", "ndcg@10"))
+    slow = [
+        NamedEstimate(e.system, e.metric, estimate(np.array([120.0, 340.0, 95.5])))
+        for e in m.estimates
+        if e.metric == "latency"
+    ]
+    m = replace(m, estimates=tuple(slow) + tuple(e for e in m.estimates if e.metric != "latency"))
+    figure = go.Figure(Page(m).intervals().figure)
+    assert len(figure.data) == 4  # two systems on two panels: shares, and milliseconds
+    assert figure.layout.xaxis2.range is None
+    assert tuple(figure.layout.xaxis.range) == (-0.015, 1.015)
+
+
+def test_unknown_views_metrics_and_languages_are_refused() -> None:
+    with pytest.raises(ValueError, match="there are answer, intervals"):
+        Page(measurement()).view("__class__")
+    with pytest.raises(ValueError, match="the page has hit_rate@1"):
+        Page(measurement(), primary="bleu")
+    with pytest.raises(ValueError, match="there are en, ru"):
+        Page(measurement(), language="tlh")
+
+
+def assert_clean(html: str, where: str) -> None:
+    for tag, attributes in read(html).elements:
+        assert tag in ALLOWED, f"{where}: <{tag}>"
+        for name, value in attributes.items():
+            assert not name.startswith("on"), f"{where}: {name}={value}"
+            if name in ("href", "src"):
+                assert value is not None
+                assert value.startswith("#"), f"{where}: {name}={value}"
+        if tag == "script":
+            assert attributes == {"type": "application/json"}
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html), where
+    html.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    m = measurement(
+        (f"base {text}", f"new {text}"), (f"m {text}",), 6, question=f"{text} {{i}}", chunk=text, reason=text,
+        identifier=f"{text}{{i}}", notebook=text,
+        facts={"dataset": text, "stand_ins": [text], "commit": text, "unit": text, f"key {text}": {text: [text]},
+               "systems": [{"name": f"base {text}", "description": text, text: text}]},
+    )  # fmt: skip
+    for language in ("en", "ru"):
+        for name, html in drawn(Page(m, language=language)).items():
+            assert_clean(html, name)
+
+
+@given(text=st.text(max_size=60))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_text_stays_a_text(text: str) -> None:
+    m = measurement(("a" + text, "b" + text), ("mrr",), 4, question=text, chunk=text, facts={"dataset": text})
+    for name, html in drawn(Page(m)).items():
+        assert_clean(html, name)
+
+
+@given(st.text())
+def test_cleaning_is_idempotent_and_leaves_plain_text_alone(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once
+    assert clean("\ud800") == "\N{REPLACEMENT CHARACTER}"
+    assert clean("Привет, \tмир 1 < 2\n") == "Привет, \tмир 1 < 2\n"
+
+
+def test_texts_are_cut_at_a_word() -> None:
+    assert shown("one two three four", 12) == "one two…"
+    assert shown("a" * 20, 12) == "a" * 12 + "…"
+    assert shown(None) == ""
+    assert shown(float("nan")) == ""
+
+
+def test_anchors_are_plain_and_stable() -> None:
+    assert anchor("q", "a-1") == "q-a-1"
+    assert anchor("q", "a b") == anchor("q", "a b") != anchor("q", "a c")
+    assert re.fullmatch(r"q-[0-9a-f]{16}", anchor("q", '"><script>'))
+
+
+def test_all_metrics_of_the_fixture_are_there() -> None:
+    assert Material(measurement(), Page(measurement())._material.text).metrics == METRICS
