@@ -22,8 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-TRANSPORT_FAULTS = ("429", "429_wait", "500", "502", "503", "529", "hang", "drip", "reset", "half", "html", "cut", "no_choices",
-                    "error_inside", "401", "402", "404", "400", "redirect")  # fmt: skip
+TRANSPORT_FAULTS = (
+    *("429", "429_wait", "500", "502", "503", "529", "401", "402", "404", "400"),
+    *("hang", "drip", "reset", "half", "html", "cut", "no_choices", "error_inside", "redirect"),
+)
 CONTENT_FAULTS = ("length", "nan", "prose", "empty", "refusal", "not_json")
 Answer = Callable[[dict[str, Any]], Any]
 

@@ -76,5 +76,5 @@ class Dialect:
 def _schema_in_words(schema: dict[str, Any]) -> str:
     return (
         "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:\n"
-        + json.dumps(schema, ensure_ascii=False, sort_keys=True)
+        + json.dumps(schema, ensure_ascii=False)
     )
