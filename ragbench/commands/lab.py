@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,8 +37,9 @@ def lab(
         f"--ServerApp.open_browser={browser}",
         f"--ServerApp.allow_root={os.geteuid() == 0}",
         f"--LabApp.default_url=/lab/tree/{path.relative_to(root).as_posix()}",
-        "--LabApp.news_url=",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
+    quiet = Path(__file__).parent.parent / "lab"  # no news, so no request to another host
+    paths = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_CONFIG_PATH"))))
     os.chdir(root)
-    os.execv(sys.executable, words)  # noqa: S606 - the words are ours, and no shell reads them
+    os.execve(sys.executable, words, {**os.environ, "JUPYTER_CONFIG_PATH": paths})  # noqa: S606 - no shell reads them
