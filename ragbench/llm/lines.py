@@ -69,7 +69,7 @@ def _entry(line: bytes, place: str) -> Row:
     from pydantic import ValidationError
 
     try:
-        entry: Entry = _checker().validate_python(found, strict=True)
+        entry: Entry = _checker().validate_json(line, strict=True)
     except ValidationError as error:
         fault = error.errors()[0]
         raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None

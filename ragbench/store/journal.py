@@ -81,6 +81,7 @@ class DatabaseJournal:
         """Keep the rows; committed when this returns. Returns, by key, what the journal holds: the first row won."""
         if not rows:
             return {}
+        rows = sorted(rows, key=lambda row: row["key"])  # one order for all writers: no two wait for each other
         arrays = {name: [row[name] for row in rows] for name in COLUMNS if name != "request"}
         arrays["request"] = [json.dumps(row["request"], ensure_ascii=False, allow_nan=False) for row in rows]
 

@@ -1,0 +1,257 @@
+"""The journal in a real PostgreSQL: nothing paid for is lost, nothing is asked twice, and it travels."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragbench.llm import Client, Completion, lines
+from ragbench.llm.journal import Entry, Row
+from ragbench.llm.request import key_of
+from ragbench.settings import Settings
+from ragbench.store import Store
+from ragbench.store.journal import DatabaseJournal
+from tests.chat_server import ChatServer
+from tests.llm_shapes import request, settings
+
+ROOT = Path(__file__).parent.parent
+N = 500
+
+
+def row(judge: str, number: int, **more: Any) -> Row:
+    """An entry with a true key."""
+    asked = {"prompt": "p", "version": 1, "repeat": 0, "messages": [{"role": "user", "content": f"Вопрос {number} {{"}]}
+    key = key_of({"judge": judge, "endpoint": "http://h/v1", "model": "m"}, asked)
+    values = {
+        "key": key, "judge": judge, "endpoint": "http://h/v1", "model": "m", "prompt": "p", "version": 1, "repeat": 0,
+        "request": asked, "text": '{"score": 3}', "finish": "stop", "refusal": None, "input_tokens": 10,
+        "output_tokens": 5, "estimated": False, "cost": 0.001, "seconds": 0.5, "served_model": None,
+    }  # fmt: skip
+    return Entry.from_row({**values, **more}).as_row()
+
+
+@pytest.fixture
+def journal(store: Store) -> DatabaseJournal:
+    return DatabaseJournal(store.engine)
+
+
+class TestRows:
+    def test_what_is_recorded_is_found(self, journal: DatabaseJournal) -> None:
+        rows = [row("found", n, text='"кавычки" \\ \n é', refusal="no" if n else None) for n in range(3)]
+        assert journal.record(rows) == {r["key"]: r for r in rows}
+        assert journal.find([r["key"] for r in rows] + ["absent"]) == {r["key"]: r for r in rows}
+
+    def test_the_first_reply_of_a_key_stays(self, journal: DatabaseJournal) -> None:
+        first, second = row("first", 1), row("first", 1, text="later")
+        journal.record([first])
+        kept = journal.record([second, row("first", 2)])
+        assert kept[first["key"]]["text"] == first["text"]
+        assert journal.find([first["key"]])[first["key"]] == first
+
+    def test_several_writers_agree_on_one_reply(self, store: Store) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        def write(number: int) -> dict[str, str]:
+            rows = [row("agree", n, text=f"by {number}") for n in range(40)]
+            random.Random(number).shuffle(rows)
+            return {key: kept["text"] for key, kept in DatabaseJournal(store.engine).record(rows).items()}
+
+        with ThreadPoolExecutor(4) as threads:
+            kept = list(threads.map(write, range(4)))
+        assert all(each == kept[0] for each in kept)
+
+    def test_size_cost_and_use(self, journal: DatabaseJournal) -> None:
+        lookups, hits = journal.use()
+        rows = [row("size", n) for n in range(4)]
+        journal.record(rows)
+        journal.find([rows[0]["key"], "absent", "absent too"])
+        assert journal.use() == (lookups + 3, hits + 1)
+        (size,) = [size for size in journal.sizes() if size.judge == "size"]
+        assert (size.replies, size.input_tokens, size.output_tokens) == (4, 40, 20)
+        assert size.cost == pytest.approx(0.004)
+        assert size.seconds == pytest.approx(2.0)
+
+    def test_nothing_asked_is_nothing_done(self, journal: DatabaseJournal) -> None:
+        assert (journal.find([]), journal.record([])) == ({}, {})
+
+
+class TestSharing:
+    def test_a_second_run_makes_no_call(self, store: Store) -> None:
+        async def work(url: str) -> list[Completion]:
+            client = Client("again", settings(url), journal=DatabaseJournal(store.engine))
+            try:
+                return await asyncio.gather(*(client.complete(request(f"again {n}")) for n in range(50)))
+            finally:
+                await client.close()
+
+        with ChatServer(faults={"nan": 0.2}).running() as server:
+            first = asyncio.run(work(server.url))
+            paid = server.calls
+            assert asyncio.run(work(server.url))[0].calls == 0
+            assert server.calls == paid
+            assert [c.value for c in asyncio.run(work(server.url))] == [c.value for c in first]
+
+
+class TestTravel:
+    def test_export_and_import_bring_the_same_rows(
+        self, store: Store, database_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sqlalchemy import delete
+
+        from ragbench import settings as settings_room
+        from ragbench.commands.journal import application
+        from ragbench.store.tables import journal as table
+
+        monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
+        rows = [row("travel", n, text="Привет\n\u2028") for n in range(1203)]
+        DatabaseJournal(store.engine).record(rows)
+        cli = CliRunner()
+        for name in ("journal.jsonl", "journal.jsonl.gz"):
+            file = tmp_path / name
+            done = cli.invoke(application, ["export", str(file), "--judge", "travel"])
+            assert "1203 replies written" in done.output, done.output
+            first = file.read_bytes()
+            with store.engine.begin() as connection:
+                connection.execute(delete(table).where(table.c.judge == "travel"))
+            done = cli.invoke(application, ["import", str(file)])
+            assert "1203 replies read from" in done.output, done.output
+            assert "1203 of them new" in done.output
+            assert "0 of them new" in cli.invoke(application, ["import", str(file)]).output
+            cli.invoke(application, ["export", str(file), "--judge", "travel"])
+            assert file.read_bytes() == first
+        found = {r["key"]: r for r in DatabaseJournal(store.engine).rows("travel")}
+        assert found == {r["key"]: r for r in rows}
+        shown = cli.invoke(application, [])
+        assert "travel" in shown.output
+        assert "hit rate" in shown.output
+
+    @pytest.mark.parametrize(
+        ("change", "fault"),
+        [({"text": 5}, "text"), ({"cost": "NaN"}, "cost"), ({"key": "0" * 64}, "key is not that"),
+         ({"more": 1}, "exactly"), ({"request": {"prompt": "q"}}, "key is not that"), ({"version": True}, "version"),
+         ({"seconds": -1.0}, "negative")],
+    )  # fmt: skip
+    def test_a_forged_line_is_refused_by_name(self, change: dict[str, Any], fault: str, tmp_path: Path) -> None:
+        file = tmp_path / "j.jsonl"
+        file.write_text(json.dumps(row("f", 1)) + "\n" + json.dumps({**row("f", 2), **change}) + "\n", encoding="utf-8")
+        with pytest.raises(lines.JournalFileError, match=f"j.jsonl, line 2.*{fault}"):
+            list(lines.read(file))
+
+    def test_a_failed_export_leaves_the_old_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "j.jsonl"
+        file.write_text("old", encoding="utf-8")
+
+        def broken() -> Iterator[Row]:
+            yield row("f", 1)
+            raise OSError("disk full")
+
+        with pytest.raises(OSError, match="disk full"):
+            lines.write(file, broken())
+        assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("j.jsonl", "old")]
+
+
+@contextmanager
+def chat_process(latency: float) -> Iterator[str]:
+    """The test server in a process of its own; yields its base URL."""
+    command = [sys.executable, "-m", "tests.chat_server", "--latency", str(latency)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def calls(url: str) -> int:
+    """How many calls the server counted."""
+    with urllib.request.urlopen(f"{url}/counters", timeout=10) as response:
+        return int(json.load(response)["calls"])
+
+
+def start(url: str, folder: Path, out: Path, name: str, concurrency: int) -> subprocess.Popen[bytes]:
+    arguments = [url, str(folder), str(N), str(out), name, str(concurrency)]
+    return subprocess.Popen([sys.executable, "-m", "tests.judged_run", *arguments], cwd=ROOT, stderr=subprocess.PIPE)
+
+
+def told(out: Path) -> dict[str, int]:
+    """The scores that a run told before it ended; a last line cut by the kill was never told."""
+    path = out / "told"
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if path.exists() else []
+    return {text: int(score) for text, score in (line.split("\t") for line in whole)}
+
+
+def journaled(store: Store, name: str) -> int:
+    return sum(1 for _ in DatabaseJournal(store.engine).rows(name))
+
+
+@pytest.mark.slow
+def test_kill_9_at_twenty_points_loses_no_reply(store: Store, database_folder: Path, tmp_path: Path) -> None:
+    """Twenty kills in one run of 500 calls: what was told is kept, what was asked twice was in flight."""
+    concurrency, source = 8, random.Random(5)
+    with chat_process(latency=0.05) as url:
+        kills = 0
+        while kills < 20:
+            before = calls(url)
+            process = start(url, database_folder, tmp_path, "killed", concurrency)
+            goal = before + source.randint(3, 22)
+            while calls(url) < goal and process.poll() is None:
+                time.sleep(0.002)
+            assert process.poll() is None, "the run ended before it was killed"
+            process.send_signal(signal.SIGKILL)
+            process.wait(10)
+            kills += 1
+            time.sleep(0.1)
+            assert journaled(store, "killed") >= len(told(tmp_path))
+        process = start(url, database_folder, tmp_path, "killed", concurrency)
+        assert process.wait(120) == 0, process.stderr and process.stderr.read()
+        repeats = calls(url) - N
+        killed = (tmp_path / "table").read_bytes()
+        assert journaled(store, "killed") == N
+        print(f"20 kills: {repeats} repeats, {20 * concurrency} allowed")
+        assert repeats <= 20 * concurrency
+        told_scores = told(tmp_path)
+        assert told_scores == json.loads(killed)
+
+        clean = tmp_path / "clean"
+        clean.mkdir()
+        before = calls(url)
+        process = start(url, database_folder, clean, "killed", concurrency)
+        assert process.wait(120) == 0
+        assert calls(url) == before
+        assert (clean / "table").read_bytes() == killed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempt", range(3))
+def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
+    attempt: int, store: Store, database_folder: Path, tmp_path: Path
+) -> None:
+    name = f"interrupted{attempt}{os.getpid()}"
+    with chat_process(latency=0.2) as url:
+        process = start(url, database_folder, tmp_path, name, 32)
+        while calls(url) < 40 * (attempt + 1):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(10) == 130
+        took = time.monotonic() - began
+        print(f"stopped in {took:.2f} s")
+        assert took < 2
+        assert journaled(store, name) >= len(told(tmp_path)) > 0
+        asked = calls(url)
+        assert asked - journaled(store, name) <= 32
