@@ -1,0 +1,445 @@
+"""Notebooks become reports: parameters, pages, index, tables, manifest; the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+
+from ragbench import report
+from ragbench.measurement import Measurement
+from ragbench.report import files, parameters, secrets
+from tests.measurements import measurement
+
+ROOT = Path(__file__).parent.parent
+SETUP = """import os
+from pathlib import Path
+from ragbench import show
+from tests.measurements import measurement
+made = measurement(questions=questions, notebook="{name}")
+made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)
+page = show.Page(made, language=language)"""
+VIEWS = ("answer()", "intervals()", "table()", "worst(3)", "questions()", "method()", "provenance()")
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project of its own whose notebooks can import the tests."""
+    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+
+
+def notebook(folder: Path, name: str = "tier1_retrieval", *more: str, setup: str = SETUP) -> Path:
+    """A notebook with parameters, a setup cell, a cell for each view, and the cells given."""
+    cell = nbformat.v4.new_code_cell
+    cells = [
+        nbformat.v4.new_markdown_cell("# Tier 1 · Does the system find the right passage?", id="title"),
+        cell(
+            'questions = 12  # how many\nk = 10  # depth\nunit = "chunk"  # of ranking\nlanguage = "en"  # of the page',
+            id="parameters", metadata={"tags": ["parameters"]},
+        ),
+        cell(setup.replace("{name}", name), id="measure"),
+        *(cell(f"page.{view}", id=view.split("(")[0]) for view in (VIEWS if "page =" in setup else ())),
+        *(cell(source, id=f"more{place}") for place, source in enumerate(more)),
+    ]  # fmt: skip
+    path = folder / "notebooks" / f"{name}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def texts(folder: Path) -> dict[str, bytes]:
+    """Every page of a run, and its style."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".html", ".css")}
+
+
+def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
+    steps: list[report.Step] = []
+    result = report.run([notebook(tmp_path)], {"questions": "20"}, progress=steps.append)
+    assert result.exit_code == 0
+    assert result.folder.parent == tmp_path / "reports"
+    there = {path.name for path in result.folder.iterdir()}
+    assert there == {
+        "index.html", "manifest.json", "parts", "plotly.min.js", "ragbench.css", "scores.parquet", "summary.json",
+        "tier1_retrieval.html", "tier1_retrieval.ipynb",
+    }  # fmt: skip
+    assert (tmp_path / "reports" / "latest").resolve() == result.folder.resolve()
+    assert (steps[-1].done, steps[-1].total) == (10, 10)  # seven views, parameters twice, the setup
+    scores = pd.read_parquet(result.folder / "scores.parquet")
+    assert len(scores) == 2 * 4 * 20
+    assert list(scores.columns) == ["notebook", "system", "metric", "sample", "value", "status", "reason", "judge"]
+    summary = json.loads((result.folder / "summary.json").read_text())
+    assert set(summary["estimates"][0]) == {
+        "notebook", "system", "metric", "value", "low", "high", "level", "method", "n", "n_unmeasured"
+    }  # fmt: skip
+    assert set(summary["comparisons"][0]) == {
+        "notebook", "metric", "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test",
+        "verdict", "n",
+    }  # fmt: skip
+    assert len(summary["estimates"]) == 8
+    assert len(summary["comparisons"]) == 4
+    kept = Measurement.load(result.folder / "parts" / "tier1_retrieval")
+    assert summary["estimates"][2]["value"] == kept.estimates[2].estimate.value
+    assert summary["comparisons"][0]["verdict"] == kept.comparisons[0].comparison.verdict.value
+    manifest = json.loads((result.folder / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["parameters"] == {"questions": "20"}
+    assert manifest["notebooks"][0]["parameters"] == {"questions": 20, "k": 10, "unit": "chunk", "language": "en"}
+    assert manifest["data"]["tier1_retrieval"]["data_hash"] == kept.facts["data_hash"]
+    assert manifest["seeds"] == {"tier1_retrieval": 20261122}
+    assert manifest["commit"] == "4f1c2e9a77aa"
+    assert manifest["versions"]["python"]
+
+
+def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
+    folder = report.run([notebook(tmp_path)]).folder
+    page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
+    assert '<html lang="en">' in page
+    assert "<title>Tier 1 · Does the system find the right passage?</title>" in page
+    for view in VIEWS:
+        assert f'class="rb rb-{view.split("(")[0]}"' in page
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;self&#39; &#39;sha256-")
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+    assert not re.search(r"(src|href)=.?(https?:)?//", page)
+    assert str(tmp_path) not in page
+    assert page.count('<details class="code">') == 7
+    index = (folder / "index.html").read_text(encoding="utf-8")
+    assert 'href="tier1_retrieval.html"' in index
+    assert "is better than ivfflat" in index
+    assert "Report on synthetic" in index
+
+
+def test_two_runs_and_a_rendering_give_the_same_bytes(tmp_path: Path) -> None:
+    path = notebook(tmp_path)
+    first = report.run([path], {"k": 5}).folder
+    second = report.run([path], {"k": "5"}, out=tmp_path / "elsewhere").folder
+    assert texts(first) == texts(second)
+    assert (first / "tier1_retrieval.ipynb").read_bytes() == (second / "tier1_retrieval.ipynb").read_bytes()
+    before = texts(first)
+    for name in before:
+        (first / name).unlink()
+    report.render(first)
+    assert texts(first) == before
+
+
+def test_rendering_needs_no_kernel_and_speaks_another_language(tmp_path: Path) -> None:
+    folder = report.run([notebook(tmp_path)]).folder
+    report.render(folder, language="ru")
+    page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
+    assert '<html lang="ru">' in page
+    assert "Находит ли система нужный фрагмент?" in page
+    assert "лучше, чем ivfflat" in page
+    assert "Отчёт: synthetic" in (folder / "index.html").read_text(encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match=r"manifest\.json"):
+        report.render(tmp_path)
+
+
+def test_the_language_of_a_run_is_that_of_its_pages(tmp_path: Path) -> None:
+    folder = report.run([notebook(tmp_path)], language="ru").folder
+    assert '<html lang="ru">' in (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
+    assert '<html lang="ru">' in (folder / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_unknown_parameter_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    path = notebook(tmp_path)
+    with pytest.raises(report.ParameterError) as refusal:
+        report.run([path], {"kk": "5"})
+    text = str(refusal.value)
+    assert "there is no parameter 'kk'; did you mean k?" in text
+    assert 'questions = 12, k = 10, unit = "chunk", language = "en"' in text
+    assert not (tmp_path / "reports").exists()
+
+
+def test_a_missing_notebook_names_those_there_are(tmp_path: Path) -> None:
+    notebook(tmp_path, "tier1_retrieval")
+    assert report.find("tier1_retrieval").name == "tier1_retrieval.ipynb"
+    with pytest.raises(FileNotFoundError, match="notebooks/ has tier1_retrieval"):
+        report.run(["tier9"])
+    with pytest.raises(ValueError, match="given twice"):
+        report.run(["tier1_retrieval", "tier1_retrieval"])
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "value"),
+    [
+        ("5", 10, 5), (" 5 ", 10, 5), ("0.5", 1.0, 0.5), ("1", 1.0, 1.0), (2, 1.0, 2.0), ("true", False, True),
+        ("True", False, True), ("ru", "en", "ru"), ("5", "en", "5"), ("[1, 5]", [1], [1, 5]), ("(1, 5)", [1], [1, 5]),
+        ("a,b", ["x"], ["a", "b"]), ('["a"]', ["x"], ["a"]), ("null", None, None), ("None", None, None), ("7", None, 7),
+        ("word", None, "word"), ("[]", [1], []), ("1e3", 1.0, 1000.0), ("[1, 2]", [0.5], [1.0, 2.0]),
+    ],
+)  # fmt: skip
+def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> None:
+    fitted = parameters.fitted("p", given, default)
+    assert fitted == value
+    assert type(fitted) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("given", "default"),
+    [
+        ("five", 10), ("5.0", 10), ("true", 10), (True, 10), ("5", False), (5, "en"), ("__import__('os')", 10),
+        ("(lambda: 1)()", 1.0), ("[1, 'a']", [1]), ("NaN", 1.0), ("1e999", 1.0), ("5; import os", 10), ("{}", [1]),
+        ("open('x')", [1]), (object(), None), ("[" * 5000, 10), ("9" * 200_000, 10), ("Infinity", 1.0),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(given: Any, default: Any) -> None:
+    with pytest.raises(report.ParameterError):
+        parameters.fitted("p", given, default)
+
+
+CODE = (
+    "__import__('os').system('touch pwned')", "\"; open('pwned', 'w') #", "'; open('pwned', 'w') #", "x\nopen('pwned')",
+    "\\'; open('pwned', 'w') #", '""" + open("pwned", "w").name + """', "{open('pwned', 'w')}", "$(touch pwned)",
+    "!touch pwned", "%sx touch pwned", "`touch pwned`", "\u2028open('pwned', 'w')",
+    "\x00", "\\", "\\\n", "\r\nimport os",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_a_text_parameter_is_never_code(text: str) -> None:
+    values: dict[str, Any] = {}
+    source = parameters.source({"unit": parameters.fitted("unit", text, "chunk")})
+    compiled = compile(source, "parameters", "exec")
+    exec(compiled, {"__builtins__": {}}, values)
+    assert values == {"unit": text}
+    assert len(source.splitlines()) == 1
+    assert source.isascii() or "\u2028" not in source
+
+
+def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
+    path = notebook(tmp_path)
+    source = nbformat.read(path, 4)
+    source.cells[1].source = "import os\nk = 1"
+    with pytest.raises(report.ParameterError, match="not a literal"):
+        parameters.defaults(source, "n")
+    source.cells[1].source = "k = len('a')"
+    with pytest.raises(report.ParameterError, match="default of k"):
+        parameters.defaults(source, "n")
+
+
+def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None:
+    good = notebook(tmp_path, "good")
+    bad = notebook(tmp_path, "bad", "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')", "page.answer()")
+    result = report.run([bad, good], {"questions": 8}, jobs=2)
+    assert result.exit_code == 1
+    assert result.failures == {"bad": "RuntimeError: the <b>judge</b> is away"}
+    page = (result.folder / "bad.html").read_text(encoding="utf-8")
+    assert "RuntimeError: the &lt;b&gt;judge&lt;/b&gt; is away" in page
+    assert 'class="rb rb-table"' in page  # what was done before stays
+    index = (result.folder / "index.html").read_text(encoding="utf-8")
+    assert "This page is not complete." in index
+    assert 'class="rb rb-table"' in (result.folder / "good.html").read_text(encoding="utf-8")
+    manifest = json.loads((result.folder / "manifest.json").read_text())
+    assert manifest["status"] == "failed"
+    assert [n["status"] for n in manifest["notebooks"]] == ["failed", "complete"]
+
+
+def test_a_notebook_whose_process_dies_is_a_failure(tmp_path: Path) -> None:
+    result = report.run([notebook(tmp_path, "n", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")])
+    assert "ended before its work was done" in result.failures["n"]
+    assert result.index.is_file()
+
+
+def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
+    html = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    path = notebook(
+        tmp_path, "n",
+        f"from IPython.display import HTML, SVG, Javascript, display\ndisplay(HTML({html!r}))",
+        f"display({{'text/html': {html!r}, 'text/plain': '<b>plain</b>'}}, raw=True)",
+        "display(Javascript('alert(1)'))",
+        f"display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\">' + {html!r} + '</svg>'))",
+        f"print({html!r})", f"{html!r}",
+        "display({'image/png': '\"><script>alert(1)</script>'}, raw=True)",
+        "figure = {'data': [], 'layout': {'title': '</script><script>alert(1)'}}",
+        "display({'application/vnd.plotly.v1+json': figure}, raw=True)",
+    )  # fmt: skip
+    page = (report.run([path]).folder / "n.html").read_text(encoding="utf-8")
+    body = page.split("</head>")[1]
+    assert "<script>alert" not in body
+    assert "onerror=alert(1)>" not in re.sub(r"&lt;.*?&gt;", "", body)
+    assert "<b>plain</b>" not in body
+    assert "&lt;b&gt;plain" in body
+    assert body.count("<script") == body.count('<script type="application/json">') + 2  # plotly's and ours
+
+
+def test_markdown_has_no_html_and_no_script_links(tmp_path: Path) -> None:
+    path = notebook(tmp_path, "n")
+    source = nbformat.read(path, 4)
+    text = "<script>alert(1)</script>\n\n[x](javascript:alert(1)) [y](data:text/html,1) <img src=x onerror=alert(1)>"
+    source.cells.append(nbformat.v4.new_markdown_cell(text))
+    nbformat.write(source, path)
+    page = (report.run([path]).folder / "n.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert 'href="javascript:' not in page
+    assert 'href="data:' not in page
+    assert "<img src=x" not in page
+
+
+CANARIES = {
+    "OPENAI_API_KEY": "sk-canary-0123456789abcdef",
+    "MY_SECRET": "canary-of-a-secret",
+    "HF_TOKEN": "hf_canary_0123456789",
+    "RAGBENCH_DATABASE_URL": "postgresql://reader:canary-p%40ss@db.example.org/rag",
+    "DB_PASSWORD": "canary-of-a-password",
+    "SOME_URL": "https://user:canary-in-url@example.org/x",
+}
+LEAK = """import os
+from dataclasses import replace
+leaked = " ".join(os.environ[name] for name in {names!r})
+made = replace(made, facts={{**made.facts, "note": leaked}}, scores=made.scores.assign(reason=leaked))
+made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)
+print(leaked)"""
+
+
+def test_secrets_reach_no_file_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in CANARIES.items():
+        monkeypatch.setenv(name, value)
+    leak = LEAK.format(names=list(CANARIES))
+    path = notebook(tmp_path, "n", leak, "raise RuntimeError('cannot reach ' + leaked)")
+    result = report.run([path], {"unit": CANARIES["OPENAI_API_KEY"]})
+    hits = []
+    secret_parts = [*CANARIES.values(), "canary-p%40ss", "canary-p@ss", "canary-in-url"]
+    for file in result.folder.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            if file.suffix == ".parquet":
+                data = pd.read_parquet(file).to_csv().encode()
+            hits += [(file.name, canary) for canary in secret_parts if canary.encode() in data]
+    assert not hits
+    assert not any("canary" in line for line in result.failures.values())
+    assert secrets.MASK in (result.folder / "n.html").read_text(encoding="utf-8")
+
+
+def test_masking_leaves_other_texts_alone() -> None:
+    mask = secrets.masker()
+    for text in (
+        "see https://example.org/a:b@c",
+        "mail me@example.org",
+        "postgresql://db.example.org/rag",
+        "12:30@noon",
+    ):
+        assert mask(text) == text
+    assert mask("postgresql://u:hunter22@h/db") == f"postgresql://u:{secrets.MASK}@h/db"
+    assert mask("Authorization: Bearer abcdefgh12345") == f"Authorization: Bearer {secrets.MASK}"
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    files.write(path, "old")
+
+    def break_off(temporary: Path) -> None:
+        temporary.write_text("ne")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        files.write_by(path, break_off)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
+
+
+def _claim(reports: Path, count: int, queue: Any) -> None:
+    queue.put([files.finish(files.new_run(reports)).name for _ in range(count)])
+
+
+def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    workers = [context.Process(target=_claim, args=(tmp_path / "r", 25, queue)) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    names = [name for _ in workers for name in queue.get(timeout=60)]
+    for worker in workers:
+        worker.join()
+    assert len(set(names)) == 200
+    there = {path.name for path in (tmp_path / "r").iterdir()}
+    assert there == {*names, "latest"}
+    assert (tmp_path / "r" / "latest").resolve().name in names
+
+
+def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*words: Any, **more: Any) -> None:
+        raise OSError("no links here")
+
+    first = files.finish(files.new_run(tmp_path))
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    second = files.finish(files.new_run(tmp_path))
+    assert first != second
+    assert f"../{second.name}/index.html" in (tmp_path / "latest" / "index.html").read_text()
+    monkeypatch.undo()
+    third = files.finish(files.new_run(tmp_path))
+    assert (tmp_path / "latest").resolve() == third.resolve()
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from ragbench import report
+report.run([Path(sys.argv[1])], progress=lambda step: print(step.done, flush=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_no_kernel_survives_its_runner(tmp_path: Path, number: signal.Signals) -> None:
+    mark = f"ragbench-test-{os.getpid()}-{number}"
+    sleeper = (
+        "import subprocess, sys, time, pathlib\n"
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)  # {mark}'])\n"
+        f"pathlib.Path('pid').write_text(str(os.getpid()))\ntime.sleep(60)  # {mark}"
+    )
+    path = notebook(tmp_path, "n", sleeper)
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(path)], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    _wait(lambda: (tmp_path / "pid").exists(), 60)
+    kernel = int((tmp_path / "pid").read_text())
+    runner.send_signal(number)
+    code = runner.wait(20)
+    assert code == {signal.SIGTERM: 143, signal.SIGINT: -2, signal.SIGKILL: -9}[number]
+    _wait(lambda: not Path(f"/proc/{kernel}").exists(), 10)
+    if number is not signal.SIGKILL:
+        _wait(lambda: not _alive(mark), 5)
+        (partial,) = (tmp_path / "reports").iterdir()
+        assert partial.name.endswith(".partial")
+        assert json.loads((partial / "manifest.json").read_text())["status"] == "interrupted"
+    else:
+        for pid in _alive(mark):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _wait(condition: Any, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.1)
+
+
+def _alive(mark: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_measurements_of_the_fixture_can_be_stored(tmp_path: Path) -> None:
+    made = measurement()
+    made.save(tmp_path)
+    assert Measurement.load(tmp_path).comparisons == made.comparisons
