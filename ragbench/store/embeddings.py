@@ -102,7 +102,8 @@ def find(connection: Connection, model: Embedder) -> tuple[int, int]:
 def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
     """The same vectors as float32 if each can be stored and searched; else EmbeddingError with counts and the first."""
     try:
-        found = np.asarray(vectors, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
+            found = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError):
         raise EmbeddingError(f"the embedder {name} gave vectors of differing widths, or None among them") from None
     if found.ndim != 2 or len(found) != len(texts):
