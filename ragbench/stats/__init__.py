@@ -7,11 +7,12 @@ from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p
 from ragbench.stats.estimates import estimate, estimate_many
 from ragbench.stats.families import adjust, benjamini_hochberg, holm
 from ragbench.stats.histograms import cells
-from ragbench.stats.pairs import pairwise_mean
+from ragbench.stats.pairs import pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
 from ragbench.stats.quantiles import quantile
+from ragbench.stats.ranktests import rank_test_p
 from ragbench.stats.raters import agreement, confusion
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.sums import compare_statistic, resample
@@ -39,10 +40,12 @@ __all__ = [
     "krippendorff_alpha",
     "minimum_detectable_difference",
     "pairwise_mean",
+    "pairwise_std",
     "power_of_mean",
     "prediction_powered",
     "prediction_powered_comparison",
     "quantile",
+    "rank_test_p",
     "resample",
     "sample_size",
     "variance_split",

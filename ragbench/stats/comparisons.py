@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +14,11 @@ from ragbench.stats.draws import sign_flips
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, means_of
 from ragbench.stats.power import minimum_detectable_difference, sample_size
+from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import Labels, Units, as_codes, as_values, check_level, check_resamples, units_of
 from ragbench.types import Array, Better, Comparison, Verdict
+
+Test = Literal["randomization", "wilcoxon", "sign"]
 
 FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 100
@@ -34,6 +38,7 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    test: Test = "randomization",
 ) -> Comparison:
     """Challenger against baseline, paired by question.
 
@@ -42,7 +47,8 @@ def compare(
     good. margin: the largest difference that would not matter; then equivalence is tested too (TOST).
 
     The test is sign-flip randomization of the mean difference, p = (b + 1) / (B + 1), complete where there are no
-    more than B sign patterns; for 0/1 values the exact McNemar test, which is the same.
+    more than B sign patterns; for 0/1 values the exact McNemar test, which is the same. test "wilcoxon" and "sign"
+    are by option, for independent pairs, and warn: they do not test the mean.
     Raises ValueError for different lengths, infinities, or a margin that is not positive.
     """
     one = compare_metrics(
@@ -55,6 +61,7 @@ def compare(
         resamples=resamples,
         seed=seed,
         names=names,
+        test=test,
     )
     return one["values"]
 
@@ -70,6 +77,7 @@ def compare_metrics(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    test: Test = "randomization",
 ) -> dict[str, Comparison]:
     """`compare` for all metrics of two systems at once: the same questions are drawn and flipped for all.
 
@@ -77,6 +85,7 @@ def compare_metrics(
     """
     check_level(level)
     check_resamples(resamples)
+    _check_test(test, clusters)
     shared = [name for name in baseline if name in challenger]
     differences = {name: _difference(baseline[name], challenger[name], name, names) for name in shared}
     if len({len(column) for column in differences.values()}) > 1:
@@ -102,15 +111,26 @@ def compare_metrics(
         for position, name in enumerate(members):
             direction = better[name] if isinstance(better, Mapping) else better
             limit = margin.get(name) if isinstance(margin, Mapping) else margin
-            p, test = tests[position]
-            if test == "sign flips, exact" and _is_binary(baseline[name]) and _is_binary(challenger[name]):
-                test = "McNemar, exact"
-            flags = test == "McNemar, exact" or (_is_binary(baseline[name]) and _is_binary(challenger[name]))
+            flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
+            p, used = tests[position]
+            if flags and used == "sign flips, exact" and not units.clustered:
+                used = "McNemar, exact"
+            if test != "randomization":
+                p, used = rank_test_p(matrix[:, position], test), test
             found[name] = _one(
-                means[position], matrix[:, position], flags, p, test, direction, level, limit,
+                means[position], matrix[:, position], flags, p, used, direction, level, limit,
                 int((~mask).sum()), names, seed,
             )  # fmt: skip
     return {name: found[name] for name in shared}
+
+
+def _check_test(test: str, clusters: Labels | None) -> None:
+    if test not in get_args(Test):
+        raise ValueError(f"test is one of {', '.join(get_args(Test))}; got {test!r}")
+    if test != "randomization":
+        if clusters is not None:
+            raise ValueError(f"the {test} test is for independent pairs; with clusters use test='randomization'")
+        warn_of_ranks(test)
 
 
 def verdict_of(difference: float, p: float, better: Better, level: float) -> Verdict:
@@ -196,7 +216,7 @@ def _one(
     verdict = verdict_of(value, p, better, level)
     p_equivalence = None
     if margin is not None:
-        p_equivalence = equivalence_p(value, mean.variance, mean.freedom, margin)
+        p_equivalence = _equivalence(mean, column, flags, margin)
         if p_equivalence < 1 - level and verdict is Verdict.NOT_SHOWN:
             verdict = Verdict.SAME
     return Comparison(
@@ -233,6 +253,24 @@ def _nothing(names: tuple[str, str], better: Better, level: float, dropped: int,
     )  # fmt: skip
 
 
+def _equivalence(mean: Mean, column: Array, flags: bool, margin: float) -> float:
+    """TOST; where few pairs moved, with Bonett and Price's two added pairs, or too many would be called the same."""
+    moved, n = column[column != 0], len(column)
+    if not _is_sparse(mean, column) or not (len(moved) or flags):
+        return equivalence_p(mean.value, mean.variance, mean.freedom, margin)
+    step = float(np.mean(moved**2)) if len(moved) else 1.0
+    value = mean.value * n / (n + 2)
+    variance = ((float(np.sum(column**2)) + 2 * step) / (n + 2) - value**2) / (n + 2)
+    return equivalence_p(value, variance, mean.freedom, margin)
+
+
+def _is_sparse(mean: Mean, column: Array) -> bool:
+    """Few independent pairs moved, and most did not."""
+    moved = int(np.sum(column != 0))
+    few = moved < FEWEST_MOVED and (2 * moved <= len(column) or mean.variance <= 0)
+    return few and not mean.units.clustered and len(column) > 1
+
+
 def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str, Interval]:
     """Bonett and Price's interval, for independent pairs few of which moved; 0/1 values move by 1."""
     moved = column[column != 0]
@@ -248,8 +286,7 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tup
     """Which interval of the difference is printed, and why it is not BCa's."""
     units = mean.units
     moved = int(np.sum(column != 0))
-    sparse = moved < FEWEST_MOVED and (2 * moved <= len(column) or mean.variance <= 0)
-    if sparse and "bonett_price" in intervals and len(column) > 1:
+    if _is_sparse(mean, column) and "bonett_price" in intervals:
         return "bonett_price", "few_moved" if moved else "no_spread"
     if mean.variance <= 0:
         return "none", "no_spread" if units.n > 1 else "few"

@@ -35,3 +35,35 @@ def pairwise_mean(means_to_others: ArrayLike, *, level: float = 0.95) -> Estimat
         value, low, high, level, "u_statistic", n, unmeasured, n_effective=float(n), design_effect=1.0,
         intervals={"u_statistic": (low, high)},
     )  # fmt: skip
+
+
+def pairwise_std(means_to_others: ArrayLike, mean_squares_to_others: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """The standard deviation of a symmetric quantity over all pairs of n items, by the jackknife over items.
+
+    means_to_others, mean_squares_to_others: (n,) each item's mean of the quantity, and of its square, to the others.
+    Both means over pairs are U-statistics and the standard deviation is a smooth function of them, so leaving items
+    out gives its variance (Arvesen 1969). Student's t with n − 1 degrees of freedom, cut at 0.
+
+    Raises ValueError for vectors of different lengths or with unmeasured items.
+    """
+    check_level(level)
+    means, squares = as_values(means_to_others, "means_to_others"), as_values(mean_squares_to_others, "mean squares")
+    if len(means) != len(squares) or np.isnan(means).any() or np.isnan(squares).any():
+        raise ValueError(f"one mean and one mean square an item are needed; got {len(means)} and {len(squares)}")
+    n = len(means)
+    if n == 0:
+        return Estimate(math.nan, None, None, level, "none", 0, note="empty")
+    value = math.sqrt(max(float(squares.mean()) - float(means.mean()) ** 2, 0.0))
+    if n < 4 or value <= 0:
+        return Estimate(value, None, None, level, "none", n, note="few" if n < 4 else "no_spread")
+    without_mean, without_square = ((n * x.mean() - 2 * x) / (n - 2) for x in (means, squares))
+    left = np.sqrt(np.maximum(without_square - without_mean**2, 0.0))
+    variance = (n - 1) / n * float(np.sum((left - left.mean()) ** 2))
+    if variance <= 0:
+        return Estimate(value, None, None, level, "none", n, note="no_spread")
+    low, high = kinds.student(value, variance, n - 1, level)
+    interval = (max(low, 0.0), high)
+    return Estimate(
+        value, *interval, level, "u_statistic", n, n_effective=float(n), design_effect=1.0,
+        intervals={"u_statistic": interval},
+    )  # fmt: skip

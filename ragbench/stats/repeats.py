@@ -17,7 +17,7 @@ class VarianceSplit:
 
     questions: between questions, repeats: within a question (both in squared units of the values; `questions` is
     never below 0). share: of the questions in the sum, the reliability of one repeat. mean, error: the mean over
-    questions and its standard error. n, repeats_each: questions, and repeats per question (their n₀ where numbers differ).
+    questions and its standard error. n, repeats_each: questions, and repeats per question (n₀ where they differ).
     error_of_questions, error_of_repeats: the two parts of the standard error, whose squares add up to it; more
     repeats only shrink the second.
     """
