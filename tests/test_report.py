@@ -110,7 +110,7 @@ def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
     assert '<html lang="en">' in page
     assert "<title>Tier 1 · Does the system find the right passage?</title>" in page
     for view in VIEWS:
-        assert f'class="rb rb-{view.split("(")[0]}"' in page
+        assert f'class="rb rb-view-{view.split("(")[0]}"' in page
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;self&#39; &#39;sha256-")
     assert "unsafe-inline" not in policy.split("style-src")[0]
@@ -239,10 +239,10 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
     assert result.failures == {"bad": "RuntimeError: the <b>judge</b> is away"}
     page = (result.folder / "bad.html").read_text(encoding="utf-8")
     assert "RuntimeError: the &lt;b&gt;judge&lt;/b&gt; is away" in page
-    assert 'class="rb rb-table"' in page  # what was done before stays
+    assert 'class="rb rb-view-table"' in page  # what was done before stays
     index = (result.folder / "index.html").read_text(encoding="utf-8")
     assert "This page is not complete." in index
-    assert 'class="rb rb-table"' in (result.folder / "good.html").read_text(encoding="utf-8")
+    assert 'class="rb rb-view-table"' in (result.folder / "good.html").read_text(encoding="utf-8")
     manifest = json.loads((result.folder / "manifest.json").read_text())
     assert manifest["status"] == "failed"
     assert [n["status"] for n in manifest["notebooks"]] == ["failed", "complete"]

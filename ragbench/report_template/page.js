@@ -1,7 +1,22 @@
 (() => {
   "use strict";
+  const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.querySelector("details")?.setAttribute("open", "");
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
   const plots = [...document.querySelectorAll(".rb-plot")];
-  if (!plots.length || !window.Plotly) return;
+  if (!window.Plotly) {
+    for (const plot of plots) {
+      plot.textContent = plot.getAttribute("aria-label");
+      plot.style.height = "auto";
+    }
+    return;
+  }
   const narrow = () => document.documentElement.clientWidth < 560;
   const figures = new Map(plots.map((plot) => [plot, plot.querySelector("script").textContent]));
   const paint = (value, style) => {

@@ -26,7 +26,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     made = build(material, notes)
     return Markup(
         '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}">'
-        '<table class="rb-table {}">{}</table></div>{}'
+        '<table class="rb-grid {}">{}</table></div>{}'
     ).format(
         _("Values and comparisons"),
         "rb-long" if build is _long else "rb-wide",

@@ -38,7 +38,7 @@ class View:
 
     def html(self, present: frozenset[str] = frozenset()) -> Markup:
         """The view as HTML; every text from data is escaped."""
-        return Markup('<div class="rb rb-{}">{}</div>').format(self.name, self.draw(present))
+        return Markup('<div class="rb rb-view-{}">{}</div>').format(self.name, self.draw(present))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         html = self.html()
