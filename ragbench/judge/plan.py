@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
-from ragbench.llm import CallFailed, Client, Journal, Price, Received, Request, Tally, estimate_tokens
+from ragbench.llm import CallFailed, Client, Journal, Keep, Kept, Price, Request, Tally, estimate_tokens
 from ragbench.settings import JudgeSettings
 from ragbench.types import Answer, Prompt, Shape, Status
 
@@ -58,7 +58,7 @@ class _NeverSends:
         self.planned: dict[str, tuple[int, int]] = {}
         self.key_of = lambda request: ""
 
-    async def send(self, request: Request) -> Received:
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
         read = sum(estimate_tokens(text) for _, text in request.messages)
         self.planned[self.key_of(request)] = (read, request.decoding.max_tokens)
         raise CallFailed(Status.JUDGE_ERROR, "planned, not asked")

@@ -30,7 +30,7 @@ _CANARIES = {
         re.IGNORECASE | re.DOTALL,
     ),
     "addresses the judge": re.compile(
-        r"\b(?:you are (?:now |an? )?(?:the )?(?:judge|evaluator|grader|assistant|ai)\b|dear (?:judge|evaluator|grader)"
+        r"\b(?:you are (?:now )?(?:an? |the )?(?:judge|evaluator|grader|assistant|ai)\b|dear (?:judge|evaluator|grader)"
         r"|as (?:the|an) (?:judge|evaluator|grader)|note to (?:the )?(?:judge|evaluator|grader))"
         r"|(?:вы|ты)\s*[—–-]?\s*(?:теперь\s+)?(?:судья|оценщик|ассистент)|уважаем\w+\s+(?:судья|оценщик)|(?:для|внимание)\s+судь",
         re.IGNORECASE,

@@ -1,0 +1,117 @@
+"""Panels: aggregates, failures and influence by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any
+
+import pytest
+
+from ragbench.judge import LexicalJudge, Panel, Rule, failures, gather, leave_one_out
+from ragbench.llm import ProviderRefused
+from ragbench.types import Judge, Score, Status
+from tests.chat_server import ChatServer
+from tests.judge_prompts import SUPPORT, TEXTS, judge_at
+
+
+def scores(*values: float) -> dict[str, Score]:
+    names = "abcdefg"
+    return {
+        names[n]: Score.unmeasured(Status.PARSE_ERROR, "bad") if math.isnan(value) else Score(value)
+        for n, value in enumerate(values)
+    }
+
+
+class TestPanel:
+    @pytest.mark.parametrize(
+        ("rule", "values", "expected"),
+        [
+            (Rule(), (0.2, 0.4, 0.9), 0.5),
+            (Rule("median"), (0.2, 0.4, 0.9), 0.4),
+            (Rule("median"), (0.2, 0.4), 0.3),
+            (Rule("minimum"), (0.2, 0.4, 0.9), 0.2),
+            (Rule("maximum"), (0.2, 0.4, 0.9), 0.9),
+            (Rule("majority"), (1.0, 0.0, 1.0), 1.0),
+            (Rule("majority"), (1.0, 0.0), math.nan),
+            (Rule("majority"), (1.0, 0.0, 0.5), math.nan),
+            (Rule("consensus", 0.2), (0.4, 0.5, 0.6), 0.5),
+            (Rule("consensus", 0.1), (0.4, 0.5, 0.6), math.nan),
+            (Rule("consensus", 0.0), (0.4, 0.4), 0.4),
+            (Rule(), (0.2, math.nan, 0.4), 0.3),
+            (Rule("majority"), (1.0, math.nan, math.nan), 1.0),
+            (Rule(quorum=2), (0.2, math.nan), math.nan),
+            (Rule(), (math.nan, math.nan), math.nan),
+        ],
+    )
+    def test_aggregates(self, rule: Rule, values: tuple[float, ...], expected: float) -> None:
+        found = rule(scores(*values))
+        assert found.value == pytest.approx(expected, nan_ok=True)
+        assert (found.status is Status.OK) == (not math.isnan(expected))
+        kept = found.detail["judges"]
+        assert [kept[name]["value"] for name in kept] == pytest.approx(list(values), nan_ok=True)
+
+    def test_a_failed_judge_is_named(self) -> None:
+        assert "b (parse_error)" in Rule()(scores(0.2, math.nan)).reason
+        assert Rule()(scores(math.nan, math.nan)).status is Status.PARSE_ERROR
+
+    @pytest.mark.parametrize("wrong", [{"how": "mode"}, {"how": "consensus"}, {"tolerance": 0.1}, {"quorum": 0},
+                                       {"how": "consensus", "tolerance": math.nan}])  # fmt: skip
+    def test_a_rule_that_means_nothing_is_refused(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=r"aggregate|tolerance|quorum"):
+            Rule(**wrong)
+
+    def test_failures_are_counted_by_judge(self) -> None:
+        table = [Rule()(scores(0.2, math.nan)), Rule()(scores(0.2, 0.3)), Rule()(scores(math.nan, math.nan))]
+        first, second = failures(table)
+        assert (first.judge, first.n, first.failed, first.share) == ("a", 3, 1, pytest.approx(1 / 3))
+        assert (second.judge, second.failed, second.statuses) == ("b", 2, {"parse_error": 2})
+
+    def test_leaving_one_out(self) -> None:
+        rule = Rule()
+        table = [rule(scores(0.0, 0.0, 0.6)), rule(scores(0.3, 0.3, 0.9)), rule(scores(0.5, math.nan, math.nan))]
+        a, b, c = leave_one_out(table, rule)
+        # whole: (0.2, 0.5); without c: (0.0, 0.3); the third sample has nothing without a
+        assert (c.whole, c.without, c.shift) == pytest.approx((0.4, (0.0 + 0.3 + 0.5) / 3, -0.4 / 3))
+        assert c.largest == pytest.approx(0.2)
+        assert (a.n, b.n, c.n) == (2, 3, 3)
+        assert a.shift == pytest.approx((0.3 + 0.6) / 2 - (0.2 + 0.5) / 2)
+        with pytest.raises(ValueError, match="two judges"):
+            leave_one_out([rule(scores(0.1))], rule)
+
+    def test_judges_work_at_once_and_a_dead_one_is_named(self) -> None:
+        async def measure(judge: Judge) -> Score:
+            answer = await judge.ask(SUPPORT, TEXTS)
+            assert answer.value is not None
+            return Score(answer.value.score / 5, judge=judge.name)
+
+        async def work(good: ChatServer, bad: ChatServer) -> list[Score]:
+            judges = [judge_at(good, "good"), judge_at(bad, "bad"), LexicalJudge()]
+            panel = Panel(judges)
+            found = await gather([panel.score(measure) for _ in range(4)])
+            for judge in judges[:2]:
+                await judge.close()  # type: ignore[union-attr]
+            return found
+
+        with ChatServer().running() as good, ChatServer(answer=lambda body: "!401").running() as bad:
+            found = asyncio.run(work(good, bad))
+        assert bad.calls <= 2
+        assert {s.status for s in found} == {Status.OK}
+        assert set(found[0].detail["judges"]) == {"good", "bad", "lexical"}
+        assert "bad (judge_error)" in found[0].reason
+        assert failures(found)[1].share == 1.0
+
+    def test_when_no_judge_is_left_the_run_stops(self) -> None:
+        async def work(server: ChatServer) -> None:
+            judge = judge_at(server)
+            try:
+                await Panel([judge]).score(lambda j: j.ask(SUPPORT, TEXTS))  # type: ignore[arg-type,return-value]
+            finally:
+                await judge.close()
+
+        with ChatServer(answer=lambda body: "!402").running() as server, pytest.raises(ProviderRefused):
+            asyncio.run(work(server))
+
+    def test_names_are_one_each(self) -> None:
+        with pytest.raises(ValueError, match="under its own name"):
+            Panel([LexicalJudge(), LexicalJudge()])
