@@ -1,41 +1,20 @@
-"""The interval figure: a mark for each mean and a line for its interval, systems by colour, one panel for each scale.
-
-The figure is plain Plotly JSON. On a page, colours are names (`@series-1`) that the page's script looks up in the style
-sheet, so that a chart follows the reader's light or dark scheme; in JupyterLab they are colours that suit both.
-"""
+"""The interval figure: a mark for each mean and a line for its interval, systems by colour, one panel for each scale."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable
-from html import escape as escape_html
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import answer
+from ragbench.show import answer, chart
 from ragbench.show.material import Material
-from ragbench.show.text import ELLIPSIS, clean, shown
+from ragbench.show.text import clean, shown
 from ragbench.types import Estimate
 
 SERIES = 8
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
 GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
-NOTEBOOK_COLOURS = {
-    "@series-0": "#8795a1",
-    "@series-1": "#c8553d",
-    "@series-2": "#3f78b5",
-    "@series-3": "#b08a2e",
-    "@series-4": "#3b9482",
-    "@series-5": "#8a63b8",
-    "@series-6": "#b0578d",
-    "@series-7": "#6f8f3a",
-    "@ink": "#7a858f",
-    "@muted": "#7a858f",
-    "@line": "rgba(128,140,150,0.25)",
-    "@paper": "rgba(0,0,0,0)",
-}
 LABEL = 26
 AXIS_PIXELS = 44
 TOP, BOTTOM = 6, 26
@@ -48,19 +27,13 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     if not _panels(material):
         return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
     data = figure(material)
-    text = json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
     return Markup(
         '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
-        '<div class="rb-plot" style="height:{height}px" role="img" aria-label="{label}">'
-        '<script type="application/json">{payload}</script></div>'
-        '<p class="rb-axis">{axis}</p></figure>'
+        '{plot}<p class="rb-axis">{axis}</p></figure>'
     ).format(
         title=shown(title),
         legend=legend(material) if len(material.systems) > 1 else "",
-        height=data["layout"]["height"],
-        label=_("{title}. The table below holds the same numbers.", title=clean(title)),
-        payload=Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
+        plot=chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(title))),
         axis=axis_text(material),
     )
 
@@ -99,13 +72,12 @@ def notebook_figure(material: Material) -> dict[str, Any]:
     """The same figure for JupyterLab: title and legend inside, colours that suit light and dark."""
     made = figure(material)
     layout = made["layout"]
-    layout["title"] = {"text": _plain(answer.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
+    layout["title"] = {"text": chart.plain(answer.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
     layout["showlegend"] = len(material.systems) > 1
     layout["margin"]["t"] = 76
     layout["height"] += 70
     layout["annotations"] = []
-    coloured: dict[str, Any] = _replaced(made, lambda text: NOTEBOOK_COLOURS.get(text, text))
-    return coloured
+    return chart.in_notebook(made)
 
 
 def figure(material: Material) -> dict[str, Any]:
@@ -114,21 +86,13 @@ def figure(material: Material) -> dict[str, Any]:
     rows = [len(metrics) for metrics in panels]
     row_pixels = max(40, 15 * len(material.systems) + 22)
     inner = sum(rows) * row_pixels + (len(panels) - 1) * AXIS_PIXELS
-    layout: dict[str, Any] = {
-        "height": inner + TOP + BOTTOM,
-        "autosize": True,
-        "margin": {"l": 8, "r": 16, "t": TOP, "b": BOTTOM, "pad": 0},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "system-ui, sans-serif", "size": 13, "color": "@ink"},
-        "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink"}, "align": "left"},
-        "hovermode": "closest",
-        "dragmode": False,
-        "showlegend": False,
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-        "separators": ",\u202f" if material.text.number(0.5, 1) == "0,5" else ".,",
-        "annotations": [],
-    }
+    layout = chart.layout(
+        material.text,
+        inner + TOP + BOTTOM,
+        margin={"l": 8, "r": 16, "t": TOP, "b": BOTTOM, "pad": 0},
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        annotations=[],
+    )
     traces: list[dict[str, Any]] = []
     top = 1.0
     for number, metrics in enumerate(panels, start=1):
@@ -170,7 +134,7 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": _plain(system),
+        "name": chart.plain(system),
         "x": [e.value for _, _, e in marks],
         "y": [row + shift for row, _, _ in marks],
         "xaxis": f"x{suffix}",
@@ -187,7 +151,7 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
         },
         "text": [_hover(material, system, metric, e) for _, metric, e in marks],
         "hovertemplate": "%{text}<extra></extra>",
-        "legendgroup": _plain(system),
+        "legendgroup": chart.plain(system),
         "showlegend": suffix == "",
         "cliponaxis": False,
     }
@@ -196,9 +160,7 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
 def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> str:
     _ = material.text
     count = _.plural("{n} question", "{n} questions", estimate.n)
-    return (
-        f"<b>{_plain(system)}</b> · {_plain(metric)}<br>{_plain(material.value(estimate, metric))}<br>{_plain(count)}"
-    )
+    return f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}<br>{chart.plain(material.value(estimate, metric))}<br>{chart.plain(count)}"
 
 
 def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, Any]:
@@ -235,7 +197,7 @@ def _y_axis(metrics: list[str], domain: tuple[float, float], suffix: str) -> dic
         "domain": [round(domain[0], 6), round(domain[1], 6)],
         "range": [len(metrics) - 0.45, -0.55],
         "tickvals": list(range(len(metrics))),
-        "ticktext": [_plain(metric, LABEL) + "  " for metric in metrics],
+        "ticktext": [chart.plain(metric, LABEL) + "  " for metric in metrics],
         "fixedrange": True,
         "zeroline": False,
         "showgrid": False,
@@ -247,7 +209,7 @@ def _y_axis(metrics: list[str], domain: tuple[float, float], suffix: str) -> dic
 def _label(metric: str, row: int, suffix: str) -> dict[str, Any]:
     """The metric's name above its row: what a narrow page shows in place of the axis."""
     return {
-        "text": _plain(metric),
+        "text": chart.plain(metric),
         "xref": "paper",
         "yref": f"y{suffix}",
         "x": 0,
@@ -259,19 +221,3 @@ def _label(metric: str, row: int, suffix: str) -> dict[str, Any]:
         "font": {"size": 12, "color": "@ink"},
         "bgcolor": "@paper",
     }
-
-
-def _plain(text: str, limit: int | None = None) -> str:
-    """A text for Plotly, which reads a little HTML: signs of markup escaped, cut in the middle past `limit`."""
-    known = clean(text)
-    if limit is not None and len(known) > limit:
-        known = known[: limit - 9] + ELLIPSIS + known[-8:]
-    return escape_html(known, quote=False).replace("$", "&#36;")
-
-
-def _replaced(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _replaced(item, change) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, change) for item in value]
-    return change(value) if isinstance(value, str) else value
