@@ -7,13 +7,14 @@ smallest gain that counts as relevant; None takes every positive gain.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.metric import metric
-from ragbench.types import Array, Ranking
+from ragbench.types import Array, Ranking, Sample, Score, Status
 
 Flags = NDArray[np.bool_]
 
@@ -126,6 +127,22 @@ def r_precision(ranking: Ranking, *, level: float | None = None) -> Array:
     relevant = _relevant(ranking, level)
     within = np.arange(ranking.gains.shape[1]) < relevant[:, None]
     return _share(ranking, level, (_hits(ranking, None, level) & within).sum(axis=1), relevant)
+
+
+@metric(source="the specification, section 4.4.5", fields=("contexts",))
+def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Score:
+    """Share of the repeats of one question whose first k chunks equal those of the first run, in the same order.
+
+    turns: the same question, retrieved anew each time. Unmeasured with a single run: nothing was repeated.
+    """
+    lists = [None if turn.contexts is None else [chunk.id for chunk in turn.contexts[:k]] for turn in turns]
+    if len(lists) < 2 or None in lists:
+        missing = "a second run" if None not in lists else f"contexts of run {lists.index(None) + 1}"
+        return Score.unmeasured(Status.MISSING_FIELD, f"{missing} is needed: nothing can be compared")
+    equal = [each == lists[0] for each in lists[1:]]
+    value = sum(equal) / len(equal)
+    differing = [number for number, same in enumerate(equal, start=2) if not same]
+    return Score(value, reason=f"{sum(equal)} / {len(equal)} = {value:.3f}", detail={"differing_runs": differing})
 
 
 def answerable(ranking: Ranking, level: float | None = None) -> Flags:

@@ -1,0 +1,96 @@
+"""14 ranking metrics beside pytrec_eval: `python tests/benchmarks/bench_ranking.py` (CPU seconds, medians, one thread).
+
+Both start from what they read: ours from matrices of document numbers, pytrec_eval from its dictionaries, whose making
+is not counted.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ragbench import rankings
+from ragbench.metrics.evaluation import evaluate
+
+DEPTH, DOCUMENTS = 10, 1_009  # a prime, so that every step goes through all documents
+LABELS = (
+    *(f"hit_rate@{k}" for k in (1, 5, 10)),
+    "mrr",
+    *(f"{name}@{k}" for name in ("recall", "precision") for k in (1, 3, 5, 10)),
+    *(f"ndcg@{k}" for k in (5, 10)),
+)
+
+
+def material(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct documents in every list, one to three relevant ones a question, half of them retrieved."""
+    rng = np.random.default_rng(seed)
+    start, step = rng.integers(0, DOCUMENTS, n), 2 * rng.integers(0, DOCUMENTS // 4, n) + 1
+    retrieved = (start[:, None] + np.arange(DEPTH) * step[:, None]) % DOCUMENTS
+    counts = rng.integers(1, 4, n)
+    questions = np.repeat(np.arange(n), counts)
+    slot = np.arange(len(questions)) - (np.cumsum(counts) - counts)[questions]
+    place = (rng.integers(0, 7, n)[questions] + slot * 7) % (2 * DEPTH)
+    documents = (start[questions] + place * step[questions]) % DOCUMENTS
+    return retrieved, questions, documents
+
+
+def ours(retrieved: np.ndarray, questions: np.ndarray, documents: np.ndarray) -> dict[str, np.ndarray]:
+    return evaluate(rankings.from_arrays(retrieved, questions, documents), LABELS)
+
+
+def timed(function, repeats: int):  # type: ignore[no-untyped-def]
+    seconds, result = [], None
+    for _ in range(repeats):
+        start = time.process_time()
+        result = function()
+        seconds.append(time.process_time() - start)
+    return statistics.median(seconds), result
+
+
+def main() -> None:
+    import pytrec_eval
+
+    n = 100_000
+    retrieved, questions, documents = material(n)
+    mine, values = timed(lambda: ours(retrieved, questions, documents), 9)
+    qrels: dict[str, dict[str, int]] = {str(number): {} for number in range(n)}
+    for question, document in zip(questions.tolist(), documents.tolist(), strict=True):
+        qrels[str(question)][str(document)] = 1
+    run = {
+        str(number): {str(document): float(DEPTH - rank) for rank, document in enumerate(row)}
+        for number, row in enumerate(retrieved.tolist())
+    }
+    asked = {"success.1,5,10", "recip_rank", "recall.1,3,5,10", "P.1,3,5,10", "ndcg_cut.5,10"}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, asked)
+    peer, found = timed(lambda: evaluator.evaluate(run), 3)
+    names = {"hit_rate": "success", "recall": "recall", "precision": "P", "ndcg": "ndcg_cut"}
+    worst = 0.0
+    for label in LABELS:
+        name, _, k = label.partition("@")
+        key = f"{names[name]}_{k}" if k else "recip_rank"
+        theirs = np.array([found[str(number)][key] for number in range(n)])
+        worst = max(worst, float(np.abs(values[label] - theirs).max()))
+    print(
+        f"{n:>9,} questions × top {DEPTH}, 14 metrics: ragbench {mine:.4f} s, pytrec_eval {peer:.3f} s, "
+        f"{peer / mine:.0f} times; largest difference {worst:.1e}"
+    )
+    n = 1_000_000
+    start = time.process_time()
+    made = ours(*material(n, seed=1))
+    print(
+        f"{n:>9,} questions × top {DEPTH}: {time.process_time() - start:.2f} s with making the material; "
+        f"mean ndcg@10 {np.nanmean(made['ndcg@10']):.4f}"
+    )
+    retrieved, questions, documents = material(n, seed=1)
+    seconds, _ = timed(lambda: ours(retrieved, questions, documents), 3)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{n:>9,} questions × top {DEPTH}: {seconds:.3f} s; peak of the whole process {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
