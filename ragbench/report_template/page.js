@@ -29,11 +29,11 @@
   };
   const draw = (plot) => {
     const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
-    if (narrow()) {
+    if (narrow() && figure.layout.annotations?.length) {
       for (const key of Object.keys(figure.layout)) {
         if (!key.startsWith("yaxis")) continue;
         figure.layout[key].showticklabels = false;
-        if (figure.layout.annotations.length) figure.layout[key].range[1] -= 0.2;
+        figure.layout[key].range[1] -= 0.2;
       }
       figure.layout.height *= 1.25;
       for (const label of figure.layout.annotations) label.visible = true;

@@ -151,7 +151,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     }
     parts = [shown(system["description"], 300)] if system.get("description") else []
     for key, value in system.items():
-        if key in ("name", "description", *IDENTITIES) or value in (None, "", [], {}):
+        if key in ("name", "description", "kind", *IDENTITIES) or value in (None, "", [], {}):
             continue
         parts.append(Markup("{} {}").format(names.get(key, shown(key.replace("_", " "))), flat(material, value)))
     return Markup("; ").join(parts)

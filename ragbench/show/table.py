@@ -25,8 +25,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     build = _wide if len(material.systems) <= 2 else _long
     made = build(material, notes)
     return Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}">'
-        '<table class="rb-grid {}">{}</table></div>{}'
+        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">{}</table></div>{}'
     ).format(
         _("Values and comparisons"),
         "rb-long" if build is _long else "rb-wide",
@@ -46,7 +45,8 @@ class Notes:
         """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
         if not estimate.note or estimate.note == "empty":
             return Markup("")
-        number = self._called.setdefault((estimate.note, estimate.method), len(self._called) + 1)
+        note = "few_moved" if estimate.note == "few" and isinstance(estimate, Comparison) else estimate.note
+        number = self._called.setdefault((note, estimate.method), len(self._called) + 1)
         return Markup('<sup><a href="#note-{0}" aria-label="{1}">{2}</a></sup>').format(
             number, self._material.text("note {n}", n=number), _letter(number)
         )
@@ -92,7 +92,7 @@ def method_name(material: Material, method: str) -> str:
         "wilson": _("Wilson's interval"),
         "clopper_pearson": _("Clopper–Pearson interval"),
         "bonett_price": _("Bonett–Price interval"),
-        "t": _("t interval"),
+        "t": _("Student's t interval"),
         "delta": _("normal interval"),
         "none": _("no interval"),
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.intervals import sign
+from ragbench.show.intervals import legend, sign
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 
@@ -23,7 +23,7 @@ def draw(material: Material, present: frozenset[str], count: int) -> Markup:
     metric = material.primary
     if metric is None or not material.question_rows:
         return Markup("<p>{}</p>").format(_("There are no questions to show."))
-    blocks = []
+    blocks = [Markup('<ul class="rb-legend">{}</ul>').format(legend(material))] if len(material.systems) > 1 else []
     for name in material.challengers if material.baseline is not None else material.systems:
         blocks.append(_list(material, name, metric, lowest(material, name, metric, count), "worst", present))
         if material.baseline is not None:
