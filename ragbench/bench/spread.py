@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,15 +26,14 @@ def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEs
     the inverse of their mean; a count, an extreme and the number of dimensions have no interval, and say why.
     """
     values = {each.name: each(geometry) for each in space.MEASURES}
-    options = {"level": sureness.level, "resamples": sureness.resamples, "seed": sureness.seed}
     near = geometry.nn_distances.mean(axis=1)
-    mean_near = stats.estimate(near, **options)
+    means = stats.estimate_many({"near": near, "spread": geometry.spread}, **asdict(sureness))
     found = {
         "total_samples": _bare(values["total_samples"], geometry, sureness, "count"),
-        "avg_nn_distance": mean_near,
+        "avg_nn_distance": means["near"],
         "std_nn_distance": _deviation(geometry.nn_distances, sureness),
-        "density_score": _inverse(mean_near),
-        "avg_spread": stats.estimate(geometry.spread, **options),
+        "density_score": _inverse(means["near"]),
+        "avg_spread": means["spread"],
         "max_spread": _bare(values["max_spread"], geometry, sureness, "extreme"),
         "spread_std": _deviation(geometry.spread[:, None], sureness),
         "effective_dimensionality": _bare(values["effective_dimensionality"], geometry, sureness, "dimensions"),

@@ -1,4 +1,4 @@
-"""The interval figure: a mark for each mean and a line for its interval, systems by colour, one panel for each scale."""
+"""The interval figure: a mark for each mean and a line for its interval, systems by colour, a panel a scale."""
 
 from __future__ import annotations
 
@@ -160,7 +160,8 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
 def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> str:
     _ = material.text
     count = _.plural("{n} question", "{n} questions", estimate.n)
-    return f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}<br>{chart.plain(material.value(estimate, metric))}<br>{chart.plain(count)}"
+    named, number = f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}", material.value(estimate, metric)
+    return f"{named}<br>{chart.plain(number)}<br>{chart.plain(count)}"
 
 
 def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, Any]:
