@@ -109,11 +109,12 @@ def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
     with Store.open(own) as store:
         server.stop(own)
         begun = time.monotonic()
-        with pytest.raises(StoreError, match="went away during the run.*run the same command again"):
+        with pytest.raises(StoreError, match=r"went away during the run.*run the same command again"):
             store.load_chunks("gone", "gone", CHUNKS[:3])
         assert time.monotonic() - begun < 60
 
 
+@pytest.mark.slow
 def test_what_was_computed_before_a_kill_is_kept(own: Settings) -> None:
     class Dying(RandomEmbedder):
         calls = 0
@@ -191,21 +192,28 @@ def test_a_statement_that_takes_too_long_is_ended(impatient: Store) -> None:
     from ragbench.store.errors import told_plainly
 
     begun = time.monotonic()
-    with pytest.raises(StoreError, match=r"the time limit database\.statement_seconds was reached"):
-        with told_plainly("sleeping"), impatient.engine.begin() as connection:
-            connection.execute(text("SELECT pg_sleep(20)"))
+    reached = pytest.raises(StoreError, match=r"the time limit database\.statement_seconds was reached")
+    with reached, told_plainly("sleeping"), impatient.engine.begin() as connection:
+        connection.execute(text("SELECT pg_sleep(20)"))
     assert time.monotonic() - begun < 5
+
+
+def taken_connections(settings: Settings) -> list[psycopg.Connection]:
+    held = []
+    while True:
+        try:
+            held.append(raw(settings))
+        except psycopg.OperationalError:
+            return held
 
 
 @pytest.mark.slow
 def test_all_connections_of_the_server_taken_is_a_clear_error(own: Settings) -> None:
     server.start(own)
     limits = DatabaseSettings(folder=own.database.folder, connect_seconds=2)
-    held = []
+    held: list[psycopg.Connection] = []
     try:
-        with pytest.raises(psycopg.OperationalError):
-            while True:
-                held.append(raw(own))
+        held += taken_connections(own)
         begun = time.monotonic()
         with pytest.raises(StoreError, match="all connections of the server are taken"):
             Store.open(Settings(database=limits))
@@ -270,7 +278,7 @@ def state(store: Store) -> set[str]:
 
 def test_the_role_that_ragbench_uses_cannot_reach_beyond_its_database(store: Store) -> None:
     for forbidden in ("COPY (SELECT 1) TO PROGRAM 'true'", "CREATE ROLE more SUPERUSER", "SELECT pg_read_file('x')"):
-        with pytest.raises(Exception, match="permission denied|must be superuser"), store.engine.begin() as connection:
+        with pytest.raises(Exception, match=r"permission denied|must be superuser"), store.engine.begin() as connection:
             connection.execute(text(forbidden))
 
 

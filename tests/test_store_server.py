@@ -119,7 +119,8 @@ def test_it_recovers_from_kill_9_of_one_of_its_processes(own: Settings) -> None:
     from sqlalchemy import text
 
     with Store.open(own) as store:
-        with pytest.raises(StoreError, match="went away"), told_plainly("dying"), store.engine.begin() as connection:
+        gone = pytest.raises(StoreError, match="went away")
+        with gone, told_plainly("dying"), store.engine.begin() as connection:
             os.kill(connection.scalar(text("SELECT pg_backend_pid()")) or 0, signal.SIGKILL)
             connection.execute(text("SELECT pg_sleep(5)"))
         with Store.open(own) as again, again.engine.connect() as connection:
@@ -140,7 +141,9 @@ def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> No
     assert cluster.pid() != os.getpid()
 
 
-@pytest.mark.parametrize("own", ["a folder's name, with \"quotes\" and blanks", "d" * LONGEST_SOCKET_PATH], indirect=True)
+@pytest.mark.parametrize(
+    "own", ['a folder\'s name, with "quotes" and blanks', "d" * LONGEST_SOCKET_PATH], indirect=True
+)
 def test_folders_with_odd_or_long_names(own: Settings) -> None:
     assert server.start(own).running
     assert server.start(own).running
@@ -179,7 +182,11 @@ def test_a_start_that_fails_says_what_the_log_says(own: Settings) -> None:
 
 def test_the_lock_is_waited_for_and_named(own: Settings) -> None:
     cluster = Cluster(server.cluster_of(own).folder)
-    with cluster.locked(1), pytest.raises(StoreError, match="another process has been starting or stopping"), cluster.locked(0.2):
+    with (
+        cluster.locked(1),
+        pytest.raises(StoreError, match="another process has been starting or stopping"),
+        cluster.locked(0.2),
+    ):
         pass
 
 

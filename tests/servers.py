@@ -1,0 +1,103 @@
+"""A real HTTP server on the loopback address that speaks the embeddings protocol, well or badly on purpose."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+WIDTH = 12
+
+
+@dataclass
+class EmbeddingsServer:
+    """What it was asked, and how it shall answer.
+
+    change: called with the correct reply, gives the reply that is sent. script: answers given before that, each a
+    (status, headers, body) or "hang" or "reset".
+    """
+
+    url: str = ""
+    change: Callable[[dict[str, Any]], Any] = lambda reply: reply
+    script: list[tuple[int, dict[str, str], str] | str] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for request in self.requests for text in request["input"]]
+
+
+def vector_of(text: str, width: int = WIDTH) -> list[float]:
+    """What the server answers for a text: digits of its hash, never all zero."""
+    return [1 + byte / 256 for byte in hashlib.sha256(text.encode()).digest()[:width]]
+
+
+@contextmanager
+def embeddings_server() -> Iterator[EmbeddingsServer]:
+    state = EmbeddingsServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.requests.append(request)
+            state.headers.append({name.lower(): value for name, value in self.headers.items()})
+            if state.script:
+                planned = state.script.pop(0)
+                if planned == "hang":
+                    time.sleep(3)
+                    planned = "reset"
+                if planned == "reset":
+                    self.close_connection = True
+                    return
+                assert not isinstance(planned, str)
+                self._send(planned[0], planned[2], planned[1])
+                return
+            width = request.get("dimensions", WIDTH)
+            data = [
+                {"object": "embedding", "index": place, "embedding": vector_of(text, width)}
+                for place, text in enumerate(request["input"])
+            ]
+            reply = {
+                "object": "list",
+                "model": request["model"],
+                "data": data,
+                "usage": {"prompt_tokens": 1, "total_tokens": 1},
+            }
+            changed = state.change(reply)
+            self._send(200, changed if isinstance(changed, str) else json.dumps(changed), {})
+
+        def _send(self, status: int, body: str, headers: dict[str, str]) -> None:
+            raw = body.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(raw)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: a test's output is its failures."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
