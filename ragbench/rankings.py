@@ -136,6 +136,8 @@ def from_arrays(retrieved: Ids, questions: Ids, documents: Ids, gains: Array | N
         raise ValueError(f"columns differ: {len(questions)} questions, {len(documents)} documents, {len(gains)} gains")
     if len(questions) and not 0 <= questions.min() <= questions.max() < len(retrieved):
         raise ValueError(f"judgements name questions outside 0 … {len(retrieved) - 1}")
+    if len(documents) and documents.min() < 0:
+        raise ValueError("a judged document has a negative number; those stand for empty places")
     if np.isnan(gains).any():
         raise ValueError("a gain is NaN: leave a document that nobody judged out")
     ranks = _collapsed(np.ascontiguousarray(retrieved.T))

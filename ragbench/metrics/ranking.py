@@ -88,7 +88,7 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     """Mean of the precision at the rank of each relevant document, 0 for those that were not retrieved."""
     hits = _hits(ranking, k, level)
     precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
-    return _share(ranking, level, np.where(hits, precisions, 0.0).sum(axis=1), _relevant(ranking, level))
+    return _share(ranking, level, _summed(np.where(hits, precisions, 0.0)), _relevant(ranking, level))
 
 
 @metric(source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR; as trec_eval has it")
@@ -106,7 +106,7 @@ def bpref(ranking: Ranking, *, level: float | None = None) -> Array:
         irrelevant = irrelevant + ranking.nonrelevant
     most = np.maximum(np.minimum(relevant, irrelevant), 1)[:, None]
     credit = 1 - np.minimum(above, relevant[:, None]) / most
-    return _share(ranking, level, np.where(hits, credit, 0.0).sum(axis=1), relevant)
+    return _share(ranking, level, _summed(np.where(hits, credit, 0.0)), relevant)
 
 
 @metric(source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)")
@@ -167,7 +167,12 @@ def _checked(level: float) -> float:
 
 
 def _discounted(gains: Array) -> Array:
-    return gains @ (1 / np.log2(np.arange(2, gains.shape[1] + 2)))
+    return _summed(gains / np.log2(np.arange(2, gains.shape[1] + 2)))
+
+
+def _summed(terms: Array) -> Array:
+    """Row sums added up rank by rank, as trec_eval does: where a fourth decimal is a tie, the last bit decides it."""
+    return np.cumsum(terms, axis=1)[:, -1] if terms.shape[1] else np.zeros(len(terms))
 
 
 def _share(ranking: Ranking, level: float | None, part: NDArray[Any], whole: NDArray[Any]) -> Array:

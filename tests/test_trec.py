@@ -1,0 +1,346 @@
+"""TREC files as they really are, trec_eval's conventions to the digit, and the command over both."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ragbench import rankings, trec
+from ragbench.commands import trec as command
+from ragbench.metric import parse
+from ragbench.metrics.evaluation import evaluate
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 0\n"
+RUN = "q1 Q0 b 1 3.0 mine\nq1 Q0 a 2 2.0 mine\nq1 Q0 c 3 2.0 mine\nq9 Q0 a 1 1.0 mine\n"
+RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def retrieved(**scores: float) -> trec.Retrieved:
+    return trec.Retrieved(list(scores), array("d", scores.values()))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        QRELS.encode(),
+        gzip.compress(QRELS.encode()),
+        QRELS.replace("\n", "\r\n").encode(),
+        QRELS.replace(" ", "\t").encode(),
+        b"\xef\xbb\xbf" + QRELS.encode(),
+        gzip.compress(b"\xef\xbb\xbf" + QRELS.replace("\n", "\r\n").encode()),
+        ("# judged in May\n\n" + QRELS.replace("\n", "\n  \n#\n")).encode(),
+        QRELS.rstrip("\n").encode(),
+        (QRELS + "q1 0 a 1\n").encode(),
+    ],
+    ids=["plain", "gzip", "crlf", "tabs", "bom", "gzip bom crlf", "comments", "no last newline", "repeated"],
+)
+def test_every_form_of_a_file_reads_the_same(tmp_path: Path, form: bytes) -> None:
+    expected = {"q1": {"a": 1.0, "b": 0.0, "c": 2.0}, "q2": {"a": 1.0}, "q3": {"z": 0.0}}
+    assert trec.read_qrels(written(tmp_path, "any.name", form)) == expected
+
+
+def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
+    run = trec.read_run(written(tmp_path, "bm25.run.gz", gzip.compress(RUN.encode())))
+    assert (run.name, run.tag) == ("bm25", "mine")
+    assert run.queries["q1"].documents == ["b", "a", "c"]
+    assert list(run.queries["q1"].scores) == [3.0, 2.0, 2.0]
+    assert trec.read_run(written(tmp_path, "empty.run", "")).queries == {}
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (trec.read_qrels, "q1 0 a 1\nq1 0 a\n", r"line 2: 3 columns instead of 4; expected QUERY ITERATION"),
+        (trec.read_qrels, "q1 0 a one\n", r"line 1: 'one' is not a grade"),
+        (trec.read_qrels, "q1 0 a nan\n", r"line 1: 'nan' is not a grade"),
+        (trec.read_qrels, "q1 0 a 1\n\nq1 0 a 2\n", r"line 3: query q1 and document a were judged 1 before and 2"),
+        (trec.read_qrels, "# nothing\n", r"no judgements"),
+        (trec.read_qrels, b"q1 0 \xff\xfe 1\n", r"line 1: not UTF-8"),
+        (trec.read_qrels, "q" * 70_000, r"line 1: longer than 65536 bytes"),
+        (trec.read_qrels, gzip.compress(QRELS.encode() * 99)[:-20], r"broken gzip"),
+        (trec.read_run, "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 t\n", r"line 2: 5 columns instead of 6; expected QUERY Q0"),
+        (trec.read_run, "q1 Q0 a 1 inf t\n", r"line 1: 'inf' is not a score"),
+        (trec.read_run, "q1 Q0 a 1 1_0 t\n", r"line 1: '1_0' is not a score"),
+        (trec.read_run, QRELS, r"line 1: 4 columns instead of 6"),
+    ],
+)
+def test_what_does_not_fit_names_file_line_and_form(
+    tmp_path: Path, reader: Callable[[Path], Any], text: str | bytes, message: str
+) -> None:
+    path = written(tmp_path, "broken.txt", text)
+    with pytest.raises(trec.TrecError, match=message) as caught:
+        reader(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(trec.TrecError, match="no such file"):
+        trec.read_run(tmp_path / "none.run")
+    with pytest.raises(trec.TrecError, match="is a folder"):
+        trec.read_qrels(tmp_path)
+
+
+def test_too_many_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trec, "MOST_LINES", 3)
+    with pytest.raises(trec.TrecError, match="more than 3 lines"):
+        trec.read_qrels(written(tmp_path, "q", QRELS))
+
+
+def test_orders_of_the_two_conventions() -> None:
+    row = retrieved(a=1.0, b=2.0, d=0.50000001, c=0.5, e=1.0)
+    assert trec.listed_order(row)[0] == ["b", "a", "e", "d", "c"]
+    assert trec.trec_eval_order(row) == ["b", "e", "a", "d", "c"]
+    # in 32 bits the scores of c and d are equal, and the later name goes first
+    assert trec.trec_eval_order(retrieved(c=0.50000001, d=0.5)) == ["d", "c"]
+    twice = trec.Retrieved(["a", "a"], array("d", [2.0, 1.0]))
+    with pytest.raises(trec.TrecError, match="q7: document a is there twice"):
+        trec.trec_eval_order(twice, where="q7")
+
+
+def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
+    one = trec.read_run(written(tmp_path, "x.run", RUN))
+    (tmp_path / "sub").mkdir()
+    other = trec.read_run(written(tmp_path / "sub", "x.txt", RUN))
+    assert trec.distinct_names([one, other]) == [str(one.path), str(other.path)]
+    with pytest.raises(trec.TrecError, match="given twice"):
+        trec.distinct_names([one, one])
+
+
+PEERS = {"mrr": "recip_rank", "average_precision": "map", "bpref": "bpref", "r_precision": "Rprec", "ndcg": "ndcg"}
+for _k in (1, 3, 5, 10):
+    PEERS |= {f"recall@{_k}": f"recall_{_k}", f"precision@{_k}": f"P_{_k}"}
+    PEERS |= {f"hit_rate@{_k}": f"success_{_k}", f"ndcg@{_k}": f"ndcg_cut_{_k}"}
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(level)
+    names = np.array([f"d{number}" for number in range(40)])
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number in range(1000):
+        # never negative grades alone: pytrec_eval does not come back from them
+        judged = rng.choice(names, rng.integers(1, 20), replace=False)
+        qrels[f"q{number}"] = {"never retrieved": 0} | {str(d): int(rng.integers(-1, 4)) for d in judged}
+        if rng.random() < 0.95:
+            found = rng.choice(names, rng.integers(1, 30), replace=False)
+            scores = rng.choice([0.5, 0.5 + 1e-9, 1.0, 2.0, rng.normal(), rng.normal()], len(found))
+            run[f"q{number}"] = {str(d): float(score) for d, score in zip(found, scores, strict=True)}
+    asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", *(f"{m}.1,3,5,10" for m in ("recall", "P", "success"))}
+    peer = pytrec_eval.RelevanceEvaluator(qrels, asked | {"ndcg_cut.1,3,5,10"}, relevance_level=level).evaluate(run)
+    counted = trec.trec_eval_queries(
+        {query: dict(known) for query, known in qrels.items()},
+        trec.Run("r", "", Path("r"), {query: retrieved(**row) for query, row in run.items()}),
+    )
+    assert set(counted) == set(peer)
+    made = rankings.from_lists(
+        [trec.trec_eval_order(retrieved(**run[query])) for query in counted],
+        [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in counted],
+    )
+    for label, theirs in PEERS.items():
+        metric = parse(label)
+        bound = metric.with_options(level=level) if "level" in metric.legal_options else metric
+        values = evaluate(made, [bound], without_relevant="zero")[bound.label]
+        expected = [peer[query][theirs] for query in counted]
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12, err_msg=label)
+
+
+def test_duplicates_agree_with_pytrec_eval_on_the_first_place() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        row = [f"d{number}" for number in rng.integers(0, 8, 12)]
+        known = {f"d{number}": int(rng.integers(0, 3)) for number in range(0, 10, 2)}
+        made = rankings.from_lists([row], [known])
+        once = {document: float(-place) for place, document in enumerate(dict.fromkeys(row))}
+        peer = pytrec_eval.RelevanceEvaluator({"q": known}, {"map", "ndcg_cut.5", "P.5"}).evaluate({"q": once})["q"]
+        for label, theirs in (("average_precision", "map"), ("ndcg@5", "ndcg_cut_5"), ("precision@5", "P_5")):
+            value = evaluate(made, [label], without_relevant="zero")[label][0]
+            assert value == pytest.approx(peer[theirs], abs=1e-12), (label, row, known)
+
+
+@pytest.mark.parametrize("definition", ["pytrec_eval", "ir_measures"])
+def test_oracle_under_the_conventions_of_trec_eval(definition: str, shared_data: Callable[[str], Path]) -> None:
+    oracle = json.loads(shared_data("retrieval-oracle/oracle.json").read_text())
+    labels = {name: name.replace("hit@", "hit_rate@") for name in oracle["metrics"]}
+    for case in oracle["cases"]:
+        qrels = {query: dict(known) for query, known in case["input"]["qrels"].items()}
+        # a dictionary keeps the last score of a document that is there twice, as the libraries were given it
+        rows = {query: retrieved(**dict(row)) for query, row in case["input"]["run"].items()}
+        run = trec.Run("r", "", Path("r"), rows)
+        if definition == "pytrec_eval":
+            qrels = {query: known for query, known in qrels.items() if known}
+        metrics = {label: parse(label) for label in labels.values()}
+        plan = command.Plan(metrics, compatible=command.Convention.TREC_EVAL, complete=definition == "ir_measures")
+        found = command.assess(qrels, [run], plan)
+        for name, label in labels.items():
+            expected, estimate = case["expected"][definition]["mean"].get(name), found.estimates["r", label]
+            assert estimate.n == case["expected"][definition]["n"], case["name"]
+            assert expected is None if not estimate.n else estimate.value == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_trec_cast_to_the_last_digit_that_trec_eval_prints(name: str, shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("trec-cast-2021")
+    names = "map Rprec bpref recip_rank ndcg P_1 P_3 P_5 P_10 recall_5 recall_10 recall_20 recall_100"
+    names += " ndcg_cut_3 ndcg_cut_5 ndcg_cut_10 ndcg_cut_20 success_1 success_5 success_10"
+    plan = command.Plan(
+        command.asked(names.replace(" ", ","), 1), level=1, compatible=command.Convention.TREC_EVAL, complete=True
+    )
+    found = command.assess(trec.read_qrels(folder / "qrels.txt.gz"), [trec.read_run(folder / f"{name}.run.gz")], plan)
+    seen = 0
+    with gzip.open(folder / "expected_trec_eval.tsv.gz", "rt", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            if row["run"] != name or row["measure"] not in plan.metrics:
+                continue
+            if row["qid"] == "all":
+                value = found.estimates[name, row["measure"]].value
+            else:
+                value = found.values[name][row["measure"]][found.queries.index(row["qid"])]
+            assert f"{value:.4f}" == row["value"], row
+            seen += 1
+    assert seen == 20 * 95
+
+
+def test_ir_measures_samples_against_pytrec_eval(shared_data: Callable[[str], Path]) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = shared_data("ir-measures-samples")
+    for name in ("compat", "cwl"):
+        qrels, run = trec.read_qrels(folder / f"{name}.qrels"), trec.read_run(folder / f"{name}.run")
+        whole = {query: {d: int(grade) for d, grade in known.items()} for query, known in qrels.items()}
+        asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", "recall.5,10", "P.5,10", "ndcg_cut.5,10"}
+        peer = pytrec_eval.RelevanceEvaluator(whole, asked).evaluate(
+            {query: dict(zip(row.documents, row.scores, strict=True)) for query, row in run.queries.items()}
+        )
+        names = [each for each in next(iter(peer.values())) if each not in ("runid", "num_q")]
+        plan = command.Plan(command.asked(",".join(names), None), compatible=command.Convention.TREC_EVAL)
+        found = command.assess(qrels, [run], plan)
+        for query, values in peer.items():
+            for each in names:
+                value = found.values[name][each][found.queries.index(query)]
+                assert value == pytest.approx(values[each], abs=1e-12), (name, query, each)
+
+
+@pytest.fixture
+def invoke() -> Callable[..., Any]:
+    application = typer.Typer()
+    application.command()(command.trec)
+
+    def call(*arguments: object) -> Any:
+        return CliRunner().invoke(application, [str(each) for each in arguments])
+
+    return call
+
+
+def test_the_command_by_our_own_rules(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
+    target = tmp_path / "out.json"
+    done = invoke(qrels, run, "--metrics", "mrr,ndcg@10,map", "--per-query", "--json", target)
+    assert done.exit_code == 0, done.output
+    made = json.loads(target.read_text())
+    [reciprocal] = [row for row in made["estimates"] if row["metric"] == "mrr"]
+    # q1: a, tied with c, keeps the file's order: rank 2. q2 was not answered: 0. q3 has nothing relevant: no value.
+    assert reciprocal["value"] == pytest.approx((1 / 2 + 0) / 2)
+    assert (reciprocal["system"], reciprocal["n"], reciprocal["n_unmeasured"]) == ("x", 2, 1)
+    assert {"notebook", "low", "high", "level", "method"} <= set(reciprocal)
+    assert made["comparisons"] == []
+    by_query = {(row["query"], row["metric"]): row["value"] for row in made["per_query"]}
+    assert by_query["q1", "map"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert by_query["q3", "map"] is None
+    assert set(made["per_query"][0]) == {"run", "query", "metric", "value"}
+    [facts] = made["facts"]["runs"]
+    assert (facts["queries_missing"], facts["queries_not_judged"], facts["tied_scores"]) == (2, 1, 1)
+
+
+def test_the_command_by_the_rules_of_trec_eval(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
+
+    def value(*more: str) -> tuple[float, int]:
+        done = invoke(qrels, run, "-m", "recip_rank", "--compatible", "trec_eval", "--json", "-", *more)
+        assert done.exit_code == 0, done.output
+        [row] = json.loads(done.stdout)["estimates"]
+        return row["value"], row["n"]
+
+    assert value() == (pytest.approx(1 / 2), 1)  # c before a, but both are relevant; q2 and q3 are left out
+    assert value("--complete") == (pytest.approx(1 / 6), 3)
+    assert value("--level", "2") == (pytest.approx(1 / 2), 1)
+
+
+def test_two_runs_are_compared_and_corrected(shared_data: Callable[[str], Path], invoke: Callable[..., Any]) -> None:
+    folder = shared_data("trec-cast-2021")
+    files = [folder / f"{name}.run.gz" for name in ("org_manual_bm25", "org_manual_ance_bert", "org_convdr")]
+    arguments = (folder / "qrels.txt.gz", *files, "-m", "ndcg@10,map", "--resamples", "999", "--json", "-")
+    made = json.loads(invoke(*arguments).stdout)
+    assert [(row["challenger"], row["metric"]) for row in made["comparisons"]] == [
+        ("org_manual_ance_bert", "ndcg@10"),
+        ("org_manual_ance_bert", "map"),
+        ("org_convdr", "ndcg@10"),
+        ("org_convdr", "map"),
+    ]
+    values = {(row["system"], row["metric"]): row["value"] for row in made["estimates"]}
+    for row in made["comparisons"]:
+        assert row["baseline"] == "org_manual_bm25"
+        difference = values[row["challenger"], row["metric"]] - values[row["baseline"], row["metric"]]
+        assert row["difference"] == pytest.approx(difference)
+        assert row["p"] <= row["p_adjusted"] <= 1
+        assert row["low"] <= row["difference"] <= row["high"]
+        assert row["verdict"] in ("better", "worse", "not shown")
+        assert row["n"] == 94
+    every = json.loads(invoke(*arguments, "--all-pairs", "--clusters", "^(.+)_").stdout)
+    assert len(every["comparisons"]) == 6
+    assert {row["clusters"] for row in every["estimates"]} == {11}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("-m", "nddcg@3"), "did you mean ndcg"),
+        (("-m", "retrieval_consistency"), "not a metric of rankings"),
+        (("-m", "mrr", "--level", "0"), "above 0"),
+        (("-m", "ndcg(gain=square)"), "linear or exponential"),
+        (("-m", "mrr", "--clusters", "("), "unterminated"),
+        (("--compatible", "ranx"), "trec_eval"),
+    ],
+)
+def test_requests_that_cannot_be_followed(
+    tmp_path: Path, invoke: Callable[..., Any], more: tuple[str, ...], message: str
+) -> None:
+    done = invoke(written(tmp_path, "q", QRELS), written(tmp_path, "r", RUN), *more)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.replace("│", " ").split())
+
+
+def test_clusters_must_match_every_query(tmp_path: Path) -> None:
+    import re
+
+    qrels, run = trec.read_qrels(written(tmp_path, "q", QRELS)), trec.read_run(written(tmp_path, "r", RUN))
+    plan = command.Plan(command.asked("mrr", None), clusters=re.compile("^(.+)_"))
+    with pytest.raises(trec.TrecError, match="finds no group in the query 'q1'"):
+        command.assess(qrels, [run], plan)
+
+
+def test_all_metrics_are_measured_where_none_is_named() -> None:
+    names = list(command.asked("", None))
+    assert {"hit_rate@1", "mrr", "recall@3", "precision@10", "ndcg@5", "map", "bpref", "rbp", "r_precision"} <= set(
+        names
+    )
+    assert command.asked("P_5,ndcg_cut_10,success_1,map_cut_20,Rprec", 2)["map_cut_20"].label == (
+        "average_precision(level=2)@20"
+    )
