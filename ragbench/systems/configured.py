@@ -13,8 +13,9 @@ from ragbench.embed import make as make_embedder
 from ragbench.embed.model import ModelEmbedder
 from ragbench.settings import EmbedderSettings, SystemSettings
 from ragbench.store import Store, recall_against_exact
+from ragbench.store.embeddings import check
 from ragbench.systems.retrieval import Progress, Retrieval
-from ragbench.types import Hit, Question
+from ragbench.types import Hit, Question, Vectors
 
 
 class ConfiguredSystem:
@@ -41,14 +42,19 @@ class ConfiguredSystem:
             "embedder_identity": self.embedder.identity,
         } | index
 
-    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
         """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer."""
         dataset, settings = self.dataset, self.settings
         self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
         texts = [chunk.text for chunk in dataset.chunks]
         self.store.embed(self.embedder, texts, batch=self.batch, progress=progress)
         begun = time.perf_counter()
-        queries = self.store.vectors(self.embedder, [q.text for q in questions], kind="query", batch=self.batch)
+        asked = [question.text for question in questions]
+        queries = (
+            self.embedded(asked) if fresh else self.store.vectors(self.embedder, asked, kind="query", batch=self.batch)
+        )
         embed_ms = (time.perf_counter() - begun) * 1000 / len(questions)
         how = settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
         found = self.store.search(dataset.content_hash, self.embedder, queries, k, progress=progress, **how)
@@ -70,3 +76,8 @@ class ConfiguredSystem:
             facts=facts,
             is_stand_in=self.is_stand_in,
         )
+
+    def embedded(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
+        parts = [texts[start : start + self.batch] for start in range(0, len(texts), self.batch)]
+        return np.concatenate([check(self.embedder.embed(p, kind="query"), p, self.embedder.name) for p in parts])

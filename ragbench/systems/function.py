@@ -19,6 +19,7 @@ from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
 from ragbench.types import Hit, Question
 
 KINDS_SHOWN = 5  # kinds of errors that are named
+SHOWN_CHARACTERS = 300  # of one error
 
 
 class FunctionSystem:
@@ -38,8 +39,10 @@ class FunctionSystem:
     def description(self) -> Mapping[str, Any]:
         return {"kind": "callable", "callable": self.path}
 
-    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
-        """One call a question, in order. Raises RetrievalError when every one of them fails."""
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """One call a question, in order, always anew. Raises RetrievalError when every one of them fails."""
         reader = ItemReader(self.dataset.chunks)
         hits: list[list[Hit]] = []
         errors: dict[str, str] = {}
@@ -55,7 +58,7 @@ class FunctionSystem:
             except Exception as error:
                 milliseconds[place] = np.nan
                 hits.append([])
-                errors[question.id] = f"{type(error).__name__}: {error}"
+                errors[question.id] = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
             if progress is not None:
                 progress(1)
         if questions and len(errors) == len(questions):

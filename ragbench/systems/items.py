@@ -37,9 +37,17 @@ class ItemReader:
             self._by_text.setdefault(chunk.text, chunk)
 
     def hits(self, items: Any, k: int) -> list[Hit]:
-        """The first k distinct hits. Raises RetrievalError for anything that is not a list of legal items."""
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise RetrievalError(f"a list is expected, each item {LEGAL}; got {type(items).__name__}")
+        """The first k distinct hits of a list of items, or of a mapping from id to score (equal scores keep its order).
+
+        Raises RetrievalError for anything else.
+        """
+        if isinstance(items, Mapping):
+            scored = [(name, _score(score)) for name, score in items.items()]
+            items = sorted(scored, key=lambda pair: -pair[1])
+        if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+            raise RetrievalError(
+                f"a list is expected (or {{id: score}}), each item {LEGAL}; got {type(items).__name__}"
+            )
         found: dict[str, Hit] = {}
         for item in items:
             hit = self._hit(item)

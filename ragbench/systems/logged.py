@@ -44,8 +44,12 @@ class LoggedSystem:
     def description(self) -> Mapping[str, Any]:
         return {"kind": "logged", "results": self._shown}
 
-    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
-        """Raises RetrievalError when the file knows none of the questions."""
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """Raises RetrievalError when the file knows none of the questions, or when they are to be asked anew."""
+        if fresh:
+            raise RetrievalError(f"systems.{self.name}: what was logged cannot be asked again")
         reader = ItemReader(self.dataset.chunks)
         errors = {q.id: f"not in {self._shown}" for q in questions if q.id not in self._lists}
         if questions and len(errors) == len(questions):
@@ -81,7 +85,7 @@ def _read(path: Path) -> dict[str, Any]:
         if isinstance(content, list):
             return dict(_unique((f"{path.name}, item {n}", item) for n, item in enumerate(content, 1)))
         if isinstance(content, dict):
-            return {name: _by_score(listed) for name, listed in content.items()}
+            return dict(content)
         raise DatasetError(f"{path.name}: a list of {LINE} is expected, or an object from question id to list")
     run = trec.read_run(path)
     return {query: list(zip(*trec.listed_order(retrieved), strict=True)) for query, retrieved in run.queries.items()}
@@ -96,17 +100,7 @@ def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         if name in seen:
             raise DatasetError(f"{place}: question {name} stands twice; keep one list a question")
         seen.add(name)
-        yield name, _by_score(item["retrieved"])
-
-
-def _by_score(listed: Any) -> Any:
-    """A mapping from chunk id to score as a ranked list; equal scores keep the file's order."""
-    if not isinstance(listed, dict):
-        return listed
-    numbers = all(isinstance(score, int | float) and not isinstance(score, bool) for score in listed.values())
-    if not numbers:
-        raise DatasetError("scores must be numbers: {chunk id: score, …}")
-    return sorted(listed.items(), key=lambda pair: -pair[1])
+        yield name, item["retrieved"]
 
 
 def _some(names: Any) -> str:

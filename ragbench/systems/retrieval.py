@@ -47,6 +47,11 @@ class System(Protocol):
     @property
     def description(self) -> Mapping[str, Any]: ...
 
-    def retrieve(self, questions: Sequence[Question], k: int, *, progress: Progress | None = None) -> Retrieval:
-        """At most k hits for each question. `progress` gets the chunks (once) and the questions that are done."""
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """At most k hits for each question. `progress` gets the chunks (once) and the questions that are done.
+
+        fresh: do everything anew that belongs to a question; no stored vector of it is read.
+        """
         ...
