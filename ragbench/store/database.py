@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import chunks as chunk_rows
-from ragbench.store import collections, embeddings, server
+from ragbench.store import collections, embeddings, server, timings
 from ragbench.store.address import masked
 from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.search import Index, IndexKind, Neighbours, named, nearest
+from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, named, nearest
+from ragbench.store.timings import Readings
 from ragbench.types import Chunk, Embedder, Vectors
 
 BLOCK = 8192  # vectors that are in this process at once
@@ -99,12 +101,13 @@ class Store:
         m: int = 16,
         ef_construction: int = 64,
         ef_search: int = 40,
+        batch: int = BATCH,
         progress: Progress | None = None,
     ) -> Neighbours:
         """The k nearest chunks of each query vector by cosine similarity, among chunks whose vectors are stored.
 
         exact: every vector is compared. hnsw: an approximate index, built when first searched; see
-        `recall_against_exact`. Raises StoreError.
+        `recall_against_exact`. batch: questions a round trip; 1 to time each by itself. Raises StoreError.
         """
         how = Index(index, m, ef_construction)
         with told_plainly("searching"), self.engine.begin() as connection:
@@ -112,7 +115,7 @@ class Store:
             table = collections.ensure(
                 connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
             )
-            found = nearest(connection, table, place.queries, place.k, how, ef_search, progress)
+            found = nearest(connection, table, place.queries, place.k, how, ef_search, progress, batch)
             return named(connection, place.dataset, *found)
 
     def exact_in_blocks(self, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int) -> Neighbours:
@@ -142,6 +145,13 @@ class Store:
         if queries.shape[1] != width:
             raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
         return _Place(dataset_id, number, width, queries, min(k, count))
+
+    def readings(self, about: Mapping[str, Any], measure: Callable[[], Readings], *, fresh: bool = False) -> Readings:
+        """Clock readings by name, as kept of an earlier call with the same `about`, else measured and kept.
+
+        Raises StoreError.
+        """
+        return timings.kept(self.engine, about, measure, fresh=fresh)
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

@@ -60,6 +60,7 @@ def nearest(
     index: Index,
     ef_search: int,
     progress: Callable[[int], object] | None,
+    batch: int = BATCH,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], Array]:
     """(questions, k) chunk positions and similarities, -1 and NaN beyond what there is; milliseconds per question."""
     positions = np.full((len(queries), k), -1, np.int32)
@@ -69,8 +70,8 @@ def nearest(
         _plan(cursor, index, ef_search)
         cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
         statement = _statement(table, queries.shape[1], k, index)
-        for start in range(0, len(queries), BATCH):
-            part = queries[start : start + BATCH]
+        for start in range(0, len(queries), batch):
+            part = queries[start : start + batch]
             begun = time.perf_counter()
             found = _round_trip(cursor, statement, part)
             milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
@@ -105,11 +106,16 @@ def recall_against_exact(found: Neighbours, exact: Neighbours, tolerance: float 
     A chunk counts as found when it is as near as the last exact one, so equally near chunks may stand for each other
     (Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks, section 2.1).
     """
+    return float(np.mean(recalls_against_exact(found, exact, tolerance)))
+
+
+def recalls_against_exact(found: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> Array:
+    """(questions,) what `recall_against_exact` is the mean of."""
     shares = [
         min(1.0, float((mine >= best[-1] - tolerance).sum()) / len(best))
         for mine, best in zip(found.similarities, exact.similarities, strict=True)
     ]
-    return float(np.mean(shares))
+    return np.array(shares)
 
 
 def refuse_width(index: Index, width: int) -> None:

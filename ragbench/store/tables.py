@@ -111,3 +111,13 @@ journal_use = Table(
     Column("lookups", BigInteger, nullable=False),
     Column("hits", BigInteger, nullable=False),
 )
+
+# readings of a clock, taken once for what `about` says (and `key` is the hash of), so that later pages show the same
+timing = Table(
+    "timing",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("about", JSONB, nullable=False),
+    Column("readings", JSONB, nullable=False),
+    Column("measured_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
