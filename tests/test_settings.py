@@ -42,6 +42,9 @@ def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("datset = 'x'\n", r"there is no key 'datset'; did you mean dataset\? Legal here: .*baseline, .*language"),
         ("[systems.a]\nembeder = 'hashing'\n", r"no key 'systems.a.embeder'; did you mean embedder\?.*ef_search"),
+        ("[databases.a.chunks]\nidd = 'x'\n", r"no key 'databases.a.chunks.idd'; did you mean id\?.*embedding, id"),
+        ("[thresholds.mine.mrr]\ngod = 1\n", r"no key 'thresholds.mine.mrr.god'; did you mean good\?"),
+        ("[embedders.hashing]\nkind = 'database'\ndatabase = 'b'\n", "databases are none"),
         ("language = 'de'\n", "language = 'de'.*'en' or 'ru'"),
         ("[systems.a]\nembedder = 'none'\n", r"systems\.a\.embedder = 'none': .*embedders are hashing"),
         ("[systems.a]\n", "one of embedder, callable, results; given: none"),

@@ -14,8 +14,8 @@ SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")
 SECRET_PARAMETERS = ("password", "sslpassword")
 
 
-def own_server(text: str) -> URL:
-    """The URL of a server of your own, read from RAGBENCH_DATABASE_URL. The errors never repeat its text."""
+def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
+    """The URL of a server of your own, read from the environment. The errors name the variable, never its text."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -23,11 +23,11 @@ def own_server(text: str) -> URL:
     try:
         url = make_url(text.strip())
     except (ArgumentError, ValueError):
-        raise StoreError(f"RAGBENCH_DATABASE_URL is not a URL; write it as {legal}") from None
+        raise StoreError(f"{variable} is not a URL; write it as {legal}") from None
     if url.drivername not in SPOKEN:
-        raise StoreError(f"RAGBENCH_DATABASE_URL begins with {url.drivername.split(':')[0]!r}; write it as {legal}")
+        raise StoreError(f"{variable} begins with {url.drivername.split(':')[0]!r}; write it as {legal}")
     if not url.database:
-        raise StoreError(f"RAGBENCH_DATABASE_URL names no database; write it as {legal}")
+        raise StoreError(f"{variable} names no database; write it as {legal}")
     query = dict(url.query)
     password = query.pop("password", None)
     if isinstance(password, str):

@@ -10,10 +10,9 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -21,165 +20,49 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-Language = Literal["en", "ru"]
+from ragbench.settings.tables import (
+    Band,
+    BudgetSettings,
+    ChunkTable,
+    DatabaseSettings,
+    EmbedderSettings,
+    EndpointSettings,
+    JudgeSettings,
+    Language,
+    ProviderSettings,
+    QuestionTable,
+    SourceSettings,
+    SystemSettings,
+    Table,
+)
+
+__all__ = [
+    "Band",
+    "BudgetSettings",
+    "ChunkTable",
+    "ConfigurationError",
+    "DatabaseSettings",
+    "EmbedderSettings",
+    "EndpointSettings",
+    "JudgeSettings",
+    "Language",
+    "ProviderSettings",
+    "QuestionTable",
+    "Settings",
+    "SourceSettings",
+    "SystemSettings",
+    "Table",
+    "config_path",
+    "load",
+    "project_folder",
+]
+
 PREFIX = "RAGBENCH_"
 PROCESS_VARIABLES = frozenset({"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"})
 
 
 class ConfigurationError(ValueError):
     """ragbench.toml or an environment variable says something that cannot be followed."""
-
-
-class Table(BaseModel):
-    """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class EmbedderSettings(Table):
-    """How texts become vectors.
-
-    hashing: character n-grams, weighted by TF-IDF where `tfidf`, reduced by SVD to `dimensions` where that is not 0.
-    sentence_transformers: `model` is a name on a hub or a folder.
-    openai: `model` at `base_url`, any endpoint that speaks the OpenAI embeddings protocol.
-    """
-
-    kind: Literal["hashing", "sentence_transformers", "openai"] = "hashing"
-    model: str | None = None
-    base_url: str | None = None
-    key_variable: str | None = None
-    dimensions: int = Field(default=256, ge=0, le=16_000)
-    ngrams: tuple[int, int] = (3, 5)
-    tfidf: bool = True
-    buckets: int = Field(default=2**18, ge=2, le=2**24)
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    batch: int = Field(default=64, ge=1)
-    max_characters: int = Field(default=100_000, ge=1)
-
-    @model_validator(mode="after")
-    def _complete(self) -> EmbedderSettings:
-        if self.kind != "hashing" and not self.model:
-            raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
-        if self.kind == "openai" and not self.base_url:
-            raise ValueError("an embedder of kind 'openai' needs `base_url`")
-        if not 1 <= self.ngrams[0] <= self.ngrams[1]:
-            raise ValueError(f"ngrams = {list(self.ngrams)}: the shortest comes first, from 1")
-        return self
-
-
-class SystemSettings(Table):
-    """One retrieval system under test: configured parts, your Python callable, or logged results. Exactly one."""
-
-    embedder: str | None = None
-    index: Literal["exact", "hnsw"] = "exact"
-    m: int = Field(default=16, ge=2, le=100)
-    ef_construction: int = Field(default=64, ge=4, le=1000)
-    ef_search: int = Field(default=40, ge=1, le=1000)
-    callable: str | None = None
-    results: Path | None = None
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> SystemSettings:
-        given = [name for name in ("embedder", "callable", "results") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"a system is one of embedder, callable, results; given: {', '.join(given) or 'none'}")
-        if self.callable is not None and ":" not in self.callable:
-            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
-        return self
-
-
-Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
-
-
-def _web_address(value: str | None) -> str | None:
-    if value is None:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"base_url = {value!r}: only http and https are spoken")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
-    return value.rstrip("/")
-
-
-class EndpointSettings(Table):
-    """How an OpenAI-compatible endpoint is reached, and how fast. The key is in the variable that it names.
-
-    concurrency: calls in flight at most; the limiter goes below it when the endpoint asks for less.
-    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
-    attempts, patience_seconds: how often, and for how long in all, a call is tried before its value is unmeasured.
-    replies: how the shape of a reply is asked for; "auto" steps down from a JSON schema to plain text as refused.
-    transport: "aiohttp" posts to the endpoint itself; "openai" goes through the official package (slower).
-    """
-
-    base_url: str | None = None
-    key_variable: str | None = None
-    concurrency: int = Field(default=16, ge=1, le=4096)
-    requests_per_minute: int | None = Field(default=None, ge=1)
-    tokens_per_minute: int | None = Field(default=None, ge=1)
-    timeout_seconds: float = Field(default=60.0, gt=0)
-    connect_seconds: float = Field(default=10.0, gt=0)
-    read_seconds: float | None = Field(default=None, gt=0)
-    attempts: int = Field(default=8, ge=1, le=100)
-    patience_seconds: float = Field(default=300.0, gt=0)
-    replies: Replies = "auto"
-    transport: Literal["aiohttp", "openai"] = "aiohttp"
-
-    _http_only = field_validator("base_url")(_web_address)
-
-
-class ProviderSettings(EndpointSettings):
-    """An endpoint that several judges share: one limiter, one key. A judge names it as `provider`."""
-
-    base_url: str
-
-    _http_only = field_validator("base_url")(_web_address)
-
-
-class JudgeSettings(EndpointSettings):
-    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`)."""
-
-    model: str
-    provider: str | None = None
-    mode: Literal["direct", "reasoned"] = "direct"
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int = Field(default=1024, ge=1)
-    seed: int | None = None
-    input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
-    output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
-
-    @model_validator(mode="after")
-    def _one_address(self) -> JudgeSettings:
-        if (self.base_url is None) == (self.provider is None):
-            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
-        return self
-
-
-class BudgetSettings(Table):
-    """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
-
-    calls: int | None = Field(default=None, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-    money: float | None = Field(default=None, gt=0)
-
-
-class DatabaseSettings(Table):
-    """Where the embedded server keeps its data, and how long anything may take. A URL comes from the environment."""
-
-    folder: Path | None = None
-    connections: int = Field(default=8, ge=1, le=90)
-    connect_seconds: float = Field(default=20.0, gt=0)
-    statement_seconds: float = Field(default=600.0, gt=0)
-    lock_seconds: float = Field(default=20.0, gt=0)
-
-
-class Band(Table):
-    """Thresholds of one metric: `good` and above (or below, where lower is better) is good, `excellent` excellent."""
-
-    excellent: float
-    good: float
 
 
 class Settings(BaseSettings):
@@ -200,6 +83,7 @@ class Settings(BaseSettings):
     embedders: dict[str, EmbedderSettings] = {"hashing": EmbedderSettings()}
     systems: dict[str, SystemSettings] = {"hashing": SystemSettings(embedder="hashing")}
     providers: dict[str, ProviderSettings] = {}
+    databases: dict[str, SourceSettings] = {}
     judges: dict[str, JudgeSettings] = {}
     budget: BudgetSettings = BudgetSettings()
     thresholds: dict[str, dict[str, Band]] = {}
@@ -222,6 +106,12 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f"systems.{name}.embedder = {system.embedder!r}: there is no such table; "
                     f"embedders are {', '.join(sorted(self.embedders))}"
+                )
+        for name, embedder in self.embedders.items():
+            if embedder.database is not None and embedder.database not in self.databases:
+                raise ValueError(
+                    f"embedders.{name}.database = {embedder.database!r}: there is no such table; "
+                    f"databases are {', '.join(sorted(self.databases)) or 'none'}"
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
@@ -316,16 +206,19 @@ def _explain(fault: Mapping[str, Any]) -> str:
 
 
 def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
-    tables: dict[str, type[BaseModel]] = {
-        "embedders": EmbedderSettings,
-        "systems": SystemSettings,
-        "providers": ProviderSettings,
-        "judges": JudgeSettings,
-        "budget": BudgetSettings,
-        "database": DatabaseSettings,
-        "thresholds": Band,
-    }
-    model = Settings if len(place) == 1 else tables.get(str(place[0]), Settings)
+    """The keys of the table that the last part of `place` was found in."""
+    model: type[BaseModel] = Settings
+    rest = list(place[:-1])
+    while rest:
+        field = model.model_fields.get(str(rest.pop(0)))
+        inner: Any = field.annotation if field is not None else None
+        while get_origin(inner) is dict:
+            inner = get_args(inner)[1]
+            rest = rest[1:]
+        found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
+        if not found:
+            break
+        model = found[0]
     return sorted(name for name in model.model_fields if name != "database_url")
 
 

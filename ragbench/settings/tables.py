@@ -1,0 +1,210 @@
+"""The tables of ragbench.toml: frozen, typed, and closed to keys that they do not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Language = Literal["en", "ru"]
+
+
+class Table(BaseModel):
+    """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EmbedderSettings(Table):
+    """How texts become vectors.
+
+    hashing: character n-grams, weighted by TF-IDF where `tfidf`, reduced by SVD to `dimensions` where that is not 0.
+    sentence_transformers: `model` is a name on a hub or a folder.
+    openai: `model` at `base_url`, any endpoint that speaks the OpenAI embeddings protocol.
+    database: no model; the vectors that lie in the tables of `[databases.NAME]` beside their texts.
+    """
+
+    kind: Literal["hashing", "sentence_transformers", "openai", "database"] = "hashing"
+    model: str | None = None
+    database: str | None = None
+    base_url: str | None = None
+    key_variable: str | None = None
+    dimensions: int = Field(default=256, ge=0, le=16_000)
+    ngrams: tuple[int, int] = (3, 5)
+    tfidf: bool = True
+    buckets: int = Field(default=2**18, ge=2, le=2**24)
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    batch: int = Field(default=64, ge=1)
+    max_characters: int = Field(default=100_000, ge=1)
+
+    @model_validator(mode="after")
+    def _complete(self) -> EmbedderSettings:
+        if self.kind == "database" and not self.database:
+            raise ValueError("an embedder of kind 'database' needs `database`, the name of a table [databases.NAME]")
+        if self.kind in ("sentence_transformers", "openai") and not self.model:
+            raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
+        if self.kind == "openai" and not self.base_url:
+            raise ValueError("an embedder of kind 'openai' needs `base_url`")
+        if not 1 <= self.ngrams[0] <= self.ngrams[1]:
+            raise ValueError(f"ngrams = {list(self.ngrams)}: the shortest comes first, from 1")
+        return self
+
+
+class SystemSettings(Table):
+    """One retrieval system under test: configured parts, your Python callable, or logged results. Exactly one."""
+
+    embedder: str | None = None
+    index: Literal["exact", "hnsw"] = "exact"
+    m: int = Field(default=16, ge=2, le=100)
+    ef_construction: int = Field(default=64, ge=4, le=1000)
+    ef_search: int = Field(default=40, ge=1, le=1000)
+    callable: str | None = None
+    results: Path | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> SystemSettings:
+        given = [name for name in ("embedder", "callable", "results") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"a system is one of embedder, callable, results; given: {', '.join(given) or 'none'}")
+        if self.callable is not None and ":" not in self.callable:
+            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
+        return self
+
+
+Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
+
+
+def _web_address(value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"base_url = {value!r}: only http and https are spoken")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+    return value.rstrip("/")
+
+
+class EndpointSettings(Table):
+    """How an OpenAI-compatible endpoint is reached, and how fast. The key is in the variable that it names.
+
+    concurrency: calls in flight at most; the limiter goes below it when the endpoint asks for less.
+    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
+    attempts, patience_seconds: how often, and for how long in all, a call is tried before its value is unmeasured.
+    replies: how the shape of a reply is asked for; "auto" steps down from a JSON schema to plain text as refused.
+    transport: "aiohttp" posts to the endpoint itself; "openai" goes through the official package (slower).
+    """
+
+    base_url: str | None = None
+    key_variable: str | None = None
+    concurrency: int = Field(default=16, ge=1, le=4096)
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    timeout_seconds: float = Field(default=60.0, gt=0)
+    connect_seconds: float = Field(default=10.0, gt=0)
+    read_seconds: float | None = Field(default=None, gt=0)
+    attempts: int = Field(default=8, ge=1, le=100)
+    patience_seconds: float = Field(default=300.0, gt=0)
+    replies: Replies = "auto"
+    transport: Literal["aiohttp", "openai"] = "aiohttp"
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class ProviderSettings(EndpointSettings):
+    """An endpoint that several judges share: one limiter, one key. A judge names it as `provider`."""
+
+    base_url: str
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class JudgeSettings(EndpointSettings):
+    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`)."""
+
+    model: str
+    provider: str | None = None
+    mode: Literal["direct", "reasoned"] = "direct"
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int = Field(default=1024, ge=1)
+    seed: int | None = None
+    input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
+    output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
+
+    @model_validator(mode="after")
+    def _one_address(self) -> JudgeSettings:
+        if (self.base_url is None) == (self.provider is None):
+            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
+        return self
+
+
+class BudgetSettings(Table):
+    """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    money: float | None = Field(default=None, gt=0)
+
+
+class DatabaseSettings(Table):
+    """Where the embedded server keeps its data, and how long anything may take. A URL comes from the environment."""
+
+    folder: Path | None = None
+    connections: int = Field(default=8, ge=1, le=90)
+    connect_seconds: float = Field(default=20.0, gt=0)
+    statement_seconds: float = Field(default=600.0, gt=0)
+    lock_seconds: float = Field(default=20.0, gt=0)
+
+
+class ChunkTable(Table):
+    """A user's own table of chunks: its name and the names of its columns. A column that is not there is left empty."""
+
+    table: str = "chunk"
+    in_schema: str = "public"
+    id: str = "id"
+    text: str = "text"
+    url: str | None = "confluence_url"
+    title: str | None = None
+    embedding: str | None = "embedding"
+
+
+class QuestionTable(Table):
+    """A user's own table of past questions, with the page that was shown as the answer's source."""
+
+    table: str = "question_answer"
+    in_schema: str = "public"
+    id: str = "id"
+    question: str = "question"
+    answer: str | None = "answer"
+    url: str | None = "confluence_url"
+    score: str | None = "score"
+    user: str | None = "user_id"
+    asked_at: str | None = None
+    embedding: str | None = "embedding"
+
+
+class SourceSettings(Table):
+    """A user's own database, read and never written; `--dataset db:NAME` measures on it.
+
+    url_variable: the environment variable that holds its URL; without one, the database that ragbench itself uses.
+    without_embedding: what to do with rows that have no vector, where the vectors in the tables are used.
+    """
+
+    url_variable: str | None = None
+    title: str | None = None
+    licence: str = "not stated"
+    language: Language = "ru"
+    without_embedding: Literal["refuse", "leave_out"] = "refuse"
+    chunks: ChunkTable = ChunkTable()
+    questions: QuestionTable | None = QuestionTable()
+
+
+class Band(Table):
+    """Thresholds of one metric: `good` and above (or below, where lower is better) is good, `excellent` excellent."""
+
+    excellent: float
+    good: float

@@ -1,0 +1,184 @@
+"""Tables of a user's own: read, never written, under whatever names they have.
+
+Every name is looked up in the catalogue before it is used and quoted by the driver; every transaction is read-only, so
+a server that would let us write still refuses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSettings
+from ragbench.store import server
+from ragbench.store.address import own_server
+from ragbench.store.engine import connect
+from ragbench.store.errors import EmbeddingError, StoreError, told_plainly
+from ragbench.types import Vectors
+
+if TYPE_CHECKING:
+    from psycopg import Cursor
+    from psycopg.sql import Composed
+    from sqlalchemy import Engine
+
+MOST_ROWS = 10_000_000
+FETCHED = 10_000
+
+
+class Source:
+    """A database with the tables of `[databases.NAME]`. A context manager; it holds at most one connection."""
+
+    def __init__(self, name: str, engine: Engine, tables: SourceSettings) -> None:
+        self.name, self.engine, self.tables = name, engine, tables
+
+    @classmethod
+    def open(cls, name: str, settings: Settings) -> Source:
+        """Connect to the database `name`. Raises StoreError for a name, a variable or a server that is not there."""
+        if name not in settings.databases:
+            there = ", ".join(sorted(settings.databases)) or "none"
+            raise StoreError(f"there is no table [databases.{name}] in ragbench.toml; there are {there}")
+        tables = settings.databases[name]
+        return cls(name, connect(_address(name, tables, settings), settings.database), tables)
+
+    def chunks(self) -> Iterator[tuple[Any, ...]]:
+        """(id, text, url, title) of every chunk, by id; url and title None where no column is named for them."""
+        table = self.tables.chunks
+        return self._rows(table, (table.id, table.text, table.url, table.title))
+
+    def questions(self) -> Iterator[tuple[Any, ...]]:
+        """(id, question, answer, url, score, user, asked_at) of every past question, by id; none without a table."""
+        table = self.tables.questions
+        if table is None:
+            return iter(())
+        named = (table.id, table.question, table.answer, table.url, table.score, table.user, table.asked_at)
+        return self._rows(table, named)
+
+    def vectors(self, table: ChunkTable | QuestionTable, text_column: str) -> tuple[list[str], Vectors]:
+        """Texts and their stored vectors, (rows, width) float32, by id. Rows without a vector are left out.
+
+        Raises EmbeddingError for vectors of differing widths, and StoreError where no column holds vectors.
+        """
+        if table.embedding is None:
+            raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
+        from psycopg import sql
+
+        with self._reading(table, (table.id, text_column, table.embedding)) as cursor:
+            place = _place(table)
+            column = sql.Identifier(table.embedding)
+            widths = sql.SQL("SELECT DISTINCT vector_dims({c}::vector) FROM {t} WHERE {c} IS NOT NULL")
+            found = [width for (width,) in cursor.execute(widths.format(c=column, t=place)).fetchall()]
+            if len(found) != 1:
+                told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
+                raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
+            query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}").format(
+                x=sql.Identifier(text_column), c=column, t=place, i=sql.Identifier(table.id)
+            )
+            return _vectors(cursor, query, found[0])
+
+    def counts(self, table: ChunkTable | QuestionTable) -> tuple[int, int]:
+        """(rows, rows without a vector) of a table; every row counts as without where no column holds vectors."""
+        from psycopg import sql
+
+        named = (table.id, table.embedding)
+        with self._reading(table, named) as cursor:
+            counted = sql.Identifier(table.embedding) if table.embedding else sql.SQL("NULL::int")
+            query = sql.SQL("SELECT count(*), count({c}) FROM {t}").format(c=counted, t=_place(table))
+            row = cursor.execute(query).fetchone()
+        assert row is not None
+        return int(row[0]), int(row[0]) - int(row[1])
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _rows(self, table: ChunkTable | QuestionTable, named: Sequence[str | None]) -> Iterator[tuple[Any, ...]]:
+        from psycopg import sql
+
+        columns = sql.SQL(", ").join([sql.Identifier(name) if name else sql.SQL("NULL") for name in named])
+        query = sql.SQL("SELECT {c} FROM {t} ORDER BY {i} LIMIT {n}").format(
+            c=columns, t=_place(table), i=sql.Identifier(table.id), n=sql.Literal(MOST_ROWS + 1)
+        )
+        with self._reading(table, named) as cursor:
+            for number, row in enumerate(_streamed(cursor, query), 1):
+                if number > MOST_ROWS:
+                    raise StoreError(f"databases.{self.name}: {table.table} has more than {MOST_ROWS:,} rows")
+                yield row
+
+    @contextmanager
+    def _reading(self, table: ChunkTable | QuestionTable, named: Sequence[str | None]) -> Iterator[Cursor[Any]]:
+        """A cursor of a read-only transaction, once the table and its columns are known to be there."""
+        with told_plainly(f"reading {table.table} of the database {self.name}"), self.engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with driver.transaction(), driver.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                self._check(cursor, table, [name for name in named if name])
+                yield cursor
+
+    def _check(self, cursor: Cursor[Any], table: ChunkTable | QuestionTable, named: Sequence[str]) -> None:
+        where = f"databases.{self.name}"
+        there = cursor.execute(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = %s AND c.relkind IN ('r', 'v', 'm', 'p', 'f') ORDER BY 1",
+            (table.in_schema,),
+        ).fetchall()
+        if table.table not in {name for (name,) in there}:
+            listed = ", ".join(name for (name,) in there[:20]) or "none"
+            raise StoreError(f"{where}: the schema {table.in_schema!r} has no table {table.table!r}; it has {listed}")
+        columns = cursor.execute(
+            "SELECT a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+            "JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+            (table.in_schema, table.table),
+        ).fetchall()
+        for name in named:
+            if name not in {column for (column,) in columns}:
+                listed = ", ".join(column for (column,) in columns)
+                raise StoreError(f"{where}: the table {table.table} has no column {name!r}; it has {listed}")
+
+
+def _address(name: str, tables: SourceSettings, settings: Settings) -> Any:
+    if tables.url_variable is None:
+        server.start(settings)
+        return server.address(settings)
+    text = os.environ.get(tables.url_variable)
+    if not text:
+        raise StoreError(
+            f"databases.{name}: the variable {tables.url_variable} is not set; export {tables.url_variable}=…"
+        )
+    return own_server(text, tables.url_variable)
+
+
+def _place(table: ChunkTable | QuestionTable) -> Composed:
+    from psycopg import sql
+
+    return sql.SQL("{}.{}").format(sql.Identifier(table.in_schema), sql.Identifier(table.table))
+
+
+def _streamed(cursor: Cursor[Any], query: Composed) -> Iterator[tuple[Any, ...]]:
+    """Rows as they arrive, through a cursor on the server: a large table is never held twice."""
+    with cursor.connection.cursor(name="ragbench_rows") as rows:
+        rows.itersize = FETCHED
+        yield from rows.execute(query)
+
+
+def _vectors(cursor: Cursor[Any], query: Composed, width: int) -> tuple[list[str], Vectors]:
+    texts: list[str] = []
+    blocks: list[NDArray[np.float32]] = []
+    with cursor.connection.cursor(name="ragbench_vectors", binary=True) as rows:
+        rows.itersize = FETCHED
+        rows.execute(query)
+        while block := rows.fetchmany(FETCHED):
+            texts += [str(text) for text, _ in block]
+            blocks.append(np.array([vector for _, vector in block], dtype=np.float32))
+    return texts, np.concatenate(blocks) if blocks else np.empty((0, width), np.float32)
