@@ -118,7 +118,7 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
     if not 0 < p < 1:
         raise ValueError(f"rbp: p = {p}; the reader's persistence lies between 0 and 1, both excluded")
     hits = _hits(ranking, k, level)
-    return _of_answerable(ranking, level, (1 - p) * (hits @ np.power(p, np.arange(hits.shape[1], dtype=float))))
+    return _of_answerable(ranking, level, (1 - p) * _summed(hits * np.power(p, np.arange(hits.shape[1], dtype=float))))
 
 
 @metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR")
