@@ -1,0 +1,287 @@
+"""Judges and people: agreement against peers on random tables, published values, real human labels, awkward ratings."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+import scipy.stats
+import sklearn.metrics
+from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
+
+from ragbench import stats
+
+FAST = {"resamples": 100}
+
+
+def ratings(seed: int, categories: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, categories, int(rng.integers(12, 150)))
+    second = np.where(rng.random(len(first)) < rng.random(), first, rng.integers(0, categories, len(first)))
+    return first, second
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_categories_agree_with_scikit_learn_and_scipy(seed: int) -> None:
+    a, b = ratings(seed)
+    everything = list(range(4))
+    found = stats.agreement(a, b, scale="ordinal", categories=everything, **FAST)
+    kappa = sklearn.metrics.cohen_kappa_score
+    expected = {
+        "accuracy": np.mean(a == b),
+        "balanced_accuracy": sklearn.metrics.balanced_accuracy_score(a, b),
+        "cohen_kappa": kappa(a, b, labels=everything),
+        "cohen_kappa_linear": kappa(a, b, weights="linear", labels=everything),
+        "cohen_kappa_quadratic": kappa(a, b, weights="quadratic", labels=everything),
+        "spearman": scipy.stats.spearmanr(a, b).statistic,
+        "kendall": scipy.stats.kendalltau(a, b).statistic,
+        "pearson": scipy.stats.pearsonr(a, b).statistic,
+        "bias": np.mean(b - a),
+        "krippendorff_alpha": krippendorff.alpha(np.array([a, b], dtype=float), level_of_measurement="ordinal"),
+    }
+    for name, value in expected.items():
+        assert found[name].value == pytest.approx(value, abs=1e-9), name
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_numbers_agree_with_scipy_and_krippendorff(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = rng.normal(1_000, 2, int(rng.integers(5, 120)))
+    b = a + rng.normal(0.5, rng.uniform(0.1, 3), len(a))
+    found = stats.agreement(a, b, scale="interval", **FAST)
+    assert found["pearson"].value == pytest.approx(scipy.stats.pearsonr(a, b).statistic, abs=1e-9)
+    assert found["spearman"].value == pytest.approx(scipy.stats.spearmanr(a, b).statistic, abs=1e-9)
+    assert found["kendall"].value == pytest.approx(scipy.stats.kendalltau(a, b).statistic, abs=1e-9)
+    peer = krippendorff.alpha(np.array([a, b]) - 1_000, level_of_measurement="interval")
+    assert found["krippendorff_alpha"].value == pytest.approx(peer, abs=1e-9)
+    assert found["icc"].value == pytest.approx(two_way_icc(np.column_stack([a, b])), abs=1e-9)
+
+
+def two_way_icc(matrix: np.ndarray) -> float:
+    """ICC(2,1) from the mean squares of a two-way analysis of variance, as Shrout and Fleiss (1979) write it."""
+    n, k = matrix.shape
+    grand, rows, columns = matrix.mean(), matrix.mean(axis=1), matrix.mean(axis=0)
+    items = k * np.sum((rows - grand) ** 2) / (n - 1)
+    raters = n * np.sum((columns - grand) ** 2) / (k - 1)
+    rest = np.sum((matrix - rows[:, None] - columns + grand) ** 2) / ((n - 1) * (k - 1))
+    return float((items - rest) / (items + (k - 1) * rest + k * (raters - rest) / n))
+
+
+@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
+def test_alpha_of_many_raters_with_gaps_agrees_with_krippendorff(seed: int, scale: str) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(0, 5, (int(rng.integers(6, 40)), int(rng.integers(2, 6)))).astype(float)
+    matrix = np.where(rng.random(matrix.shape) < 0.5, matrix[:, :1], matrix)
+    if scale == "interval" and seed % 2:
+        matrix += rng.normal(0, 0.3, matrix.shape)
+    matrix[rng.random(matrix.shape) < 0.2] = np.nan
+    found = stats.krippendorff_alpha(matrix, scale=scale, **FAST)  # type: ignore[arg-type]
+    peer = krippendorff.alpha(matrix.T, level_of_measurement=scale)
+    assert found.value == pytest.approx(peer, abs=1e-9)
+    assert found.n + found.n_unmeasured == len(matrix)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_fleiss_agrees_with_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(int(rng.integers(2, 8)), rng.dirichlet(np.ones(4)), int(rng.integers(5, 40)))
+    for chance in ("fleiss", "randolph"):
+        found = stats.fleiss_kappa_of_counts(counts, chance=chance, **FAST)
+        expected = fleiss_kappa(counts, method=chance)
+        assert found.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_standard_error_of_kappa_agrees_with_statsmodels(seed: int) -> None:
+    """Fleiss, Cohen and Everitt's asymptotic error is the infinitesimal jackknife's: the delta interval beside BCa."""
+    a, b = ratings(seed, 3)
+    found = stats.agreement(a, b, categories=[0, 1, 2], **FAST)["cohen_kappa"]
+    table = to_table(np.column_stack([a, b]), bins=np.arange(4) - 0.5)[0]
+    peer = cohens_kappa(table)
+    if peer.std_kappa > 1e-9:
+        low, high = found.intervals["delta"]
+        assert (high - low) / 2 == pytest.approx(1.959963984540054 * peer.std_kappa, abs=1e-7)
+
+
+def test_icc_of_the_published_table() -> None:
+    """Shrout and Fleiss (1979), table 2: ICC(2,1) = .29."""
+    table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert stats.icc(table).value == pytest.approx(0.29, abs=0.005)
+    assert stats.icc(table).value == pytest.approx(two_way_icc(np.array(table, dtype=float)), abs=1e-12)
+
+
+def test_gwets_coefficients_by_hand() -> None:
+    """100 items: both yes 80, both no 5, split 15. Shares of yes .875: chance 2 · .875 · .125 = .21875."""
+    a = ["yes"] * 90 + ["no"] * 10
+    b = ["yes"] * 80 + ["no"] * 10 + ["yes"] * 5 + ["no"] * 5
+    found = stats.agreement(a, b)
+    chance = 2 * 0.875 * 0.125
+    assert found["gwet_ac1"].value == pytest.approx((0.85 - chance) / (1 - chance), abs=1e-12)
+    expected = 0.90 * 0.85 + 0.10 * 0.15
+    assert found["cohen_kappa"].value == pytest.approx((0.85 - expected) / (1 - expected), abs=1e-12)
+
+
+def test_ac2_by_hand() -> None:
+    """Grades 1 to 3, quadratic weights (1, ¾, 0): three pairs agree, one is a step off, none is two off."""
+    found = stats.agreement([1, 2, 3, 1], [1, 2, 3, 2], scale="ordinal")["gwet_ac2"]
+    shares = np.array([3, 3, 2]) / 8
+    observed = (3 + 0.75) / 4
+    chance = (3 + 4 * 0.75) / (3 * 2) * np.sum(shares * (1 - shares))
+    assert found.value == pytest.approx((observed - chance) / (1 - chance), abs=1e-12)
+
+
+def test_statistics_follow_the_scale() -> None:
+    nominal = stats.agreement(["a", "b", "a"], ["a", "b", "b"], **FAST)
+    assert set(nominal) == {"accuracy", "balanced_accuracy", "cohen_kappa", "gwet_ac1", "krippendorff_alpha"}
+    words = stats.agreement(["low", "high"], ["low", "mid"], scale="ordinal", categories=["low", "mid", "high"], **FAST)
+    assert {"gwet_ac2", "spearman", "kendall"} <= set(words)
+    assert not {"icc", "pearson", "bias"} & set(words)
+    numbers = stats.agreement([1.5, 2.5, 9.0], [1.0, 3.0, 8.0], scale="interval", **FAST)
+    assert set(numbers) == {"pearson", "spearman", "kendall", "icc", "krippendorff_alpha", "bias"}
+
+
+def test_order_of_words_matters_on_an_ordinal_scale() -> None:
+    a, b = ["low", "mid", "high", "high"], ["mid", "mid", "high", "low"]
+    right = stats.agreement(a, b, scale="ordinal", categories=["low", "mid", "high"], **FAST)
+    wrong = stats.agreement(a, b, scale="ordinal", **FAST)
+    assert right["cohen_kappa"].value == pytest.approx(wrong["cohen_kappa"].value)
+    assert right["cohen_kappa_quadratic"].value != pytest.approx(wrong["cohen_kappa_quadratic"].value)
+
+
+def test_a_sure_interval_of_twenty_labels_is_wide() -> None:
+    """18 of 20: Wilson .70 to .97, which cannot tell .85 from .95."""
+    found = stats.agreement([1] * 20, [1] * 18 + [0] * 2)["accuracy"]
+    assert found.method == "wilson"
+    assert (found.low, found.high) == pytest.approx((0.699, 0.972), abs=5e-4)
+
+
+def test_perfect_agreement_and_one_category() -> None:
+    perfect = stats.agreement([0, 1, 2, 1], [0, 1, 2, 1], scale="ordinal")
+    assert perfect["cohen_kappa"].value == 1
+    assert perfect["cohen_kappa"].low is None
+    assert perfect["cohen_kappa"].note == "no_spread"
+    assert perfect["accuracy"].low is not None
+    assert perfect["accuracy"].low < 0.6
+    single = stats.agreement([1, 1, 1], [1, 1, 1], scale="ordinal")
+    for name in ("cohen_kappa", "krippendorff_alpha", "spearman", "pearson", "icc"):
+        assert math.isnan(single[name].value), name
+        assert single[name].note == "undefined"
+    assert single["accuracy"].value == 1
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
+def test_no_rating_at_all(scale: str) -> None:
+    for a, b in (([], []), ([None, 1.0], [2.0, math.nan])):
+        for name, one in stats.agreement(a, b, scale=scale).items():  # type: ignore[arg-type]
+            assert math.isnan(one.value), name
+            assert (one.n, one.n_unmeasured, one.low) == (0, len(a), None)
+    one = stats.agreement([1.0], [2.0], scale=scale)  # type: ignore[arg-type]
+    assert all(each.n == 1 and each.n_unmeasured == 0 for each in one.values())
+
+
+def test_missing_ratings_are_left_out_in_pairs() -> None:
+    a = [1, 2, None, 2, 1, 1, math.nan, 2]
+    b = [1, 2, 1, None, 2, 1, 1, 2]
+    found = stats.agreement(a, b)
+    kept = stats.agreement([1, 2, 1, 1, 2], [1, 2, 2, 1, 2])
+    for name, one in found.items():
+        assert one.value == pytest.approx(kept[name].value)
+        assert (one.n, one.n_unmeasured) == (5, 3)
+
+
+def test_clusters_of_items_widen_the_interval() -> None:
+    rng = np.random.default_rng(0)
+    a = np.repeat(rng.integers(0, 2, 40), 10)
+    b = np.repeat(np.where(rng.random(40) < 0.8, a[::10], 1 - a[::10]), 10)
+    naive = stats.agreement(a, b)["cohen_kappa"]
+    honest = stats.agreement(a, b, clusters=np.repeat(np.arange(40), 10))["cohen_kappa"]
+    assert honest.clusters == 40
+    widths = [one.intervals["bca"][1] - one.intervals["bca"][0] for one in (naive, honest)]
+    assert widths[1] > 2.5 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: stats.agreement([1], [1, 2]), "a has 1 ratings and b 2"),
+        (lambda: stats.agreement([1], [1], scale="ratio"), "scale is nominal, ordinal or interval"),  # type: ignore[arg-type]
+        (lambda: stats.agreement(["a"], ["b"], scale="interval"), "needs numbers"),
+        (lambda: stats.agreement([1, 5], [1, 2], categories=[1, 2]), "labels 5 are not among"),
+        (lambda: stats.agreement([1.0, math.inf], [1.0, 2.0], scale="interval"), r"a\[1\] is inf"),
+        (lambda: stats.icc([[1.0], [2.0]]), "two raters at least"),
+        (lambda: stats.icc([[1.0, math.inf], [2.0, 1.0]]), "infinite"),
+        (lambda: stats.fleiss_kappa_of_counts([[1, 2], [2, 2]]), "same number of raters"),
+        (lambda: stats.fleiss_kappa([["a", "b"]], chance="scott"), "chance is fleiss or randolph"),
+        (lambda: stats.cochran_q([[0, 2], [1, 1]]), "hits are 0 or 1"),
+    ],
+)
+def test_bad_ratings_are_named(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_table_of_categories() -> None:
+    labels, table = stats.confusion(["a", "b", "b", None], ["a", "a", "b", "b"])
+    assert labels == ["a", "b"]
+    assert table.tolist() == [[1, 0], [1, 1]]
+
+
+def test_people_and_automatic_scores_of_real_answers(shared_data: Callable[[str], Path]) -> None:
+    """Two people's preferences between pairs of answers, −2 … 2: κ and α against the peers, people as the ceiling."""
+    with gzip.open(shared_data("ragchecker-human-pref/pairs_even.jsonl.gz"), "rt", encoding="utf-8") as file:
+        pairs = [json.loads(line) for line in file]
+    for aspect in ("correctness", "completeness", "overall"):
+        a, b = ([int(label(pair[f"human_annotator_{who}"], aspect)) for pair in pairs] for who in "ab")
+        found = stats.agreement(a, b, scale="ordinal", categories=[-2, -1, 0, 1, 2])
+        labels = [-2, -1, 0, 1, 2]
+        assert found["cohen_kappa"].value == pytest.approx(sklearn.metrics.cohen_kappa_score(a, b, labels=labels), abs=1e-9)
+        for weights in ("linear", "quadratic"):
+            peer = sklearn.metrics.cohen_kappa_score(a, b, labels=labels, weights=weights)
+            assert found[f"cohen_kappa_{weights}"].value == pytest.approx(peer, abs=1e-9)
+        for scale in ("nominal", "ordinal", "interval"):
+            peer = krippendorff.alpha(np.array([a, b], dtype=float), level_of_measurement=scale)
+            mine = stats.krippendorff_alpha(np.column_stack([a, b]), scale=scale)  # type: ignore[arg-type]
+            assert mine.value == pytest.approx(peer, abs=1e-9)
+            assert mine.low is not None
+            assert mine.high is not None
+            assert mine.low < mine.value < mine.high
+        assert found["cohen_kappa_quadratic"].value > found["cohen_kappa"].value > 0
+
+
+def label(annotation: object, aspect: str) -> int:
+    """A person's preference for the second answer."""
+    assert isinstance(annotation, dict)
+    return int(annotation[aspect])
+
+
+def test_three_people_on_real_dialogue_answers(shared_data: Callable[[str], Path]) -> None:
+    """Grades 1 to 4 by up to three people, with gaps: α against the peer on every scale and metric."""
+    with gzip.open(shared_data("mtrag-human-eval/human_eval_half.json.gz"), "rt", encoding="utf-8") as file:
+        data = json.load(file)
+    for metric in ("naturalness", "appropriateness", "completeness", "faithfulness"):
+        rows = grades(data, metric)
+        assert len(rows) > 100
+        width = max(len(row) for row in rows)
+        matrix = np.array([row + [np.nan] * (width - len(row)) for row in rows])
+        for scale in ("nominal", "ordinal", "interval"):
+            peer = krippendorff.alpha(matrix.T, level_of_measurement=scale)
+            mine = stats.krippendorff_alpha(matrix, scale=scale, resamples=1_000)  # type: ignore[arg-type]
+            assert mine.value == pytest.approx(peer, abs=1e-9)
+
+
+def grades(data: dict[str, object], metric: str) -> list[list[float]]:
+    """One row an answer, one grade a person."""
+    evaluations = data["evaluations"]
+    assert isinstance(evaluations, list)
+    return [
+        [float(mark["value"]) for mark in one["annotations"][metric].values()]
+        for one in evaluations
+        if metric in one["annotations"]
+    ]

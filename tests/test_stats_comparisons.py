@@ -1,0 +1,221 @@
+"""Paired comparisons: tests against peers, verdicts in the metric's direction, equivalence, power, awkward pairs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.weightstats import ttost_paired
+
+from ragbench import stats
+from ragbench.stats.ranktests import rank_test_p
+from ragbench.types import Verdict
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_binary_pairs_get_mcnemars_exact_test(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 200))
+    first, second = rng.random(n) < rng.random(), rng.random(n) < rng.random()
+    table = [[np.sum(first & second), np.sum(first & ~second)], [np.sum(~first & second), np.sum(~first & ~second)]]
+    one = stats.compare(first, second, resamples=100)
+    assert one.test == "McNemar, exact"
+    assert one.p == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_few_pairs_get_every_sign_pattern(seed: int) -> None:
+    """Up to 13 pairs the test is complete: SciPy's exact permutation test, with ties in half of the tables."""
+    rng = np.random.default_rng(seed)
+    moved = rng.normal(size=int(rng.integers(2, 11)))
+    moved = np.round(moved, 0 if seed % 2 else 9)
+    one = stats.compare(np.zeros(len(moved)), moved)
+    peer = scipy.stats.permutation_test((moved,), np.sum, permutation_type="samples", n_resamples=np.inf)
+    assert one.p == pytest.approx(peer.pvalue, abs=1e-9)
+    assert one.test == "sign flips, exact" or np.isin(moved, (0, 1)).all()
+
+
+def test_sign_flips_agree_with_scipy_within_monte_carlo_error() -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        moved = np.round(rng.normal(0.12, 1, 120), seed % 3)
+        one = stats.compare(np.zeros(120), moved, resamples=20_000, seed=seed)
+        peer = scipy.stats.permutation_test((moved,), np.sum, permutation_type="samples", n_resamples=20_000, rng=seed)
+        assert one.p == pytest.approx(peer.pvalue, abs=5 * math.sqrt(one.p * (1 - one.p) / 20_000) + 1e-4)
+        assert round(one.p * 20_001) == pytest.approx(one.p * 20_001, abs=1e-6), "p = (b + 1) / (B + 1)"
+
+
+def test_whole_clusters_flip_together() -> None:
+    """Six clusters have 64 sign patterns: p is their share, whatever the number of questions."""
+    rng = np.random.default_rng(3)
+    codes = np.repeat(np.arange(6), [1, 2, 3, 4, 5, 6])
+    moved = rng.normal(0.3, 1, len(codes))
+    sums = np.bincount(codes, weights=moved)
+    patterns = np.array(list(itertools.product([-1, 1], repeat=6))) @ sums
+    expected = np.mean(np.abs(patterns) >= abs(sums.sum()) - 1e-12)
+    one = stats.compare(np.zeros(len(codes)), moved, clusters=codes)
+    assert one.p == pytest.approx(expected, abs=1e-12)
+    assert (one.clusters, one.method, one.note) == (6, "t", "few_clusters")
+    spread = moved - moved.mean()
+    error = math.sqrt(np.sum(np.bincount(codes, weights=spread) ** 2) * 6 / 5) / len(codes)
+    assert (one.high - one.low) / 2 == pytest.approx(scipy.stats.t.ppf(0.975, 5) * error, rel=1e-12)
+
+
+def test_copies_of_one_question_prove_nothing_more() -> None:
+    first = np.array([0, 0, 1, 0, 1, 1, 0, 1, 0, 0], dtype=float)
+    second = np.array([1, 1, 1, 0, 1, 1, 1, 1, 0, 1], dtype=float)
+    alone = stats.compare(first, second)
+    copied = stats.compare(np.repeat(first, 30), np.repeat(second, 30), clusters=np.repeat(np.arange(10), 30))
+    assert copied.p == pytest.approx(alone.p, abs=1e-12)
+    assert stats.compare(np.repeat(first, 30), np.repeat(second, 30)).p < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_equivalence_agrees_with_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.normal(size=int(rng.integers(20, 80)))
+    second = first + rng.normal(0.02, 0.3, len(first))
+    margin = float(rng.uniform(0.02, 0.3))
+    one = stats.compare(first, second, margin=margin, resamples=100)
+    assert one.p_equivalence == pytest.approx(ttost_paired(second, first, -margin, margin)[0], abs=1e-9)
+
+
+def test_the_four_words() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=200)
+    up, level = first + rng.normal(0.3, 0.5, 200), first + rng.normal(0, 0.1, 200)
+    assert stats.compare(first, up).verdict is Verdict.BETTER
+    assert stats.compare(first, up, better="lower").verdict is Verdict.WORSE
+    assert stats.compare(up, first).verdict is Verdict.WORSE
+    assert stats.compare(first, level).verdict is Verdict.NOT_SHOWN
+    assert stats.compare(first, level, margin=0.1).verdict is Verdict.SAME
+    assert stats.compare(first, level, margin=0.001).verdict is Verdict.NOT_SHOWN
+    assert stats.compare(first, up, margin=2.0).verdict is Verdict.BETTER, "a shown difference is never called the same"
+
+
+def test_not_shown_says_what_could_have_been_shown() -> None:
+    rng = np.random.default_rng(1)
+    first = rng.normal(size=60)
+    second = first + rng.normal(0.05, 0.5, 60)
+    one = stats.compare(first, second)
+    assert one.verdict is Verdict.NOT_SHOWN
+    deviation = np.std(second - first, ddof=1)
+    assert one.minimum_detectable == pytest.approx(stats.minimum_detectable_difference(deviation, 60))
+    assert one.questions_needed == stats.sample_size(one.difference, deviation)
+    assert one.questions_needed is not None
+    assert one.questions_needed > 60
+    assert one.effect_size == pytest.approx(one.difference / deviation)
+
+
+def test_pairs_with_a_gap_are_dropped_and_counted() -> None:
+    one = stats.compare([1, None, 0, 1, 0.5], [1, 1, math.nan, 0, 1.0])
+    assert (one.n, one.n_dropped) == (3, 2)
+    assert one.difference == pytest.approx((0 - 1 + 0.5) / 3)
+
+
+def test_a_few_moved_questions_get_bonett_and_prices_interval() -> None:
+    """100 pairs, 6 up, 2 down: Bonett and Price add one of each and n + 2 pairs."""
+    first = np.array([0.0] * 6 + [1.0] * 94)
+    second = np.array([1.0] * 6 + [0.0] * 2 + [1.0] * 92)
+    one = stats.compare(first, second)
+    up, down = 7 / 102, 3 / 102
+    half = scipy.stats.t.ppf(0.975, 99) * math.sqrt((up + down - (up - down) ** 2) / 102)
+    assert one.method == "bonett_price"
+    assert (one.low, one.high) == pytest.approx((up - down - half, up - down + half), abs=1e-12)
+
+
+def test_two_systems_that_never_differ() -> None:
+    hits = np.array([0.0, 1.0] * 100)
+    same = stats.compare(hits, hits, margin=0.05)
+    assert (same.difference, same.p, same.verdict) == (0, 1, Verdict.SAME)
+    assert same.low == pytest.approx(-same.high)
+    assert 0 < same.high < 0.05
+    scores = np.random.default_rng(0).random(50)
+    exact = stats.compare(scores, scores)
+    assert (exact.p, exact.verdict, exact.note) == (1, Verdict.NOT_SHOWN, "no_spread")
+    assert math.isnan(exact.low)
+    shifted = stats.compare(scores, scores + 0.5)
+    assert shifted.difference == pytest.approx(0.5)
+    assert shifted.verdict is Verdict.BETTER
+
+
+@pytest.mark.parametrize(("first", "second"), [([], []), ([None], [1.0]), ([math.nan, 1.0], [0.0, None])])
+def test_no_pair_is_a_comparison_without_a_verdict(first: list[float | None], second: list[float | None]) -> None:
+    one = stats.compare(first, second)
+    assert (one.n, one.n_dropped, one.verdict, one.note) == (0, len(first), Verdict.NOT_SHOWN, "empty")
+    assert math.isnan(one.p)
+    assert math.isnan(one.difference)
+
+
+def test_one_pair_shows_nothing() -> None:
+    one = stats.compare([0.2], [0.9])
+    assert (one.n, one.p, one.verdict) == (1, 1.0, Verdict.NOT_SHOWN)
+    assert (one.minimum_detectable, one.questions_needed) == (None, None)
+    clustered = stats.compare([0, 0, 0], [1, 1, 1], clusters=["x"] * 3)
+    assert (clustered.clusters, clustered.p, clustered.verdict) == (1, 1.0, Verdict.NOT_SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"baseline": [1.0], "challenger": [1.0, 2.0]}, "has 1 values and challenger 2"),
+        ({"baseline": [1.0, math.inf], "challenger": [1.0, 2.0]}, r"baseline\[1\] is inf"),
+        ({"baseline": [1.0, 2.0], "challenger": [1.0, 2.5], "margin": 0.0}, "margin is the largest difference"),
+        ({"baseline": [1.0], "challenger": [1.0], "clusters": ["a", "b"]}, "2 labels for 1 values"),
+        ({"baseline": [1.0], "challenger": [1.0], "test": "t"}, "test is one of randomization, wilcoxon, sign"),
+        ({"baseline": [1.0], "challenger": [1.0], "test": "sign", "clusters": ["a"]}, "independent pairs"),
+    ],
+)
+def test_bad_pairs_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        stats.compare(**arguments)  # type: ignore[arg-type]
+
+
+def test_all_metrics_at_once_are_the_same_comparisons() -> None:
+    rng = np.random.default_rng(0)
+    first = {"hit": (rng.random(150) < 0.6).astype(float), "score": rng.random(150), "seconds": rng.lognormal(size=150)}
+    second = {name: np.roll(values, 7) for name, values in first.items()}
+    second["score"] = first["score"] + rng.normal(0.1, 0.1, 150)
+    found = stats.compare_metrics(first, second, better={"hit": "higher", "score": "higher", "seconds": "lower"})
+    for name, one in found.items():
+        alone = stats.compare(first[name], second[name], better="lower" if name == "seconds" else "higher")
+        assert one.difference == pytest.approx(alone.difference, abs=1e-12)
+        assert one.p == pytest.approx(alone.p, abs=0.02)
+        assert one.minimum_detectable == pytest.approx(alone.minimum_detectable)
+        assert one.verdict is alone.verdict
+    assert found["seconds"].better == "lower"
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.random(300), rng.random(300)
+    assert repr(stats.compare(first, second, seed=3)) == repr(stats.compare(first, second, seed=3))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_rank_tests_agree_with_scipy_and_warn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    moved = np.round(rng.normal(0.2, 1, int(rng.integers(5, 60))), 1)
+    with pytest.warns(UserWarning, match="does not test the mean"):
+        one = stats.compare(np.zeros(len(moved)), moved, test="wilcoxon", resamples=100)
+    peer = scipy.stats.wilcoxon(moved, zero_method="pratt", correction=False, method="asymptotic")
+    assert one.p == pytest.approx(peer.pvalue, abs=1e-9)
+    signs = scipy.stats.binomtest(int((moved > 0).sum()), int((moved != 0).sum()))
+    assert rank_test_p(moved, "sign") == pytest.approx(signs.pvalue, abs=1e-9)
+
+
+def test_skewed_differences_of_mean_zero_fool_rank_tests_but_not_ours() -> None:
+    rng = np.random.default_rng(0)
+    wrong = {"wilcoxon": 0, "sign": 0, "ours": 0}
+    for seed in range(100):
+        moved = rng.exponential(1, 1000) - 1
+        wrong["ours"] += stats.compare(np.zeros(1000), moved, resamples=500, seed=seed).p <= 0.05
+        for test in ("wilcoxon", "sign"):
+            wrong[test] += rank_test_p(moved, test) <= 0.05  # type: ignore[arg-type]
+    assert wrong["ours"] <= 12
+    assert wrong["wilcoxon"] > 40
+    assert wrong["sign"] > 90
