@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench.bench import tables
 from ragbench.datasets import Dataset, load
 from ragbench.measurement import Measurement
 from ragbench.progress import Progress
@@ -53,8 +54,7 @@ class Session:
         if first not in names:
             raise BenchError(f"baseline = {first!r} is not among the systems measured: {', '.join(names)}")
         ordered = (first, *(name for name in names if name != first))
-        data_folder = configuration.project_folder() / found.data_folder
-        return cls(notebook, found, load(dataset or found.dataset, data_folder), ordered, first, part(notebook))
+        return cls(notebook, found, _dataset(dataset or found.dataset, found), ordered, first, part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -68,10 +68,17 @@ class Session:
             "licence": self.dataset.licence,
             "data_hash": self.dataset.content_hash,
             "n_chunks": len(self.dataset.chunks),
+            "left_out": dict(self.dataset.left_out),
             "baseline": self.baseline,
             "commit": commit(),
             "versions": versions(),
         }
+
+
+def _dataset(name: str, settings: Settings) -> Dataset:
+    if name.startswith(tables.PREFIX):
+        return tables.read(name.removeprefix(tables.PREFIX), settings)
+    return load(name, configuration.project_folder() / settings.data_folder)
 
 
 def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:

@@ -1,7 +1,7 @@
 """Folders and foreign formats to questions and chunks: checked, normalised, with a hash over all of it."""
 
 from ragbench.datasets import squad
-from ragbench.datasets.files import DatasetError
+from ragbench.datasets.files import DatasetError, normalise
 from ragbench.datasets.folder import Dataset, available, load, write
 from ragbench.datasets.records import Decision, Dialogue, PastQuestion, RatedAnswer
 from ragbench.datasets.script import language_of
@@ -16,6 +16,7 @@ __all__ = [
     "available",
     "language_of",
     "load",
+    "normalise",
     "squad",
     "write",
 ]

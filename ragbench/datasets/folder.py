@@ -8,8 +8,8 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,6 +63,7 @@ class Dataset:
 
     Every table is sorted by id, so nothing depends on the order of lines. `content_hash` is the SHA-256 of all records
     after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order.
+    `left_out` counts, by reason, what was passed over on the way in.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Dataset:
     history: tuple[PastQuestion, ...]
     ratings: tuple[RatedAnswer, ...]
     content_hash: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def label(self) -> str:

@@ -22,6 +22,11 @@ def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = N
         from ragbench.embed.model import ModelEmbedder
 
         return ModelEmbedder(name, settings)
+    if settings.kind == "database":
+        from ragbench import settings as configuration
+        from ragbench.embed.tables import TableEmbedder
+
+        return TableEmbedder(name, str(settings.database), configuration.load())
     from ragbench.embed.endpoint import EndpointEmbedder
 
     return EndpointEmbedder(name, settings)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -98,6 +98,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_path()))
+
+    @field_validator("embedders", mode="after")
+    @classmethod
+    def _offline_default_is_always_there(cls, given: dict[str, EmbedderSettings]) -> dict[str, EmbedderSettings]:
+        return {"hashing": EmbedderSettings(), **given}
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:

@@ -2,6 +2,15 @@
 
 from ragbench.store.database import Store
 from ragbench.store.errors import EmbeddingError, StoreError
+from ragbench.store.foreign import Source
 from ragbench.store.search import Neighbours, recall_against_exact, recalls_against_exact
 
-__all__ = ["EmbeddingError", "Neighbours", "Store", "StoreError", "recall_against_exact", "recalls_against_exact"]
+__all__ = [
+    "EmbeddingError",
+    "Neighbours",
+    "Source",
+    "Store",
+    "StoreError",
+    "recall_against_exact",
+    "recalls_against_exact",
+]

@@ -1,0 +1,120 @@
+"""A user's own tables as a data set: chunks, past questions, and the page shown with each as its proxy label."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+from ragbench.datasets import Dataset, DatasetError, PastQuestion, normalise
+from ragbench.settings import Settings
+from ragbench.store import Source
+from ragbench.types import Chunk, Question
+
+PREFIX = "db:"
+SCORES = get_args(get_args(PastQuestion.model_fields["score"].annotation)[0])
+
+
+def read(name: str, settings: Settings) -> Dataset:
+    """The data set `db:NAME`: the tables of `[databases.NAME]`, read in read-only transactions.
+
+    A question's relevant page is the URL that was shown with its answer, which is a proxy label; questions without one
+    stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. Rows
+    without a vector are left out where `without_embedding = "leave_out"`.
+    Raises StoreError for tables and columns that are not there, DatasetError where nothing is left.
+    """
+    with Source.open(name, settings) as source:
+        tables = source.tables
+        left_out: Counter[str] = Counter()
+        known = _embedded(source) if tables.without_embedding == "leave_out" else None
+        chunks = tuple(_chunks(source.chunks(), known, left_out))
+        history = tuple(_history(source.questions(), left_out))
+    if not chunks:
+        raise DatasetError(f"{PREFIX}{name}: the table {tables.chunks.table} holds no chunk with a text")
+    made = Dataset(
+        name=f"{PREFIX}{name}",
+        language=tables.language,
+        title=tables.title or name,
+        licence=tables.licence,
+        chunks=chunks,
+        questions=tuple(_question(one, tables.language) for one in history if one.url),
+        dialogues=(),
+        decisions=(),
+        history=history,
+        ratings=(),
+        content_hash="",
+        left_out=dict(left_out),
+    )
+    return replace(made, content_hash=_hash(made))
+
+
+def _embedded(source: Source) -> set[str]:
+    table = source.tables.chunks
+    return {normalise(text) for text in source.vectors(table, table.text)[0]}
+
+
+def _chunks(rows: Iterator[tuple[Any, ...]], known: set[str] | None, left_out: Counter[str]) -> Iterator[Chunk]:
+    seen: set[str] = set()
+    for identifier, text, url, title in rows:
+        cleaned = _text(text)
+        if identifier is None or cleaned is None:
+            left_out["chunk without an id or a text"] += 1
+        elif str(identifier) in seen:
+            left_out["chunk whose id stands there twice"] += 1
+        elif known is not None and cleaned not in known:
+            left_out["chunk without a vector"] += 1
+        else:
+            seen.add(str(identifier))
+            yield Chunk(str(identifier), cleaned, url=_text(url), title=_text(title))
+
+
+def _history(rows: Iterator[tuple[Any, ...]], left_out: Counter[str]) -> Iterator[PastQuestion]:
+    seen: set[str] = set()
+    for identifier, question, answer, url, score, user, asked_at in rows:
+        cleaned = _text(question)
+        if identifier is None or cleaned is None:
+            left_out["question without an id or a text"] += 1
+            continue
+        if str(identifier) in seen:
+            left_out["question whose id stands there twice"] += 1
+            continue
+        seen.add(str(identifier))
+        if score is not None and score not in SCORES:
+            left_out["score that is not 1 to 5 (the question stays)"] += 1
+        yield PastQuestion.model_construct(
+            id=str(identifier),
+            question=cleaned,
+            answer=None if answer is None else normalise(str(answer)),
+            url=_text(url),
+            score=score if score in SCORES else None,
+            user=None if user is None else str(user),
+            asked_at=asked_at.isoformat() if hasattr(asked_at, "isoformat") else _text(asked_at),
+        )
+
+
+def _question(one: PastQuestion, language: str) -> Question:
+    return Question(
+        id=one.id,
+        text=one.question,
+        reference=one.answer,
+        relevant_urls={one.url: 1.0} if one.url else {},
+        language=language,
+        source="real users",
+    )
+
+
+def _text(value: Any) -> str | None:
+    cleaned = normalise(str(value).replace("\0", "")).strip() if value is not None else ""
+    return cleaned or None
+
+
+def _hash(dataset: Dataset) -> str:
+    digest = hashlib.sha256(dataset.language.encode())
+    for chunk in dataset.chunks:
+        digest.update(json.dumps(["chunk", chunk.id, chunk.text, chunk.url, chunk.title], ensure_ascii=False).encode())
+    for one in dataset.history:
+        digest.update(json.dumps(["question", *one.model_dump().values()], ensure_ascii=False).encode())
+    return digest.hexdigest()

@@ -1,0 +1,68 @@
+"""The vectors that lie in a user's own tables, beside the texts that they were made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ragbench.datasets import normalise
+from ragbench.settings import Settings
+from ragbench.store import EmbeddingError, Source
+from ragbench.types import Vectors
+
+
+class TableEmbedder:
+    """No model: a text's vector is the stored one of a row with that text, in the chunk or in the question table.
+
+    Where several rows have the same text, the one with the lowest id speaks for all. `identity` holds a hash of all the
+    vectors, so that a table embedded anew is another embedder.
+    """
+
+    def __init__(self, name: str, database: str, settings: Settings) -> None:
+        self.name, self.database = name, database
+        with Source.open(database, settings) as source:
+            tables = source.tables
+            self._vectors = {"passage": _by_text(*source.vectors(tables.chunks, tables.chunks.text))}
+            self._refuse = tables.without_embedding == "refuse"
+            rows, missing = source.counts(tables.chunks)
+            if self._refuse and missing:
+                raise EmbeddingError(
+                    f"databases.{database}: {missing:,} of {rows:,} rows of {tables.chunks.table} have no vector in "
+                    f'{tables.chunks.embedding}; embed them, or set without_embedding = "leave_out"'
+                )
+            if tables.questions is not None and tables.questions.embedding is not None:
+                found = source.vectors(tables.questions, tables.questions.question)
+                self._vectors["query"] = _by_text(*found)
+        digest = hashlib.sha256()
+        for kind, (places, matrix) in sorted(self._vectors.items()):
+            digest.update(f"{kind}{len(places)}{matrix.shape}".encode() + np.ascontiguousarray(matrix).tobytes())
+            digest.update("\0".join(places).encode())
+        self.identity = f"database {database} {digest.hexdigest()}"
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+        """The stored vectors. Raises EmbeddingError, with a count and the first, for texts that no row has."""
+        if kind not in self._vectors:
+            raise EmbeddingError(
+                f"the embedder {self.name}: the database {self.database} holds no vectors of questions; name their "
+                f"column (databases.{self.database}.questions.embedding), or use another embedder for both"
+            )
+        places, matrix = self._vectors[kind]
+        missing = [number for number, text in enumerate(texts) if text not in places]
+        if missing:
+            what = "chunks" if kind == "passage" else "questions"
+            raise EmbeddingError(
+                f"the embedder {self.name}: {len(missing):,} of {len(texts):,} {what} have no vector in the database "
+                f"{self.database}; the first is {texts[missing[0]][:60]!r}",
+                tuple(missing),
+            )
+        return matrix[[places[text] for text in texts]]
+
+
+def _by_text(texts: Sequence[str], matrix: Vectors) -> tuple[dict[str, int], Vectors]:
+    places: dict[str, int] = {}
+    for number, text in enumerate(texts):
+        places.setdefault(normalise(text.replace("\0", "")).strip(), number)
+    return places, matrix

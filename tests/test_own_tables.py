@@ -1,0 +1,245 @@
+"""A user's own tables: read under any names, with the vectors in them or with new ones, and never written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg import sql
+
+from ragbench import bench, settings
+from ragbench.bench import BenchError, tables
+from ragbench.store import EmbeddingError, Source, StoreError, server
+
+CHUNKS = [
+    (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
+    (2, "https://x.example/a", "Пропуск выдаёт комендант.", [0.9, 0.1, 0.0]),
+    (3, "https://x.example/b", "Стипендия приходит двадцатого.", [0.0, 1.0, 0.0]),
+    (4, "https://x.example/c", "Библиотека работает с девяти.", [0.0, 0.0, 1.0]),
+]
+ASKED = [
+    (10, "до скольки общага?", "До полуночи.", "https://x.example/a", 5, 7, [1.0, 0.1, 0.0]),
+    (11, "когда степуха?", "Двадцатого.", "https://x.example/b", 5, 8, [0.1, 0.9, 0.0]),
+    (12, "где пропуск?", "У коменданта.", "https://x.example/a", 1, 7, [0.2, 0.8, 0.1]),
+    (13, "есть ли бассейн?", None, None, 1, 9, [0.0, 0.5, 0.5]),
+]
+
+
+@pytest.fixture
+def own(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Connection]:
+    """A database with the tables of somebody's assistant, one of them named by a reserved word, and its settings."""
+    server.start(settings.load())
+    url = server.address(settings.load())
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute('DROP SCHEMA IF EXISTS "Own Data" CASCADE')
+        connection.execute('CREATE SCHEMA "Own Data"')
+        connection.execute('SET search_path TO "Own Data", public')
+        connection.execute('CREATE TABLE "user" (id int PRIMARY KEY, name text)')
+        connection.execute("CREATE TABLE chunk (id int, confluence_url text, text text, embedding public.vector)")
+        connection.execute(
+            'CREATE TABLE "order" (id int, question text, answer text, confluence_url text, score int, user_id int, '
+            "embedding public.vector)"
+        )
+        for row in CHUNKS:
+            connection.execute("INSERT INTO chunk VALUES (%s, %s, %s, %s::float4[]::public.vector)", row)
+        for row in ASKED:
+            connection.execute('INSERT INTO "order" VALUES (%s, %s, %s, %s, %s, %s, %s::float4[]::public.vector)', row)
+        monkeypatch.setenv("OWN_URL", plain)
+        path = project / "ragbench.toml"
+        path.write_text(
+            path.read_text(encoding="utf-8") + '[databases.own]\nurl_variable = "OWN_URL"\n'
+            '[databases.own.chunks]\nin_schema = "Own Data"\n'
+            '[databases.own.questions]\nin_schema = "Own Data"\ntable = "order"\n'
+            '[embedders.theirs]\nkind = "database"\ndatabase = "own"\n'
+            '[systems.theirs]\nembedder = "theirs"\n',
+            encoding="utf-8",
+        )
+        settings.load.cache_clear()
+        yield connection
+        connection.execute('DROP SCHEMA "Own Data" CASCADE')
+
+
+def change(project: Path, before: str, after: str) -> None:
+    path = project / "ragbench.toml"
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), encoding="utf-8")
+    settings.load.cache_clear()
+
+
+@pytest.mark.usefixtures("own")
+def test_tables_become_a_data_set() -> None:
+    found = tables.read("own", settings.load())
+    assert [(c.id, c.url) for c in found.chunks] == [(str(i), url) for i, url, _, _ in CHUNKS]
+    assert [q.id for q in found.questions] == ["10", "11", "12"], "a question without a URL has no proxy label"
+    assert found.questions[0].relevant_urls == {"https://x.example/a": 1.0}
+    assert len(found.history) == 4
+    assert found.history[2].score == 1
+    assert found.left_out == {}
+    assert tables.read("own", settings.load()) == found
+
+
+def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
+    before = tables.read("own", settings.load())
+    own.execute("INSERT INTO chunk VALUES (5, NULL, '  ', NULL), (NULL, NULL, 'x', NULL), (1, NULL, 'again', NULL)")
+    own.execute("INSERT INTO \"order\" VALUES (14, NULL, NULL, NULL, NULL), (15, 'ок?', NULL, NULL, 77)")
+    found = tables.read("own", settings.load())
+    assert found.left_out == {
+        "chunk without an id or a text": 2,
+        "chunk whose id stands there twice": 1,
+        "question without an id or a text": 1,
+        "score that is not 1 to 5 (the question stays)": 1,
+    }
+    assert found.chunks == before.chunks
+    assert found.content_hash != before.content_hash, "a question more is other data"
+
+
+@pytest.mark.usefixtures("own")
+def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
+    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
+    scores = found.scores.query("metric == 'mrr'").set_index("sample")["value"].to_dict()
+    assert scores == {"10": 1.0, "11": 1.0, "12": 0.5}
+    assert found.facts["dataset"] == "db:own:ru"
+    assert found.facts["stand_ins"] == []
+
+
+@pytest.mark.usefixtures("own")
+def test_tier_1_runs_on_new_vectors_kept_in_our_own_schema() -> None:
+    found = bench.retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
+    assert len(found.scores) == 3
+    assert found.facts["stand_ins"] == ["ngrams"]
+
+
+@pytest.mark.usefixtures("own")
+def test_chunks_have_no_labels_of_their_own() -> None:
+    with pytest.raises(BenchError, match="no question of db:own:ru names a relevant chunk"):
+        bench.retrieval("db:own", "theirs", unit="chunk")
+
+
+def test_nothing_is_ever_written(own: psycopg.Connection) -> None:
+    def state() -> list[tuple]:
+        return own.execute(
+            "SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables WHERE schemaname = 'Own Data'"
+            "ORDER BY relname"
+        ).fetchall()
+
+    own.execute("SELECT pg_stat_force_next_flush()")
+    before = state()
+    bench.retrieval("db:own", "theirs,ngrams", unit="url", resamples=1000)
+    own.execute("SELECT pg_stat_clear_snapshot()")
+    assert state() == before
+    names = own.execute("SELECT relname FROM pg_class WHERE relnamespace = '\"Own Data\"'::regnamespace ORDER BY 1")
+    assert [name for (name,) in names if not name.endswith("_pkey")] == ["chunk", "order", "user"]
+
+
+def test_a_transaction_that_would_write_is_refused_by_the_server(own: psycopg.Connection) -> None:
+    with Source.open("own", settings.load()) as source:
+        table = source.tables.chunks
+        with pytest.raises(StoreError, match="read-only"), source._reading(table, [table.id]) as cursor:
+            cursor.execute('DELETE FROM "Own Data".chunk')
+    assert own.execute("SELECT count(*) FROM chunk").fetchone() == (4,)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('table = "order"', 'table = "orders"', r"has no table 'orders'; it has chunk, order, user"),
+        ('table = "order"', "table = 'user'", "the table user has no column 'question'; it has id, name"),
+        ('url_variable = "OWN_URL"', 'url_variable = "NO_SUCH_URL"', "the variable NO_SUCH_URL is not set"),
+        ("[databases.own.chunks]\n", "[databases.own.chunks]\ntext = 'body'\n", "no column 'body'"),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_a_name_that_is_not_there_is_refused_with_those_there_are(
+    project: Path, before: str, after: str, expected: str
+) -> None:
+    change(project, before, after)
+    with pytest.raises(StoreError, match=expected):
+        tables.read("own", settings.load())
+
+
+HOSTILE = [
+    'chunk"; DROP TABLE "Own Data".chunk; --',
+    "chunk; DELETE FROM chunk",
+    "chunk UNION SELECT",
+    "pg_class",
+    "chunk'--",
+    'chunk"',
+    "Own Data.chunk",
+    "../chunk",
+    "chunk\n--",
+    "%s",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("place", ["table", "in_schema", "id", "text"])
+def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, place: str, name: str) -> None:
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    change(
+        project, '[databases.own.chunks]\nin_schema = "Own Data"\n', f'[databases.own.chunks]\n{place} = "{quoted}"\n'
+    )
+    with pytest.raises(StoreError):
+        tables.read("own", settings.load())
+    assert own.execute("SELECT count(*) FROM chunk").fetchone() == (4,)
+
+
+def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Connection, project: Path) -> None:
+    own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
+    with pytest.raises(EmbeddingError, match="1 of 5 rows of chunk have no vector"):
+        bench.retrieval("db:own", "theirs", unit="url")
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    assert found.facts["n_chunks"] == 4
+    assert found.facts["left_out"] == {"chunk without a vector": 1}
+
+
+def test_vectors_of_two_widths_are_refused(own: psycopg.Connection) -> None:
+    own.execute("INSERT INTO chunk VALUES (6, 'u', 'Другая ширина.', '[1,2]')")
+    with pytest.raises(EmbeddingError, match="its widths are 2, 3; one is expected"):
+        bench.retrieval("db:own", "theirs", unit="url")
+
+
+def test_a_table_embedded_anew_is_another_embedder(own: psycopg.Connection) -> None:
+    first = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    own.execute("UPDATE chunk SET embedding = '[0,1,0]' WHERE id = 1")
+    own.execute("UPDATE chunk SET embedding = '[0.1,0.9,0.3]' WHERE id = 2")
+    own.execute("UPDATE chunk SET embedding = '[1,0,0]' WHERE id = 3")
+    second = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    assert second.facts["systems"] != first.facts["systems"]
+    assert second.scores["value"].mean() < first.scores["value"].mean()
+
+
+@pytest.mark.slow
+def test_large_tables_are_read_in_bounded_time_and_memory(own: psycopg.Connection) -> None:
+    rng = np.random.default_rng(0)
+    own.execute("TRUNCATE chunk")
+    with own.cursor() as cursor, cursor.copy(sql.SQL("COPY chunk FROM STDIN")) as copy:
+        for number in range(20_000):
+            vector = "[" + ",".join(f"{x:.4f}" for x in rng.standard_normal(256)) + "]"
+            copy.write_row((number, f"https://x.example/{number // 10}", f"Текст номер {number}.", vector))
+    with Source.open("own", settings.load()) as source:
+        texts, vectors = source.vectors(source.tables.chunks, "text")
+    assert vectors.shape == (20_000, 256)
+    assert len(texts) == 20_000
+    assert vectors.dtype == np.float32
+
+
+def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+    path = project / "ragbench.toml"
+    path.write_text(path.read_text(encoding="utf-8") + '[databases.far]\nurl_variable = "FAR_URL"\n', encoding="utf-8")
+    settings.load.cache_clear()
+    monkeypatch.setenv("FAR_URL", "postgresql://someone:canary-word@127.0.0.1:9/none")
+    with pytest.raises(StoreError) as caught:
+        tables.read("far", settings.load())
+    assert "canary-word" not in str(caught.value)
+    monkeypatch.setenv("FAR_URL", "mysql://someone:canary-word@127.0.0.1:9/none")
+    with pytest.raises(StoreError, match="FAR_URL begins with 'mysql'") as caught:
+        tables.read("far", settings.load())
+    assert "canary-word" not in str(caught.value)
+    assert os.environ["FAR_URL"]
