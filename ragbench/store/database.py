@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +116,10 @@ class Store:
             table = collections.ensure(
                 connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
             )
-            found = nearest(connection, table, place.queries, place.k, how, ef_search, progress, batch)
+        # one at a time when each is timed by itself
+        connections = 1 if batch == 1 else min(self.limits.connections, os.cpu_count() or 1)
+        found = nearest(self.engine, table, place.queries, place.k, how, ef_search, progress, batch, connections)
+        with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, *found)
 
     def exact_in_blocks(self, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int) -> Neighbours:

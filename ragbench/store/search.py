@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from threading import Event, Lock
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from ragbench.store.chunks import ids
 from ragbench.store.copying import cursor_of, joined, read_numbers, vector_rows
-from ragbench.store.errors import StoreError
+from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.tables import SCHEMA
 from ragbench.types import Array, Vectors
 
@@ -53,33 +55,52 @@ class Neighbours:
 
 
 def nearest(
-    connection: Connection,
+    engine: Engine,
     table: str,
     queries: Vectors,
     k: int,
     index: Index,
     ef_search: int,
     progress: Callable[[int], object] | None,
-    batch: int = BATCH,
+    batch: int,
+    connections: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], Array]:
-    """(questions, k) chunk positions and similarities, -1 and NaN beyond what there is; milliseconds per question."""
+    """(questions, k) chunk positions and similarities, -1 and NaN beyond what there is; milliseconds per question.
+
+    Batches are shared out among as many connections; what is found does not depend on their number.
+    """
     positions = np.full((len(queries), k), -1, np.int32)
     similarities = np.full((len(queries), k), np.nan, np.float32)
     milliseconds = np.zeros(len(queries))
-    with cursor_of(connection) as cursor:
-        _plan(cursor, index, ef_search)
-        cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
-        statement = _statement(table, queries.shape[1], k, index)
-        for start in range(0, len(queries), batch):
-            part = queries[start : start + batch]
-            begun = time.perf_counter()
-            found = _round_trip(cursor, statement, part)
-            milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
-            rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
-            positions[start + found["n"], rank] = found["position"]
-            similarities[start + found["n"], rank] = found["similarity"]
-            if progress is not None:
-                progress(len(part))
+    statement = _statement(table, queries.shape[1], k, index)
+    stop, told = Event(), Lock()
+
+    def work(starts: Sequence[int]) -> None:
+        with told_plainly("searching"), engine.begin() as connection, cursor_of(connection) as cursor:
+            _plan(cursor, index, ef_search)
+            cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
+            for start in starts:
+                if stop.is_set():
+                    return
+                part = queries[start : start + batch]
+                begun = time.perf_counter()
+                found = _round_trip(cursor, statement, part)
+                milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
+                rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
+                positions[start + found["n"], rank] = found["position"]
+                similarities[start + found["n"], rank] = found["similarity"]
+                if progress is not None:
+                    with told:
+                        progress(len(part))
+
+    starts = range(0, len(queries), batch)
+    shares = [starts[first::connections] for first in range(min(connections, len(starts)))]
+    with ThreadPoolExecutor(max(1, len(shares))) as pool:
+        try:
+            for done in as_completed([pool.submit(work, share) for share in shares]):
+                done.result()
+        finally:
+            stop.set()  # after an error, or Ctrl-C, nobody begins another batch
     return positions, similarities, milliseconds
 
 
