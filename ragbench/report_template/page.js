@@ -27,9 +27,12 @@
     }
     return value;
   };
+  const PAPER = 660; // the width of A4 between its margins, in CSS pixels
+  const printing = () => "print" in document.documentElement.dataset;
   const draw = (plot) => {
     const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
-    if (narrow() && figure.layout.annotations?.length) {
+    if (printing()) figure.layout.width = PAPER;
+    else if (narrow() && figure.layout.annotations?.length) {
       for (const key of Object.keys(figure.layout)) {
         if (!key.startsWith("yaxis")) continue;
         figure.layout[key].showticklabels = false;
@@ -39,7 +42,7 @@
       for (const label of figure.layout.annotations) label.visible = true;
     }
     plot.style.height = figure.layout.height + "px";
-    return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, responsive: true });
+    return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, responsive: !printing() });
   };
   const drawAll = () => plots.forEach(draw);
   let wasNarrow = narrow();
