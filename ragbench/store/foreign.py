@@ -75,7 +75,7 @@ class Source:
             if len(found) != 1:
                 told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
                 raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
-            query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}").format(
+            query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(
                 x=sql.Identifier(text_column), c=column, t=place, i=sql.Identifier(table.id)
             )
             return _vectors(cursor, query, found[0])
@@ -106,8 +106,9 @@ class Source:
         from psycopg import sql
 
         columns = sql.SQL(", ").join([sql.Identifier(name) if name else sql.SQL("NULL") for name in named])
-        query = sql.SQL("SELECT {c} FROM {t} ORDER BY {i} LIMIT {n}").format(
-            c=columns, t=_place(table), i=sql.Identifier(table.id), n=sql.Literal(MOST_ROWS + 1)
+        order = sql.SQL(", ").join([sql.Identifier(name) for name in named[:2] if name])
+        query = sql.SQL("SELECT {c} FROM {t} ORDER BY {o} LIMIT {n}").format(
+            c=columns, t=_place(table), o=order, n=sql.Literal(MOST_ROWS + 1)
         )
         with self._reading(table, named) as cursor:
             for number, row in enumerate(_streamed(cursor, query), 1):
