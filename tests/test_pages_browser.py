@@ -157,6 +157,16 @@ def test_charts_follow_the_scheme_and_the_printer(browser: Any, folder: Path) ->
         assert visit.page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_a_sheet_of_paper_holds_the_chart_and_the_table(browser: Any, folder: Path) -> None:
+    with Visit(browser, folder / "page.html", scheme="dark") as visit:
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        visit.page.emulate_media(media="print")
+        visit.page.set_viewport_size({"width": 680, "height": 960})  # A4 between margins of 15 mm
+        assert visit.run("document.querySelector('.rb-plot svg').getBoundingClientRect().right") <= 680
+        assert visit.run("document.querySelector('.rb-grid').getBoundingClientRect().right") <= 681
+        assert visit.run("getComputedStyle(document.body).color") == "rgb(28, 39, 51)"
+
+
 def test_a_phone_shows_names_above_their_marks(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "page.html", 390) as visit:
         assert visit.run("document.querySelectorAll('.rb-plot .ytick text').length") == 0

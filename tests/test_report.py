@@ -443,3 +443,26 @@ def test_measurements_of_the_fixture_can_be_stored(tmp_path: Path) -> None:
     made = measurement()
     made.save(tmp_path)
     assert Measurement.load(tmp_path).comparisons == made.comparisons
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from ragbench import report
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+report.run([Path(sys.argv[1])])
+"""
+
+
+def test_a_full_disk_leaves_the_old_report_whole(tmp_path: Path) -> None:
+    path = notebook(tmp_path)
+    old = report.run([path]).folder
+    before = {file.name: file.read_bytes() for file in old.iterdir() if file.is_file()}
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert {file.name: file.read_bytes() for file in old.iterdir() if file.is_file()} == before
+    assert (tmp_path / "reports" / "latest").resolve() == old.resolve()
+    (partial,) = (tmp_path / "reports").glob("*.partial")
+    assert not [file.name for file in partial.rglob("*") if file.name.startswith(".")]
+    assert not (partial / "plotly.min.js").exists()

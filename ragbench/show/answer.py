@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show import descriptions
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 from ragbench.types import Comparison, Verdict
@@ -25,6 +26,8 @@ def sentences(material: Material) -> list[Markup]:
     metric = material.primary
     if metric is None:
         return [Markup("<p>{}</p>").format(_("Nothing was measured."))]
+    if material.facts.get("describes"):
+        return descriptions.sentences(material)
     if material.baseline is None:
         return [_alone(material, system, metric) for system in material.systems]
     return [_challenger(material, name, metric) for name in material.challengers]
@@ -184,11 +187,13 @@ def facts(material: Material) -> Markup:
     if known.get("n_questions") is not None:
         rows.append((_("questions"), _.integer(int(known["n_questions"]))))
     rows += [
+        (_("texts"), None if known.get("n_texts") is None else _.integer(int(known["n_texts"]))),
+        (_("distance"), descriptions.distance_name(material) if known.get("distance") else None),
         (_("unit"), unit(material)),
         (_("baseline"), material.baseline),
         (_("seed"), known.get("seed")),
         (_("judge"), known.get("judge")),
-        (_("commit"), str(known["commit"])[:7] if known.get("commit") else None),
+        (_("commit"), short_commit(known.get("commit"))),
     ]
     line = Markup("").join(
         Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, shown(value))
@@ -196,6 +201,12 @@ def facts(material: Material) -> Markup:
         if value not in (None, "")
     )
     return Markup('<dl class="rb-facts">{}</dl>{}').format(line, _stand_ins(material))
+
+
+def short_commit(commit: Any) -> str | None:
+    """The first seven signs, and the plus sign of a checkout with changes."""
+    text = str(commit or "")
+    return text[:7] + ("+" if text.endswith("+") else "") if text else None
 
 
 def unit(material: Material) -> str | None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.answer import unit
 from ragbench.show.material import Material
 from ragbench.show.text import clean, shown
 
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
 
-PLAIN = frozenset({"seed", "data_hash", "commit"})
+PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 UNSHOWN = frozenset({"systems", "primary"})
 IDENTITIES = ("embedder_identity",)
 
@@ -32,7 +33,7 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
     for key, value in sorted(material.facts.items(), key=lambda item: _order(names, item[0])):
         if value in (None, "", [], {}) or key in UNSHOWN:
             continue
-        text = shown(value) if key in PLAIN else flat(material, value)
+        text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
         for key in IDENTITIES:
