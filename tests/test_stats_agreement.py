@@ -241,7 +241,9 @@ def test_people_and_automatic_scores_of_real_answers(shared_data: Callable[[str]
         a, b = ([int(label(pair[f"human_annotator_{who}"], aspect)) for pair in pairs] for who in "ab")
         found = stats.agreement(a, b, scale="ordinal", categories=[-2, -1, 0, 1, 2])
         labels = [-2, -1, 0, 1, 2]
-        assert found["cohen_kappa"].value == pytest.approx(sklearn.metrics.cohen_kappa_score(a, b, labels=labels), abs=1e-9)
+        assert found["cohen_kappa"].value == pytest.approx(
+            sklearn.metrics.cohen_kappa_score(a, b, labels=labels), abs=1e-9
+        )
         for weights in ("linear", "quadratic"):
             peer = sklearn.metrics.cohen_kappa_score(a, b, labels=labels, weights=weights)
             assert found[f"cohen_kappa_{weights}"].value == pytest.approx(peer, abs=1e-9)

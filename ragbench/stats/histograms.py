@@ -13,7 +13,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     """Distinct rows of a matrix and how often each occurs.
 
-    Returns (rows, metrics) values and (rows,) counts. Order is arbitrary but the same for the same input.
+    Returns (rows, metrics) values and (rows,) counts, in the order in which the rows first appear.
     """
     matrix = np.ascontiguousarray(matrix, dtype=np.float64) + 0.0  # −0.0 and 0.0 are one value
     if matrix.ndim == 1:
@@ -22,8 +22,9 @@ def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     rows = matrix[first]
     if not np.array_equal(rows[inverse], matrix):  # two rows met in one hash: count them the slow way
-        rows, counts = np.unique(matrix, axis=0, return_counts=True)
-    return rows, counts.astype(np.int64)
+        rows, first, counts = np.unique(matrix, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return rows[order], counts[order].astype(np.int64)
 
 
 def bins(values: Array, counts: NDArray[np.int64], number: int) -> tuple[Array, Array, NDArray[np.int64]]:

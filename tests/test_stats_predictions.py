@@ -1,0 +1,134 @@
+"""Prediction-powered estimates: unbiased, covering, narrower with a good judge, people alone with a bad one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ragbench import stats
+from ragbench.stats.predictions import cross_fitted
+from ragbench.types import Verdict
+
+
+def world(seed: int, labels: int, correlation: float, rest: int = 500) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels of mean 0.7, a judge that is 0.1 too kind, and its predictions on the rest."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0.7, 0.2, labels + rest)
+    judge = 0.8 + correlation * (truth - 0.7) + math.sqrt(1 - correlation**2) * rng.normal(0, 0.2, labels + rest)
+    return truth[:labels], judge[:labels], judge[labels:]
+
+
+@pytest.mark.parametrize("labels", [20, 60])
+@pytest.mark.parametrize("correlation", [0.3, 0.8])
+def test_coverage_and_bias_where_the_judge_alone_fails(labels: int, correlation: float) -> None:
+    right = judge = 0
+    error = 0.0
+    for seed in range(800):
+        one = stats.prediction_powered(*world(seed, labels, correlation), seed=seed)
+        assert one.low is not None
+        assert one.high is not None
+        right += one.low <= 0.7 <= one.high
+        low, high = one.intervals["judge"]
+        judge += low <= 0.7 <= high
+        error += one.value - 0.7
+    assert 0.925 <= right / 800 <= 0.975
+    assert judge / 800 < 0.05
+    assert error / 800 == pytest.approx(0, abs=4 * 0.2 / math.sqrt(labels * 800))
+
+
+def test_a_good_judge_is_worth_many_labels() -> None:
+    one = stats.prediction_powered(*world(1, 100, 0.9))
+    assert (one.method, one.n) == ("prediction_powered", 100)
+    assert one.n_effective is not None
+    assert one.n_effective > 200
+    people, powered = one.intervals["people"], one.intervals["prediction_powered"]
+    assert powered[1] - powered[0] < 0.75 * (people[1] - people[0])
+    assert (one.low, one.high) == powered
+
+
+def test_a_judge_without_correlation_is_left_aside() -> None:
+    rng = np.random.default_rng(0)
+    labels, noise = rng.normal(size=60), rng.normal(size=60)
+    noise -= labels * (labels @ noise) / (labels @ labels)
+    one = stats.prediction_powered(labels, noise, rng.normal(size=300))
+    assert (one.method, one.note) == ("people", "weak_judge")
+    assert one.value == pytest.approx(labels.mean())
+    assert (one.low, one.high) == one.intervals["people"]
+
+
+def test_a_perfect_judge_with_endless_predictions_is_its_own_mean() -> None:
+    """λ tends to 1 and the estimate to the judge's mean over the rest; the error to the judge's own."""
+    rng = np.random.default_rng(0)
+    labels, rest = rng.normal(size=200), rng.normal(size=200_000)
+    value, error = cross_fitted(labels, labels, rest, np.random.default_rng(0))
+    assert value == pytest.approx(rest.mean(), abs=0.002)
+    assert error == pytest.approx(1 / math.sqrt(200_000), rel=0.1)
+
+
+def test_a_factor_never_sees_the_label_it_weighs() -> None:
+    """Ten folds of one label each: replaying the fit without the label gives the same estimate."""
+    rng = np.random.default_rng(3)
+    y, rest = rng.normal(size=10), rng.normal(size=50)
+    f = y + rng.normal(size=10)
+    value, _ = cross_fitted(y, f, rest, np.random.default_rng(0))
+    total = 0.0
+    for place in range(10):
+        keep = np.arange(10) != place
+        factor = np.cov(y[keep], f[keep])[0, 1] / (np.var(f[keep], ddof=1) * (1 + 9 / 50))
+        total += y[place] - factor * (f[place] - rest.mean())
+    assert value == pytest.approx(total / 10, abs=1e-12)
+
+
+def test_unmeasured_labels_and_predictions_are_left_out() -> None:
+    y, f, rest = world(0, 40, 0.8)
+    y[:3], f[5], rest[7] = np.nan, np.nan, np.nan
+    one = stats.prediction_powered(y, f, rest)
+    kept = ~(np.isnan(y) | np.isnan(f))
+    assert one.value == pytest.approx(stats.prediction_powered(y[kept], f[kept], rest[~np.isnan(rest)]).value)
+    assert (one.n, one.n_unmeasured) == (36, 4)
+
+
+def test_too_little_to_lean_on() -> None:
+    assert stats.prediction_powered([], [], [1.0, 2.0]).note == "empty"
+    assert stats.prediction_powered([0.5], [0.4], [1.0, 2.0]).low is None
+    few = stats.prediction_powered([0.1, 0.5, 0.9], [0.2, 0.5, 0.8], [0.3, 0.4])
+    assert (few.method, few.note) == ("people", "few")
+    flat = stats.prediction_powered(np.arange(20.0), np.ones(20), np.ones(30))
+    assert (flat.method, flat.note) == ("people", "no_spread")
+    constant = stats.prediction_powered(np.ones(20), np.arange(20.0), np.arange(30.0))
+    assert (constant.value, constant.low, constant.note) == (1.0, None, "no_spread")
+    with pytest.raises(ValueError, match="3 labels and 2 predictions"):
+        stats.prediction_powered([1, 2, 3], [1, 2], [1.0])
+    with pytest.raises(ValueError, match="is inf"):
+        stats.prediction_powered([1, math.inf], [1, 2], [1.0])
+
+
+def test_two_systems_are_compared_as_people_would() -> None:
+    """The judge likes the challenger 0.2 too much; people see no difference, and so does the powered comparison."""
+    rng = np.random.default_rng(2)
+    base, other = rng.normal(0.6, 0.2, (2, 900))
+    judged = base + rng.normal(0, 0.05, 900), other + 0.2 + rng.normal(0, 0.05, 900)
+    arguments = (
+        (base[:80], other[:80]),
+        (judged[0][:80], judged[1][:80]),
+        (judged[0][80:], judged[1][80:]),
+    )
+    one = stats.prediction_powered_comparison(*arguments, names=("old", "new"))
+    assert (one.baseline, one.challenger, one.n) == ("old", "new", 80)
+    assert one.verdict is Verdict.NOT_SHOWN
+    assert one.low < 0 < one.high
+    people = stats.compare(base[:80], other[:80])
+    assert one.minimum_detectable is not None
+    assert people.minimum_detectable is not None
+    assert one.minimum_detectable < 0.7 * people.minimum_detectable
+    shifted = (
+        (base[:80], other[:80] + 0.1),
+        (judged[0][:80], judged[1][:80] + 0.1),
+        (judged[0][80:], judged[1][80:] + 0.1),
+    )
+    assert stats.prediction_powered_comparison(*shifted).verdict is Verdict.BETTER
+    assert stats.prediction_powered_comparison(*shifted, better="lower").verdict is Verdict.WORSE
+    with pytest.raises(ValueError, match="labels: old has 2 values and new 1"):
+        stats.prediction_powered_comparison(([1, 2], [1]), ([1], [1]), ([1], [1]), names=("old", "new"))

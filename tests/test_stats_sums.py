@@ -1,0 +1,148 @@
+"""Statistics of totals: F1 and corpus BLEU, resampled and randomized, against sacrebleu and the bootstrap of a loop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
+
+from ragbench import stats
+from ragbench.types import Verdict
+
+WORDS = np.array(
+    ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "red", "old", "and", "then", "it", "was"]
+)
+
+
+def f1(totals: np.ndarray) -> np.ndarray:
+    """From totals of true positives, false positives and false negatives."""
+    return np.asarray(2 * totals[..., 0] / (2 * totals[..., 0] + totals[..., 1] + totals[..., 2]))
+
+
+def bleu(totals: np.ndarray) -> np.ndarray:
+    """Corpus BLEU (Papineni et al. 2002) from totals of lengths (2), matches (4) and possible matches (4)."""
+    system, reference, matches, possible = totals[..., 0], totals[..., 1], totals[..., 2:6], totals[..., 6:10]
+    brevity = np.where(system < reference, np.exp(1 - reference / system), 1.0)
+    return np.asarray(100 * brevity * np.exp(np.mean(np.log(matches / possible), axis=-1)))
+
+
+def corpus(seed: int, noise: float, number: int = 40) -> tuple[list[str], list[str]]:
+    """References, and a system's answers that differ from them in a share of the words."""
+    rng = np.random.default_rng(seed)
+    truth = [rng.choice(WORDS, int(rng.integers(6, 20))) for _ in range(number)]
+    said = [
+        np.where(rng.random(len(one)) < noise, rng.choice(WORDS, len(one)), one)[: len(one) - seed % 3] for one in truth
+    ]
+    return [" ".join(one) for one in truth], [" ".join(one) for one in said]
+
+
+def sufficient(truth: list[str], said: list[str]) -> np.ndarray:
+    return np.array(BLEU()._extract_corpus_statistics(said, [truth]), dtype=float)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_corpus_bleu_agrees_with_sacrebleu(seed: int) -> None:
+    truth, said = corpus(seed, 0.1 + 0.002 * seed)
+    peer = BLEU().corpus_score(said, [truth]).score
+    one = stats.resample(bleu, sufficient(truth, said), resamples=100)
+    assert one.value == pytest.approx(peer, abs=1e-9)
+    assert one.low is not None
+    assert one.high is not None
+    assert one.low < one.value < one.high
+
+
+def test_bleu_intervals_and_tests_agree_with_sacrebleu_within_monte_carlo_error() -> None:
+    truth, first = corpus(1, 0.30, 120)
+    _, second = corpus(1, 0.34, 120)
+    tables = [sufficient(truth, said) for said in (first, second)]
+    one = stats.compare_statistic(bleu, *tables, resamples=10_000)
+    systems = [("first", first), ("second", second)]
+    randomized = PairedTest(systems, {"BLEU": BLEU(references=[truth])}, None, test_type="ar", n_samples=10_000)()[1]
+    assert one.p == pytest.approx(randomized["BLEU"][1].p_value, abs=0.03)
+    assert one.difference == pytest.approx(
+        BLEU().corpus_score(second, [truth]).score - BLEU().corpus_score(first, [truth]).score
+    )
+    resampled = PairedTest(systems, {"BLEU": BLEU(references=[truth])}, None, test_type="bs", n_samples=4_000)()[1]
+    single = stats.resample(bleu, tables[0])
+    low, high = single.intervals["percentile"]
+    assert (high - low) / 2 == pytest.approx(resampled["BLEU"][0].ci, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_f1_agrees_with_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth, said = rng.random((2, int(rng.integers(10, 120)))) < rng.uniform(0.2, 0.8)
+    rows = np.column_stack([truth & said, ~truth & said, truth & ~said])
+    one = stats.resample(f1, rows, resamples=100)
+    assert one.value == pytest.approx(sklearn.metrics.f1_score(truth, said), abs=1e-12)
+
+
+def test_resampling_a_mean_is_the_estimate_of_a_mean() -> None:
+    values = np.random.default_rng(0).gamma(1, 1, 80)
+    rows = np.column_stack([values, np.ones(80)])
+    one = stats.resample(lambda totals: totals[..., 0] / totals[..., 1], rows, resamples=20_000)
+    mean = stats.estimate(values, resamples=20_000)
+    assert one.value == pytest.approx(mean.value)
+    for kind in ("bca", "percentile"):
+        assert one.intervals[kind] == pytest.approx(mean.intervals[kind], abs=0.02)
+    half = 1.959963984540054 * values.std() / math.sqrt(80)
+    assert one.intervals["delta"] == pytest.approx((mean.value - half, mean.value + half), abs=1e-6)
+
+
+def test_clusters_are_summed_before_they_are_drawn() -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.choice(4, 30, p=[0.4, 0.1, 0.2, 0.3])
+    rows = np.eye(4)[cells][:, :3]
+    copied, codes = np.repeat(rows, 5, axis=0), np.repeat(np.arange(30), 5)
+    alone, honest = stats.resample(f1, rows), stats.resample(f1, copied, clusters=codes)
+    assert honest.intervals["delta"] == pytest.approx(alone.intervals["delta"], abs=1e-6)
+    assert (honest.clusters, honest.n) == (30, 150)
+
+
+def test_approximate_randomization_holds_its_level_and_finds_a_difference() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.choice(4, 200, p=[0.4, 0.15, 0.15, 0.3])
+    better = np.where(rng.random(200) < 0.5, np.where(first == 1, 3, np.where(first == 2, 0, first)), first)
+    shown = stats.compare_statistic(f1, np.eye(4)[first][:, :3], np.eye(4)[better][:, :3])
+    assert (shown.verdict, shown.test) == (Verdict.BETTER, "approximate randomization")
+    assert shown.p < 0.001
+    assert stats.compare_statistic(f1, np.eye(4)[better][:, :3], np.eye(4)[first][:, :3]).verdict is Verdict.WORSE
+    rejected = 0
+    for seed in range(200):
+        draw = np.random.default_rng(seed)
+        coin = draw.random(200) < 0.5
+        sides = np.where(coin, first, better), np.where(coin, better, first)
+        tables = [np.eye(4)[side][:, :3] for side in sides]
+        rejected += stats.compare_statistic(f1, *tables, resamples=300, seed=seed).p <= 0.05
+    assert rejected <= 20
+
+
+def test_what_cannot_be_resampled_says_so() -> None:
+    empty = stats.resample(f1, np.zeros((0, 3)))
+    assert (empty.note, empty.n) == ("empty", 0)
+    assert math.isnan(empty.value)
+    assert stats.resample(f1, [[1.0, 0.0, 1.0]]).note == "few"
+    assert stats.resample(f1, np.tile([1.0, 1.0, 0.0], (9, 1))).note == "no_spread"
+    undefined = stats.resample(f1, np.zeros((9, 3)))
+    assert (undefined.note, undefined.low) == ("undefined", None)
+    gaps = stats.resample(f1, [[1.0, 0.0, 1.0], [math.nan, 0.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    assert (gaps.n, gaps.n_unmeasured) == (3, 1)
+    rare = stats.resample(f1, np.vstack([[1.0, 0.0, 0.0], np.zeros((40, 3))]))
+    assert rare.note in {"no_spread", "no_bca"}
+    nothing = stats.compare_statistic(f1, np.zeros((0, 3)), np.zeros((0, 3)))
+    assert (nothing.verdict, nothing.n) == (Verdict.NOT_SHOWN, 0)
+
+
+def test_bad_statistics_are_named() -> None:
+    with pytest.raises(ValueError, match="it must return"):
+        stats.resample(lambda totals: np.float64(1.0), np.ones((5, 2)) * np.arange(2))  # type: ignore[arg-type, return-value]
+    with pytest.raises(ValueError, match="infinite"):
+        stats.resample(f1, [[1.0, math.inf, 0.0]])
+    with pytest.raises(ValueError, match="pair them by sentence"):
+        stats.compare_statistic(f1, np.ones((3, 3)), np.ones((4, 3)))
+    with pytest.raises(ValueError, match="shape"):
+        stats.resample(f1, np.ones((2, 3, 4)))
