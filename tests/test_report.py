@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 import signal
@@ -351,20 +350,21 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
 
 
-def _claim(reports: Path, count: int, queue: Any) -> None:
-    queue.put([files.finish(files.new_run(reports)).name for _ in range(count)])
+CLAIM = """
+import sys
+from pathlib import Path
+from ragbench.report import files
+for _ in range(25):
+    print(files.finish(files.new_run(Path(sys.argv[1]))).name)
+"""
 
 
 def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
-    workers = [context.Process(target=_claim, args=(tmp_path / "r", 25, queue)) for _ in range(8)]
-    for worker in workers:
-        worker.start()
-    names = [name for _ in workers for name in queue.get(timeout=60)]
-    for worker in workers:
-        worker.join()
-    assert len(set(names)) == 200
+    command = [sys.executable, "-c", CLAIM, str(tmp_path / "r")]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    names = [name for worker in workers for name in worker.communicate(timeout=120)[0].split()]
+    assert [worker.returncode for worker in workers] == [0] * 8
+    assert len(names) == len(set(names)) == 200
     there = {path.name for path in (tmp_path / "r").iterdir()}
     assert there == {*names, "latest"}
     assert (tmp_path / "r" / "latest").resolve().name in names

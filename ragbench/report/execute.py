@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,44 +63,52 @@ def execute(
 def _papermill(notebook: Any, manager: Any, workplace: Path, advance: Callable[[int, int], None] | None) -> None:
     import logging
 
-    from papermill.engines import NBClientEngine, papermill_engines
     from papermill.execute import execute_notebook
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    total = sum(cell.cell_type == "code" for cell in notebook.cells)
-    done = 0
+    execute_notebook(
+        notebook,
+        None,
+        engine_name=_engine(),
+        kernel_name="python3",
+        language="python",
+        progress_bar=False,
+        km=manager,
+        resources={"metadata": {"path": str(workplace)}},
+        source=notebook,
+        advance=advance,
+    )
+
+
+@lru_cache(maxsize=1)
+def _engine() -> str:
+    """The name of papermill's engine with our kernel and our progress, registered once."""
+    from papermill.engines import NBClientEngine, papermill_engines
 
     class Engine(NBClientEngine):
-        """papermill's engine, with our kernel and our progress."""
-
         @classmethod
-        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **more: Any) -> Any:
-            complete = nb_man.cell_complete
+        def execute_managed_notebook(
+            cls, nb_man: Any, kernel_name: str, *, km: Any, source: Any, advance: Any, **more: Any
+        ) -> Any:
+            complete, done = nb_man.cell_complete, 0
+            total = sum(cell.cell_type == "code" for cell in nb_man.nb.cells)
 
             def counted(cell: Any, cell_index: int | None = None, **words: Any) -> None:
                 nonlocal done
                 complete(cell, cell_index=cell_index, **words)
-                done += cell.cell_type == "code"
-                if advance is not None:
+                if cell.cell_type == "code" and advance is not None:
+                    done += 1
                     advance(done, total)
 
             nb_man.cell_complete = counted
             try:
-                return super().execute_managed_notebook(
-                    nb_man, kernel_name, km=manager, resources={"metadata": {"path": str(workplace)}}, **more
-                )
+                return super().execute_managed_notebook(nb_man, kernel_name, km=km, **more)
             finally:
-                _end(manager)
-                notebook.cells = nb_man.nb.cells
+                _end(km)
+                source.cells = nb_man.nb.cells  # papermill works on a copy, and drops it when a cell fails
 
-    engine = f"ragbench-{id(manager)}"
-    papermill_engines.register(engine, Engine)
-    try:
-        execute_notebook(
-            notebook, None, engine_name=engine, kernel_name="python3", language="python", progress_bar=False
-        )
-    finally:
-        papermill_engines._engines.pop(engine, None)
+    papermill_engines.register("ragbench", Engine)
+    return "ragbench"
 
 
 def _manager(private: Path, environment: Mapping[str, str]) -> Any:
