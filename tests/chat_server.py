@@ -315,6 +315,8 @@ if __name__ == "__main__":
     options.add_argument("--latency", type=float, default=0.0)
     options.add_argument("--faults", type=json.loads, default={})
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--reply", help="the content for requests that ask for no shape in a known way")
     given = options.parse_args()
-    chat = ChatServer(latency=given.latency, faults=given.faults, seed=given.seed, port=given.port, keep=False)
+    fixed = (lambda body: None if asked_schema(body) else given.reply) if given.reply else None
+    chat = ChatServer(given.latency, given.faults, given.seed, fixed, keep=False, port=given.port)
     asyncio.run(chat.serve(announce=True))

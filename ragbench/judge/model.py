@@ -80,7 +80,8 @@ class ModelJudge:
         repeat: int = 0,
     ) -> Answer[Shape]:
         """See `ragbench.types.Judge`. Raises ModelError when the whole run has to stop."""
-        return self.answer(await self.client.complete(self.request(prompt, texts, language, repeat)), texts)
+        completion = await self.client.complete(lambda: self.request(prompt, texts, language, repeat))
+        return self.answer(completion, texts)
 
     def answer(self, completion: Completion, texts: Mapping[str, str | Sequence[str]]) -> Answer[Any]:
         """The metric's answer in what the client brought."""

@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from ragbench.judge import instructions
 from ragbench.judge.instructions import Mode
@@ -72,14 +73,18 @@ def suspected_injections(texts: Texts) -> tuple[str, ...]:
     """ "slot: pattern" for each text that seems written to move a judge, in the order of slots; a flag, not a proof."""
     found = []
     for name, text in sorted(texts.items()):
-        joined = text if isinstance(text, str) else "\n".join(text)
-        folded = unicodedata.normalize("NFKC", joined)
-        hidden = _FORBIDDEN.search(joined)
-        folded = _FORBIDDEN.sub("", folded)
-        found += [f"{name}: {pattern}" for pattern, canary in _CANARIES.items() if canary.search(folded)]
-        if hidden:
-            found.append(f"{name}: hidden characters")
+        parts = (text,) if isinstance(text, str) else tuple(text)
+        patterns = dict.fromkeys(pattern for part in parts for pattern in _canaries_in(part))
+        found += [f"{name}: {pattern}" for pattern in patterns]
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _canaries_in(text: str) -> tuple[str, ...]:
+    """Patterns in one text; kept, because many questions share their contexts."""
+    plain = _FORBIDDEN.sub("", unicodedata.normalize("NFKC", text))
+    found = [pattern for pattern, canary in _CANARIES.items() if canary.search(plain)]
+    return (*found, "hidden characters") if _FORBIDDEN.search(text) else tuple(found)
 
 
 def _clean(prompt: str, name: str, text: str | Sequence[str]) -> str | tuple[str, ...]:

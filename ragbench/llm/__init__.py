@@ -1,7 +1,7 @@
 """One asynchronous client for any OpenAI-compatible model: it never loses a reply, and never invents a value."""
 
 from ragbench.llm.client import Client, Completion, Providers
-from ragbench.llm.endpoint import Received
+from ragbench.llm.endpoint import Keep, Kept, Received
 from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Entry, Journal, MemoryJournal
 from ragbench.llm.loop import run, submit
@@ -17,6 +17,8 @@ __all__ = [
     "Decoding",
     "Entry",
     "Journal",
+    "Keep",
+    "Kept",
     "MemoryJournal",
     "ModelError",
     "Price",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragbench.llm.endpoint import Endpoint, Received
+from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Limiter
@@ -18,6 +18,8 @@ from ragbench.llm.request import Request, key_of
 from ragbench.settings import ConfigurationError, JudgeSettings
 from ragbench.types import Status
 
+AHEAD = 32
+"""So many questions more than twice the calls in flight are prepared ahead of their turn."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
     "shape, and nothing else."
@@ -61,8 +63,8 @@ class Providers:
 class Sender(Protocol):
     """Who brings a reply that the journal has not."""
 
-    async def send(self, request: Request) -> Received:
-        """The reply; see `ragbench.llm.endpoint.Endpoint.send`."""
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
+        """What `keep` makes of the reply; see `ragbench.llm.endpoint.Endpoint.send`."""
         ...
 
     async def close(self) -> None:
@@ -103,6 +105,7 @@ class Client:
             budget=budget or Budget(),
             tally=self.tally,
         )
+        self._turns = asyncio.Semaphore(2 * settings.concurrency + AHEAD)
         self._flying: dict[str, _Flight] = {}
 
     @property
@@ -114,16 +117,19 @@ class Client:
         """The request's key in the journal."""
         return key_of(self.identity, request.as_json())
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request | Callable[[], Request]) -> Completion:
         """The answer, out of the journal or from the model.
 
+        request: or a function that makes it, called when its turn comes: a run of thousands of questions then sends
+        its first call before it has rendered its last prompt.
         A truncated reply is asked for once more with twice the length, a malformed one once more with its fault named.
         Raises ProviderRefused, ProviderUnreachable or BudgetSpent when the whole run has to stop.
         """
         self.tally.add(asked=1)
         entries: list[tuple[Entry, bool]] = []
         try:
-            completion = await self._answer(request, entries)
+            async with self._turns:
+                completion = await self._answer(request() if callable(request) else request, entries)
         except CallFailed as failure:
             completion = _total(None, failure.status, failure.reason, entries)
         except BaseException:
@@ -178,13 +184,16 @@ class Client:
         found = await self._ledger.find(key)
         if found is not None:
             return found, False
-        entry = self._entry(key, request, plain, await self._sender.send(request))
-        keep = asyncio.ensure_future(self._ledger.record(entry))
-        try:
-            return await asyncio.shield(keep), True
-        except asyncio.CancelledError:
-            await keep
-            raise
+
+        async def keep(received: Received) -> Entry:
+            task = asyncio.ensure_future(self._ledger.record(self._entry(key, request, plain, received)))
+            try:
+                return await asyncio.shield(task)
+            except asyncio.CancelledError:
+                await task
+                raise
+
+        return await self._sender.send(request, keep), True
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.limiter import Limiter
@@ -36,6 +38,11 @@ class Received:
     seconds: float
 
 
+Kept = TypeVar("Kept")
+Keep = Callable[[Received], Awaitable[Kept]]
+"""What is done with a reply before its call counts as over: the journal's part."""
+
+
 class Endpoint:
     """Sends requests; knows nothing of journals and shapes of values. Bound to one event loop.
 
@@ -58,16 +65,18 @@ class Endpoint:
         self._failures = 0
         self._ever_answered = False
 
-    async def send(self, request: Request) -> Received:
-        """The reply, within the settings' attempts and patience. Waiting in line does not count as patience.
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
+        """What `keep` makes of the reply, within the settings' attempts and patience (waiting in line does not count).
 
+        A call stays in flight until `keep` is done: so no more replies than `concurrency` are ever paid for and not
+        yet kept.
         Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
         """
         read_tokens = sum(estimate_tokens(text) for _, text in request.messages)
         patience = self._settings.patience_seconds
         for attempt in range(1, self._settings.attempts + 1):
             try:
-                received = await self._attempt(request, read_tokens, patience)
+                kept = await self._attempt(request, read_tokens, patience, keep)
             except Fault as fault:
                 pause = self._pause_after(fault, attempt)
                 patience -= fault.seconds + pause
@@ -77,7 +86,7 @@ class Endpoint:
                 await asyncio.sleep(pause)
             else:
                 self._failures, self._ever_answered = 0, True
-                return received
+                return kept
         raise AssertionError("the last attempt returns or raises")
 
     async def close(self) -> None:
@@ -86,7 +95,7 @@ class Endpoint:
             await self._transport.close()
             self._transport = None
 
-    async def _attempt(self, request: Request, read_tokens: int, patience: float) -> Received:
+    async def _attempt(self, request: Request, read_tokens: int, patience: float, keep: Keep[Kept]) -> Kept:
         """One call, once there is a place for it."""
         longest = request.decoding.max_tokens
         worst = Amount(1, read_tokens + longest, self._price.of(read_tokens, longest))
@@ -105,8 +114,9 @@ class Endpoint:
             reply = await self._ask(request, patience)
             received = self._received(reply, read_tokens, time.monotonic() - began)
             actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
+            kept = await keep(received)
             self._limiter.succeeded(ticket, actual.tokens)
-            return received
+            return kept
         except Fault as fault:
             fault.seconds = time.monotonic() - began
             wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)

@@ -56,7 +56,7 @@ COLUMNS = tuple(column.name for column in fields(Entry))
 class Journal(Protocol):
     """Where replies are kept, as rows of plain values (`Entry.as_row`), so that a store need not know this room.
 
-    Both calls may block; each is made from a thread of its own, one at a time.
+    Both calls may block, and are made from a few threads at once.
     """
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
@@ -84,24 +84,27 @@ class MemoryJournal:
 
 
 class Batches(Generic[Item, Result]):
-    """Gathers single items while the last batch is under way, and hands them over together.
+    """Gathers single items while earlier batches are under way, and hands them over together.
 
-    No timer: an item that finds nothing under way goes at once, and a busy journal makes the batches larger.
+    No timer: an item that finds a free lane goes at once, and a busy journal makes the batches larger.
     """
 
-    def __init__(self, call: Callable[[Sequence[Item]], Sequence[Result]], largest: int = 512) -> None:
+    def __init__(self, call: Callable[[Sequence[Item]], Sequence[Result]], lanes: int = 2, largest: int = 512) -> None:
         self._call = call
+        self._lanes = lanes
         self._largest = largest
         self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._worker: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._workers: set[asyncio.Task[None]] = set()
+        self._threads = ThreadPoolExecutor(max_workers=lanes, thread_name_prefix="journal")
 
     async def __call__(self, item: Item) -> Result:
         """The result for this item; the batch goes on even if the caller is cancelled."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._pending.append((item, future))
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._drain())
+        if len(self._workers) < min(self._lanes, len(self._pending)):
+            worker = asyncio.create_task(self._drain())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
         return await future
 
     async def _drain(self) -> None:
@@ -110,7 +113,7 @@ class Batches(Generic[Item, Result]):
         while self._pending:
             batch, self._pending = self._pending[: self._largest], self._pending[self._largest :]
             try:
-                results = await loop.run_in_executor(self._thread, self._call, [item for item, _ in batch])
+                results = await loop.run_in_executor(self._threads, self._call, [item for item, _ in batch])
             except Exception as error:
                 for _, future in batch:
                     if not future.done():
@@ -122,34 +125,51 @@ class Batches(Generic[Item, Result]):
 
     async def flush(self) -> None:
         """Wait until everything handed in so far is through."""
-        if self._worker is not None:
-            await asyncio.gather(self._worker, return_exceptions=True)
+        await asyncio.gather(*self._workers, return_exceptions=True)
 
     def close(self) -> None:
-        """Let the thread end."""
-        self._thread.shutdown(wait=False)
+        """Let the threads end."""
+        self._threads.shutdown(wait=False)
 
 
 class Ledger:
-    """A journal seen from the event loop: one entry at a time in, whole batches out."""
+    """A journal seen from the event loop: one entry at a time in, whole batches out.
+
+    A journal in memory is asked at once; any other one from threads, two for finding and two for recording.
+    """
 
     def __init__(self, journal: Journal) -> None:
-        def found(keys: Sequence[str]) -> Sequence[Entry | None]:
+        self._memory = journal if isinstance(journal, MemoryJournal) else None
+
+        def found(keys: Sequence[str]) -> Sequence[Row | None]:
             rows = journal.find(sorted(set(keys)))
-            return [Entry.from_row(rows[key]) if key in rows else None for key in keys]
+            return [rows.get(key) for key in keys]
 
-        def recorded(entries: Sequence[Entry]) -> Sequence[Entry]:
-            kept = journal.record([entry.as_row() for entry in {entry.key: entry for entry in entries}.values()])
-            return [Entry.from_row(kept[entry.key]) for entry in entries]
+        def recorded(rows: Sequence[Row]) -> Sequence[Row]:
+            kept = journal.record(list({row["key"]: row for row in rows}.values()))
+            return [kept[row["key"]] for row in rows]
 
-        self.find: Batches[str, Entry | None] = Batches(found)
-        self.record: Batches[Entry, Entry] = Batches(recorded)
+        self._find: Batches[str, Row | None] = Batches(found)
+        self._record: Batches[Row, Row] = Batches(recorded)
+
+    async def find(self, key: str) -> Entry | None:
+        """The entry of a key, if there is one."""
+        row = self._memory.rows.get(key) if self._memory is not None else await self._find(key)
+        return Entry.from_row(row) if row is not None else None
+
+    async def record(self, entry: Entry) -> Entry:
+        """Keep an entry; what the journal holds for its key from now on."""
+        row = entry.as_row()
+        if self._memory is not None:
+            return Entry.from_row(self._memory.record([row])[entry.key])
+        kept = await self._record(row)
+        return entry if kept is row else Entry.from_row(kept)
 
     async def flush(self) -> None:
         """Wait until everything handed in so far is kept."""
-        await self.record.flush()
+        await self._record.flush()
 
     def close(self) -> None:
-        """Let both threads end."""
-        self.find.close()
-        self.record.close()
+        """Let the threads end."""
+        self._find.close()
+        self._record.close()

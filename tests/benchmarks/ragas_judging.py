@@ -1,0 +1,45 @@
+"""The peer's half of bench_llm.py, run by the peer's own Python: one judged metric, one call a sample.
+
+python ragas_judging.py URL SAMPLES IN_FLIGHT → one line of JSON {"seconds", "cpu_seconds", "scored"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+
+os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # its telemetry blocks the loop where the network is closed
+warnings.filterwarnings("ignore")
+
+from langchain_openai import ChatOpenAI  # noqa: E402
+from ragas import EvaluationDataset, SingleTurnSample, evaluate  # noqa: E402
+from ragas.llms import LangchainLLMWrapper  # noqa: E402
+from ragas.metrics import AspectCritic  # noqa: E402
+from ragas.run_config import RunConfig  # noqa: E402
+
+
+def main(url: str, samples: int, in_flight: int) -> None:
+    model = LangchainLLMWrapper(ChatOpenAI(base_url=url, api_key="none", model="tester", temperature=0))
+    critic = AspectCritic(name="carried", definition="Is the response carried by the retrieved contexts?")
+    rows = [
+        SingleTurnSample(user_input=f"Question {n}?", response=f"Answer {n}.", retrieved_contexts=["A context. " * 40])
+        for n in range(samples)
+    ]
+    config = RunConfig(max_workers=in_flight)
+
+    def once(chosen: list[SingleTurnSample]) -> int:
+        found = evaluate(EvaluationDataset(chosen), [critic], llm=model, run_config=config, show_progress=False)
+        return sum(score["carried"] == 1 for score in found.scores)
+
+    once(rows[:4])
+    began, cpu = time.perf_counter(), time.process_time()
+    scored = once(rows)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    print(json.dumps({"seconds": seconds, "cpu_seconds": cpu, "scored": scored}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
