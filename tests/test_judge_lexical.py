@@ -1,0 +1,191 @@
+"""The offline judge: words, sentences, numbers and negations in two languages, and what it is worth on real labels."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import gzip
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from ragbench.judge import LexicalJudge, WordReader
+from ragbench.judge.words import language_of, numbers, polarity, sentences, stem, words
+from ragbench.types import Judge, LexicalReader, Prompt, Status
+
+READER = WordReader()
+CONTEXT = [
+    "Деканат факультета открыт с 9:00 до 17:00. Перерыв с 13 до 14. Справки не выдаются по пятницам.",
+    "The library has 12 reading rooms. Students cannot smoke inside. It opens at 8.",
+]
+
+
+class TestSentences:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+            ("Mr. Smith came. He left.", ["Mr. Smith came.", "He left."]),
+            (
+                "А. С. Пушкин родился в Москве. Умер в Петербурге.",
+                ["А. С. Пушкин родился в Москве.", "Умер в Петербурге."],
+            ),
+            ("См. рис. 5 и табл. 2. Далее — выводы.", ["См. рис. 5 и табл. 2.", "Далее — выводы."]),
+            ("Адрес: г. Тюмень, ул. Ленина, д. 25. Звоните!", ["Адрес: г. Тюмень, ул. Ленина, д. 25.", "Звоните!"]),
+            ("Цена 3.5 руб. за штуку.", ["Цена 3.5 руб. за штуку."]),
+            ("Он сказал: «Да.» Она ушла.", ["Он сказал: «Да.»", "Она ушла."]),
+            ("Список:\n- один\n- два", ["Список:", "- один", "- два"]),
+            ("First part\n\nsecond part", ["First part", "second part"]),
+            ("…", []),
+            ("", []),
+            ("one two", ["one two"]),
+        ],
+    )
+    def test_by_hand(self, text: str, expected: list[str]) -> None:
+        assert sentences(text) == expected
+
+    @given(st.text())
+    def test_no_word_is_lost(self, text: str) -> None:
+        assert words(" ".join(sentences(text))) == words(" ".join(text.split()))
+
+
+class TestWords:
+    def test_forms_of_a_word_are_one(self) -> None:
+        assert len({stem(word) for word in words("деканат деканата деканату")}) == 1
+        assert len({stem(word) for word in words("opens opening opened")}) == 1
+        assert words("ЁЛКА") == words("елка")
+
+    def test_numbers_in_either_notation(self) -> None:
+        assert numbers("3,5 и 3.5; 9:00, 1992 года") == {"3.5", "9:00", "1992"}
+
+    def test_a_negation_denies_the_next_content_word(self) -> None:
+        assert polarity("Справки не выдаются по пятницам") == ({stem("справки"), stem("пятницам")}, {stem("выдаются")})
+        assert stem("smoke") in polarity("You cannot smoke here")[1]
+        assert polarity("He isn't rich")[1] == {"rich"}
+
+    @pytest.mark.parametrize(
+        ("text", "expected"), [("Привет", "ru"), ("Hello", "en"), ("Hello, мир", "en"), ("1 2", "ru")]
+    )
+    def test_language_by_letters(self, text: str, expected: str) -> None:
+        assert language_of(text, otherwise="ru") == expected
+
+
+class TestSupport:
+    @pytest.mark.parametrize(
+        ("claim", "supported"),
+        [
+            ("Деканат открыт с 9:00 до 17:00.", True),
+            ("Деканат факультета открывают с 9:00", True),
+            ("Деканат открыт с 8:30 до 17:00.", False),
+            ("Справки выдаются по пятницам.", False),
+            ("Справки не выдаются по пятницам.", True),
+            ("Столовая закрыта на ремонт.", False),
+            ("The library has 12 reading rooms.", True),
+            ("The library has 40 reading rooms.", False),
+            ("Students can smoke inside.", False),
+            ("Students cannot smoke inside.", True),
+            ("The cafeteria serves soup.", False),
+            ("", False),
+            ("?!", False),
+        ],
+    )
+    def test_by_hand(self, claim: str, supported: bool) -> None:
+        assert READER.supported(claim, CONTEXT) is supported
+
+    @given(st.text(), st.lists(st.text(), max_size=3))
+    def test_it_is_a_share(self, claim: str, texts: list[str]) -> None:
+        assert 0.0 <= READER.support(claim, texts) <= 1.0
+
+    @given(st.text(min_size=1))
+    def test_a_text_carries_itself(self, text: str) -> None:
+        assert READER.support(text, [text]) == pytest.approx(1.0 if words(text) else 0.0)
+
+    @given(st.text(), st.text())
+    def test_similarity_is_symmetric(self, one: str, other: str) -> None:
+        assert READER.similarity(one, other) == READER.similarity(other, one)
+
+    def test_entities(self) -> None:
+        text = "Вчера Анна Петрова приехала в Санкт-Петербург. NASA launched Apollo 11 in 1969, said Neil Armstrong."
+        assert READER.entities(text) == [
+            "Анна Петрова",
+            "Санкт-Петербург",
+            "NASA",
+            "Apollo 11",
+            "1969",
+            "Neil Armstrong",
+        ]
+
+
+class Sentences(BaseModel):
+    """Claims."""
+
+    claims: list[str]
+
+
+class TestJudge:
+    PROMPT = Prompt(
+        "claims", 1, Sentences, {"en": "{text}"}, offline=lambda r, t: Sentences(claims=r.sentences(t["text"]))
+    )
+
+    def test_it_has_the_interface_of_a_judge(self) -> None:
+        judge = LexicalJudge()
+        assert isinstance(judge, Judge)
+        assert "lexical" in judge.identity
+        answer = asyncio.run(judge.ask(self.PROMPT, {"text": "One. Two."}, language="en", repeat=3))
+        assert answer.value == Sentences(claims=["One.", "Two."])
+
+    def test_what_it_cannot_answer_is_unmeasured(self) -> None:
+        answer = asyncio.run(LexicalJudge().ask(Prompt("other", 1, Sentences, {"en": "{text}"}), {"text": "x"}))
+        assert (answer.value, answer.status) == (None, Status.JUDGE_ERROR)
+        assert "name a model" in answer.reason
+
+    def test_slots_are_checked_as_for_a_model(self) -> None:
+        with pytest.raises(ValueError, match="slots"):
+            asyncio.run(LexicalJudge().ask(self.PROMPT, {}))
+
+    def test_a_threshold_is_part_of_the_identity(self) -> None:
+        assert LexicalJudge(WordReader(0.5)).identity != LexicalJudge().identity
+        reader: LexicalReader = WordReader(0.5)
+        assert reader.supported("one two", ["one"])
+
+
+def begin(folder: Path, name: str) -> list[dict[str, str]]:
+    """Rows of the BEGIN set: tab-separated, quotes are plain letters."""
+    with gzip.open(folder / f"begin_dev_{name}.tsv.gz", "rt", encoding="utf-8", newline="\n") as lines:
+        return list(csv.DictReader((line.rstrip("\r\n") for line in lines), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.parametrize(("name", "least", "n"), [("wow", 0.94, 430), ("cmu", 0.96, 416)])
+def test_it_tells_attributable_answers_from_others(
+    name: str, least: float, n: int, shared_data: Callable[[str], Path]
+) -> None:
+    from sklearn.metrics import roc_auc_score
+
+    rows = begin(shared_data("begin-groundedness"), name)
+    assert len(rows) == n
+    labels = np.array([row["begin_label"] == "Fully attributable" for row in rows])
+    support = np.array([READER.support(row["response"], [row["knowledge"]]) for row in rows])
+    assert roc_auc_score(labels, support) > least
+    assert np.mean((support >= READER.threshold) == labels) > 0.87
+
+
+def test_russian_answers_are_found_in_their_paragraph(shared_data: Callable[[str], Path]) -> None:
+    from sklearn.metrics import roc_auc_score
+
+    with gzip.open(shared_data("xquad/xquad.ru.json.gz"), "rt", encoding="utf-8") as file:
+        articles = json.load(file)["data"]
+    source, labels, support = random.Random(0), [], []
+    for article in articles:
+        pairs = [(p["context"], qa["answers"][0]["text"]) for p in article["paragraphs"] for qa in p["qas"]]
+        for context, answer in pairs:
+            wrong = source.choice([other for _, other in pairs if other != answer])
+            labels += [True, False]
+            support += [READER.support(text, [context]) for text in (answer, wrong)]
+    assert roc_auc_score(labels, support) > 0.90

@@ -1,0 +1,142 @@
+"""The limiter by a clock of our own: opens on proof, shrinks once for a burst, keeps the provider's rates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench.llm.limiter import Allowance, Limiter, Ticket
+
+
+def with_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), 10))
+
+
+async def waiting(limiter: Limiter, n: int, tokens: float = 1.0) -> list[asyncio.Task[Ticket]]:
+    tasks = [asyncio.create_task(limiter.acquire(tokens)) for _ in range(n)]
+    await asyncio.sleep(0.01)
+    return tasks
+
+
+def let_in(tasks: list[asyncio.Task[Ticket]]) -> int:
+    return sum(task.done() for task in tasks)
+
+
+class TestWindow:
+    def test_one_call_goes_first_and_its_success_opens_the_window(self) -> None:
+        async def test() -> None:
+            limiter = Limiter(8)
+            tasks = await waiting(limiter, 20)
+            assert let_in(tasks) == 1
+            limiter.succeeded(tasks[0].result(), 1)
+            await asyncio.sleep(0.01)
+            assert let_in(tasks) - 1 == limiter.in_flight == 8
+
+        with_loop(test)
+
+    def test_a_failed_first_call_lets_one_more_try(self) -> None:
+        async def test() -> None:
+            limiter = Limiter(8)
+            tasks = await waiting(limiter, 5)
+            limiter.failed(tasks[0].result())
+            await asyncio.sleep(0.01)
+            assert (let_in(tasks), limiter.in_flight) == (2, 1)
+
+        with_loop(test)
+
+    def test_a_burst_of_429_shrinks_the_window_once(self) -> None:
+        async def test() -> None:
+            now = 0.0
+            limiter = Limiter(9, clock=lambda: now)
+            first = await limiter.acquire(1)
+            limiter.succeeded(first, 1)
+            now = 1.0
+            tickets = [await limiter.acquire(1) for _ in range(9)]
+            now = 2.0
+            for ticket in tickets:
+                limiter.failed(ticket, busy=True)
+            assert limiter.window == 6.0
+            later = await limiter.acquire(1)
+            now = 3.0
+            limiter.failed(later, busy=True)
+            assert limiter.window == 6.0  # it began in the moment of the shrinking
+            now = 4.0
+            limiter.failed(await limiter.acquire(1), busy=True)
+            assert limiter.window == 4.0
+            for _ in range(20):
+                limiter.succeeded(await limiter.acquire(1), 1)
+            assert limiter.window == 9.0
+
+        with_loop(test)
+
+    def test_a_pause_holds_everybody(self) -> None:
+        async def test() -> None:
+            limiter = Limiter(4)
+            limiter.succeeded(await limiter.acquire(1), 1)
+            limiter.failed(await limiter.acquire(1), busy=True, retry_after=0.3)
+            tasks = await waiting(limiter, 3)
+            assert let_in(tasks) == 0
+            await asyncio.sleep(0.4)
+            assert let_in(tasks) >= 2
+
+        with_loop(test)
+
+    def test_those_who_leave_the_line_take_no_place(self) -> None:
+        async def test() -> None:
+            limiter = Limiter(2)
+            limiter.succeeded(await limiter.acquire(1), 1)
+            held = [await limiter.acquire(1) for _ in range(2)]
+            line = await waiting(limiter, 3)
+            line[0].cancel()
+            await asyncio.sleep(0)
+            limiter.cancelled(held[0])
+            await asyncio.sleep(0.01)
+            assert line[1].done()
+            assert not line[2].done()
+            assert limiter.in_flight == 2
+
+        with_loop(test)
+
+
+class TestAllowance:
+    def test_rates_are_kept_over_time(self) -> None:
+        allowance, now, taken = Allowance(60.0), 0.0, 0
+        while now < 60.0:
+            if allowance.wait(1, now) == 0.0:
+                allowance.take(1)
+                taken += 1
+            else:
+                now += 0.25
+        assert taken == 69  # ten saved up at once, then one at each second from 1 to 59
+
+    def test_without_a_rate_there_is_no_wait(self) -> None:
+        assert Allowance(None).wait(1e9, 0.0) == 0.0
+
+    @given(st.floats(1, 1e5), st.lists(st.floats(0, 1e4), min_size=1, max_size=20))
+    def test_waiting_as_told_is_enough(self, rate: float, amounts: list[float]) -> None:
+        allowance, now = Allowance(rate), 0.0
+        for amount in amounts:
+            now += allowance.wait(amount, now)
+            assert allowance.wait(amount, now) == pytest.approx(0.0, abs=1e-6)
+            allowance.take(amount)
+
+    def test_the_limiter_spaces_calls_by_tokens(self) -> None:
+        async def test() -> None:
+            now = 0.0
+            limiter = Limiter(100, tokens_per_minute=6000, clock=lambda: now)
+            limiter.succeeded(await limiter.acquire(100), 100)
+            tasks = await waiting(limiter, 20, tokens=100)
+            assert let_in(tasks) == 9  # 1,000 saved up, 100 of them taken
+            now = 2.0
+            limiter.succeeded(tasks[0].result(), 100)
+            await asyncio.sleep(0.01)
+            assert let_in(tasks) == 11
+            for task in tasks:
+                task.cancel()
+
+        with_loop(test)
