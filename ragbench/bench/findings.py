@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragbench import stats
+from ragbench.bench.families import Group, Sureness, compared, corrected
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.types import Array, Better
+from ragbench.types import Array
 
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Sureness", "columns", "find"]
 
-@dataclass(frozen=True)
-class Sureness:
-    """How sure the statements of a page are: confidence level, draws of bootstrap and randomization, and their seed."""
-
-    level: float
-    resamples: int
-    seed: int
+Bounds = tuple[float, float]
 
 
 def find(
@@ -36,39 +32,50 @@ def find(
     scores: the long score table (one row per system, metric and sample, NaN where unmeasured).
     clusters: sample → cluster, where samples are not independent.
 
-    With two systems every comparison is a paired randomization test; with more, max-T over the systems of a metric.
-    All comparisons of the page form one family, corrected by Holm.
+    All comparisons form one family: see `ragbench.bench.families`. What no pair of values was measured of is not
+    compared.
     """
-    columns = {name: _columns(scores, name, metrics) for name in systems}
+    values = {name: columns(scores, name, metrics) for name in systems}
     samples = list(dict.fromkeys(scores["sample"]))
     labels = None if clusters is None else [clusters[sample] for sample in samples]
-    bounds = {each.label: _bounds(each) for each in metrics}
+    scales = {each.label: bounds(each) for each in metrics}
     estimates = [
         NamedEstimate(name, label, estimate)
         for name in systems
         for label, estimate in stats.estimate_many(
-            columns[name], clusters=labels, bounds=bounds, **asdict(sureness)
+            values[name], clusters=labels, bounds=scales, **asdict(sureness)
         ).items()
     ]
-    better: dict[str, Better] = {each.label: each.better for each in metrics if each.better is not None}
-    found = []
-    baseline = systems[0]
-    for challenger in systems[1:]:
-        compared = stats.compare_metrics(
-            {label: columns[baseline][label] for label in better},
-            {label: columns[challenger][label] for label in better},
-            clusters=labels,
-            better=better,
-            names=(baseline, challenger),
-            **asdict(sureness),
-        )
-        found += list(compared.items())
-    adjusted = stats.adjust([comparison for _, comparison in found])
-    comparisons = [NamedComparison(label, one) for (label, _), one in zip(found, adjusted, strict=True)]
-    return tuple(estimates), tuple(comparisons)
+    groups = {
+        each.label: Group({name: values[name][each.label] for name in systems}, each.better, labels)
+        for each in metrics
+        if each.better is not None
+    }
+    by_metric = _of_two(groups, sureness) if len(systems) == 2 else compared(groups, "metrics", sureness)
+    order = {name: place for place, name in enumerate(systems)}
+    found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
+    found.sort(key=lambda each: order[each.comparison.challenger])
+    return tuple(estimates), tuple(found)
 
 
-def _columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> dict[str, Array]:
+def _of_two(groups: Mapping[str, Group], sureness: Sureness) -> dict[str, list]:
+    """The same as `compared`, all metrics in one pass over the questions."""
+    first = next(iter(groups.values()), None)
+    if first is None:
+        return {}
+    baseline, challenger = first.values
+    found = stats.compare_metrics(
+        {label: group.values[baseline] for label, group in groups.items()},
+        {label: group.values[challenger] for label, group in groups.items()},
+        clusters=first.clusters,
+        better={label: group.better for label, group in groups.items()},
+        names=(baseline, challenger),
+        **asdict(sureness),
+    )
+    return corrected({label: [one] if one.n else [] for label, one in found.items()}, "metrics")
+
+
+def columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> dict[str, Array]:
     """One column a metric, its rows in the order in which samples first stand in the table."""
     own = scores[scores["system"] == system]
     wide = own.pivot_table(index="sample", columns="metric", values="value", dropna=False, sort=False, aggfunc="first")
@@ -76,6 +83,7 @@ def _columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> di
     return {each.label: wide[each.label].to_numpy(dtype=float) for each in metrics}
 
 
-def _bounds(metric: Metric) -> tuple[float, float] | None:
+def bounds(metric: Metric) -> Bounds | None:
+    """The ends of the metric's scale; None where one is open."""
     low, high = metric.bounds
     return None if low is None or high is None else (low, high)

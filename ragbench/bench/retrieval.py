@@ -8,20 +8,25 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import rankings
-from ragbench.bench import findings
+from ragbench.bench import consistency, curves, findings, slices, timing
+from ragbench.bench.consistency import first
+from ragbench.bench.families import Sureness
 from ragbench.bench.session import BenchError, Session, described, kept
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
-from ragbench.types import Hit, Question, Status
+from ragbench.types import Question, Ranking, Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ragbench.systems import Retrieval
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval, System
 
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
+PRIMARY = "mrr"
+MOST_REPEATS = 100
 MOST_RETRIEVED = 1000
 
 Unit = Literal["chunk", "url"]
@@ -37,6 +42,11 @@ def retrieval(
     k: int = 10,
     unit: Unit = "chunk",
     cluster_by: ClusterBy = "auto",
+    repeats: int = 3,
+    slice_by: str | Sequence[str] = slices.DIMENSIONS,
+    timed_questions: int = 400,
+    ef_searches: Sequence[int] = (10, 40, 160),
+    fresh_timings: bool = False,
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -47,11 +57,17 @@ def retrieval(
     dataset, systems, baseline: as in ragbench.toml where empty. metrics: labels such as "ndcg@10", comma-separated or
     as a list; empty for the specification's. k: how many chunks or pages of a ranking are looked at. unit: what is
     ranked, "chunk" or "url". cluster_by: "auto" groups questions by their cluster where the data set has clusters.
+    repeats: how often every question is asked, embedded and searched anew each time; 1 leaves retrieval_consistency
+    unmeasured. slice_by: any of "kind, language, source". timed_questions: how many questions are timed one by one;
+    0 for none. ef_searches: HNSW is compared with exact search at each of them, for systems with an embedder; empty
+    for no comparison. fresh_timings: read the clock again instead of showing what was kept for the same inputs.
 
     A mean is over the questions with at least one relevant document; one that a system did not answer counts 0. The
     others are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    request = _Request(_metrics(metrics, k), k, unit, cluster_by, level, resamples, seed)
+    clock = timing.Clock(timed_questions, tuple(ef_searches), fresh_timings)
+    sureness = Sureness(level, resamples, seed)
+    request = _Request(_metrics(metrics, k), k, unit, cluster_by, repeats, slices.chosen(slice_by), clock, sureness)
     return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
 
 
@@ -63,31 +79,53 @@ class _Request:
     k: int
     unit: Unit
     cluster_by: ClusterBy
-    level: float
-    resamples: int
-    seed: int
+    repeats: int
+    slice_by: tuple[str, ...]
+    clock: timing.Clock
+    sureness: Sureness
 
     def __post_init__(self) -> None:
         if self.unit not in ("chunk", "url"):
             raise BenchError(f"unit = {self.unit!r}: it is chunk or url")
         if self.cluster_by not in ("auto", "none"):
             raise BenchError(f"cluster_by = {self.cluster_by!r}: it is auto or none")
+        _whole("repeats", self.repeats, 1, MOST_REPEATS)
+        _whole("timed_questions", self.clock.questions, 0, 100_000)
+        for ef in self.clock.ef_searches:
+            _whole("each of ef_searches", ef, 1, 1000)
+
+    @property
+    def rankings(self) -> tuple[Metric, ...]:
+        """The metrics that read a ranking: all but retrieval_consistency."""
+        return tuple(each for each in self.metrics if each.grain == "ranking")
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that the page speaks of first, and by which slices are compared."""
+        return next((each for each in self.rankings if each.label == PRIMARY), self.metrics[0])
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise BenchError(f"{name} = {value!r}: a whole number from {low} to {high} is expected")
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
-    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MOST_RETRIEVED:
-        raise BenchError(f"k = {k!r}: a whole number from 1 to {MOST_RETRIEVED} is expected")
+    _whole("k", k, 1, MOST_RETRIEVED)
     known = catalogue()
     named = [part.strip() for part in (labels.split(",") if isinstance(labels, str) else labels) if part.strip()]
     if not named:
-        return tuple(
-            bound
-            for name in METRICS
-            for bound in ([known[name] @ cut for cut in known[name].cutoffs if cut <= k] or [known[name]])
+        return (
+            *(
+                bound
+                for name in METRICS
+                for bound in ([known[name] @ cut for cut in known[name].cutoffs if cut <= k] or [known[name]])
+            ),
+            known[consistency.NAME],
         )
     found = tuple(parse(label) for label in dict.fromkeys(named))
     for each in found:
-        if each.grain != "ranking":
+        if each.grain != "ranking" and each.label != consistency.NAME:
             raise BenchError(
                 f"{each.label} does not read a ranking; `ragbench metrics --grain ranking` lists those that do"
             )
@@ -106,47 +144,92 @@ def _measure(session: Session, request: _Request) -> Measurement:
     asked = [question for question in session.dataset.questions if _labelled(question, unit)]
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
-    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit))
     clusters = _clusters(asked) if request.cluster_by == "auto" else None
+    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, clusters)
+    ranked = {name: _ranking(asked, runs[0], request, pages) for name, runs in found.runs.items()}
     scores = pd.DataFrame(
-        [row for name in session.systems for row in _scores(name, asked, found[name], request, pages)],
+        [row for name, runs in found.runs.items() for row in _scores(name, asked, runs, ranked[name], request)],
         columns=list(SCORE_COLUMNS),
     )
-    sureness = findings.Sureness(request.level, request.resamples, request.seed)
-    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, sureness)
+    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, request.sureness)
+    labels = None if clusters is None else list(clusters.values())
+    firsts = {name: runs[0] for name, runs in found.runs.items()}
+    parts = slices.table(scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(sureness),
+            **asdict(request.sureness),
+            "primary": request.primary.label,
             "n_questions": len(asked),
             "n_without_relevant": len(session.dataset.questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
             "k": request.k,
-            "systems": described(session.settings, session.systems, {n: r.facts for n, r in found.items()}),
-            "stand_ins": [name for name, one in found.items() if one.is_stand_in],
-            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
+            "repeats": request.repeats,
+            "timed_questions": len(timing.chosen(asked, request.clock)),
+            "slices_left_out": slices.left_out(asked, request.slice_by),
+            "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
+            "stand_ins": [name for name, one in firsts.items() if one.is_stand_in],
+            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in firsts.items()},
         },
         scores=scores,
         questions=_questions(asked, unit, pages),
-        retrieved=_retrieved(asked, found, unit, pages, request.k),
+        retrieved=_retrieved(asked, firsts, unit, pages, request.k),
         estimates=estimates,
         comparisons=comparisons,
+        extra={
+            "curves": curves.table(ranked, request.k, labels, request.sureness),
+            "slices": parts,
+            "latencies": found.latencies,
+            "quantiles": timing.quantiles(found.latencies, request.sureness.level),
+            "indexes": found.indexes,
+        },
     )
 
 
-def _retrieve(session: Session, asked: Sequence[Question], depth: int) -> dict[str, Retrieval]:
+@dataclass(frozen=True)
+class _Found:
+    """All runs of every system, the first one first, and what the clock said."""
+
+    runs: dict[str, list[Retrieval]]
+    latencies: pd.DataFrame
+    indexes: pd.DataFrame
+
+
+def _retrieve(
+    session: Session, asked: Sequence[Question], depth: int, request: _Request, clusters: Mapping[str, str] | None
+) -> _Found:
     from ragbench.store import Store
     from ragbench.systems import make
 
+    chunks = len(session.dataset.chunks)
     with Store.open(session.settings) as store:
-        found: dict[str, Retrieval] = {}
+        runs: dict[str, list[Retrieval]] = {}
+        made: dict[str, System] = {}
         for name in session.systems:
-            system = make(name, session.settings, store, session.dataset)
-            with session.progress(name, len(session.dataset.chunks) + len(asked)) as progress:
-                found[name] = system.retrieve(asked, depth, progress=progress)
-    return found
+            made[name] = make(name, session.settings, store, session.dataset)
+            with session.progress(name, chunks + len(asked) * request.repeats) as progress:
+                once = made[name].retrieve(asked, depth, progress=progress)
+                runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
+        return _Found(runs, *_timed(session, store, made, asked, depth, request, clusters))
+
+
+def _timed(
+    session: Session,
+    store: Store,
+    made: Mapping[str, System],
+    asked: Sequence[Question],
+    depth: int,
+    request: _Request,
+    clusters: Mapping[str, str] | None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    data, clock = session.dataset.content_hash, request.clock
+    labels = None if clusters is None else list(clusters.values())
+    return (
+        timing.latencies(made, store, asked, depth, data, clock),
+        timing.indexes(made, store, asked, depth, data, clock, request.sureness, labels),
+    )
 
 
 def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
@@ -167,23 +250,29 @@ def _clusters(asked: Sequence[Question]) -> dict[str, str] | None:
     return labels if len(set(labels.values())) < len(labels) else None
 
 
+def _ranking(
+    asked: Sequence[Question], found: Retrieval, request: _Request, pages: Mapping[str, str | None]
+) -> Ranking:
+    retrieved = {question.id: hits for question, hits in zip(asked, found.hits, strict=True)}
+    return rankings.from_questions(asked, retrieved, unit=request.unit, pages=pages, depth=request.k)
+
+
 def _scores(
-    system: str,
-    asked: Sequence[Question],
-    found: Retrieval,
-    request: _Request,
-    pages: Mapping[str, str | None],
+    system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: _Request
 ) -> list[tuple[Any, ...]]:
     from ragbench.metrics.evaluation import evaluate
 
-    retrieved = {question.id: hits for question, hits in zip(asked, found.hits, strict=True)}
-    ranking = rankings.from_questions(asked, retrieved, unit=request.unit, pages=pages, depth=request.k)
-    values = evaluate(ranking, request.metrics)
-    return [
-        (system, each.label, question.id, float(value), Status.OK.value, "", None)
-        for each in request.metrics
-        for question, value in zip(asked, values[each.label], strict=True)
-    ]
+    values = evaluate(ranking, request.rankings)
+    rows: list[tuple[Any, ...]] = []
+    for each in request.metrics:
+        if each.label == consistency.NAME:
+            rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
+        else:
+            rows += [
+                (system, each.label, question.id, float(value), Status.OK.value, "", None)
+                for question, value in zip(asked, values[each.label], strict=True)
+            ]
+    return rows
 
 
 def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
@@ -206,7 +295,7 @@ def _retrieved(
     for name, one in found.items():
         for question, hits in zip(asked, one.hits, strict=True):
             gains = _gains(question, unit, pages)
-            for rank, (document, hit) in enumerate(_first(hits, unit)[:k], 1):
+            for rank, (document, hit) in enumerate(first(hits, unit)[:k], 1):
                 chunk = hit.chunk
                 rows.append(
                     (name, question.id, rank, chunk.id, chunk.url, hit.similarity, gains.get(document, 0.0), chunk.text)
@@ -218,10 +307,3 @@ def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> M
     if unit == "chunk":
         return question.relevant
     return rankings.by_page([[]], [question.relevant], pages, [question.relevant_urls])[1][0]
-
-
-def _first(hits: Sequence[Hit], unit: Unit) -> list[tuple[str, Hit]]:
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault((hit.chunk.url if unit == "url" else None) or hit.chunk.id, hit)
-    return list(first.items())
