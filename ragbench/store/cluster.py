@@ -274,16 +274,23 @@ def _can_enter(user: tuple[int, int], folder: Path) -> bool:
 
 
 def _reachable_copy(installed: Path, folder: Path) -> Path:
-    """The binaries once more, where the server's user can read them (root's Python is often below a closed /root)."""
+    """The binaries once more, where the server's user can read them (root's Python is often below a closed /root).
+
+    They find their libraries in a folder beside their package's, so both are copied in the same places.
+    """
     version = hashlib.sha256((installed / "bin" / "postgres").read_bytes()).hexdigest()[:16]
     copy = folder / f"postgresql-{version}"
+    inside = Path(installed.parent.name) / installed.name
     if not copy.is_dir():
         half_made = folder / f"copying-{os.getpid()}"
-        shutil.copytree(installed, half_made, symlinks=True, ignore=shutil.ignore_patterns("*.a", "include"))
+        unneeded = shutil.ignore_patterns("*.a", "include")
+        shutil.copytree(installed, half_made / inside, symlinks=True, ignore=unneeded)
+        libraries = installed.parent.with_name(f"{installed.parent.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, half_made / libraries.name, symlinks=True)
         for path in (half_made, *half_made.rglob("*")):
             if not path.is_symlink():
-                path.chmod(
-                    path.stat().st_mode | (0o755 if path.is_dir() else 0o644 | (path.stat().st_mode & 0o100) // 8)
-                )
+                executable = path.is_dir() or path.stat().st_mode & 0o100
+                path.chmod(0o755 if executable else 0o644)
         half_made.rename(copy)
-    return copy
+    return copy / inside

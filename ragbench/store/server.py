@@ -48,8 +48,9 @@ class ServerStatus:
         if self.running:
             process = f", process {self.pid}" if self.pid else ""
             return f"PostgreSQL {self.version} {place} is running{process}: {self.url}"
-        why = f" ({self.problem})" if self.problem else ""
-        return f"the PostgreSQL server {place} is not running{why}"
+        if self.embedded:
+            return f"the PostgreSQL server {place} is not running; `ragbench db start` starts it, and so does a run"
+        return f"the PostgreSQL server {place} does not answer ({self.problem}): {self.url}"
 
 
 def start(settings: Settings) -> ServerStatus:
@@ -93,7 +94,7 @@ def status(settings: Settings) -> ServerStatus:
 
     url = address(settings)
     cluster = None if settings.database_url is not None else cluster_of(settings)
-    known: dict[str, Any] = {"url": masked(url), "embedded": cluster is not None}
+    known: dict[str, Any] = {"url": masked(url.set(drivername="postgresql")), "embedded": cluster is not None}
     if cluster is not None:
         known |= {"folder": cluster.folder, "pid": cluster.pid()}
     try:
