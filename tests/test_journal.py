@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from typer.testing import CliRunner
 from ragbench.llm import Client, Completion, lines
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
-from ragbench.settings import Settings
+from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests.chat_server import ChatServer
@@ -255,3 +256,73 @@ def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
         assert journaled(store, name) >= len(told(tmp_path)) > 0
         asked = calls(url)
         assert asked - journaled(store, name) <= 32
+
+
+@pytest.fixture
+def own_server() -> Iterator[Settings]:
+    """Settings of a server that this test may kill."""
+    import shutil
+    import tempfile
+
+    from ragbench.store import server
+
+    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
+    outer.chmod(0o755)
+    chosen = Settings(database=DatabaseSettings(folder=outer / "postgres"))
+    yield chosen
+    server.stop(chosen)
+    shutil.rmtree(outer)
+
+
+@pytest.mark.slow
+def test_postgresql_killed_during_a_run_changes_no_score(own_server: Settings) -> None:
+    from ragbench.store import server
+
+    async def work(url: str, journal: DatabaseJournal) -> list[Completion]:
+        client = Client("database", settings(url, concurrency=8), journal=journal)
+        try:
+            return await asyncio.gather(*(client.complete(request(f"database {n}")) for n in range(200)))
+        finally:
+            await client.close()
+
+    with ChatServer(latency=0.05).running() as chat, Store.open(own_server) as store:
+        clean = Client("database", settings(chat.url, concurrency=200))
+        journal = DatabaseJournal(store.engine, revive=lambda: server.start(own_server))
+        wanted = [c.value for c in asyncio.run(_all(clean))]
+        calls_before = chat.calls
+
+        def kill() -> None:
+            while chat.calls < calls_before + 60:
+                time.sleep(0.01)
+            pid = server.status(own_server).pid
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found = asyncio.run(work(chat.url, journal))
+        killer.join()
+        assert [c.value for c in found] == wanted
+        assert chat.calls - calls_before <= 200 + 8
+        assert len(list(journal.rows("database"))) == 200
+
+
+async def _all(client: Client) -> list[Completion]:
+    try:
+        return await asyncio.gather(*(client.complete(request(f"database {n}")) for n in range(200)))
+    finally:
+        await client.close()
+
+
+def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlalchemy import create_engine
+
+    from ragbench.store import StoreError
+    from ragbench.store import journal as room
+
+    monkeypatch.setattr(room, "PATIENCE_SECONDS", 1.0)
+    gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
+    began = time.monotonic()
+    with pytest.raises(StoreError, match="writing the journal"):
+        DatabaseJournal(gone).record([row("gone", 1)])
+    assert time.monotonic() - began < 10

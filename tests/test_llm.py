@@ -502,6 +502,12 @@ class TestTally:
         assert (tally.asked, tally.done, tally.failed, tally.in_flight, tally.calls) == (40, 40, 0, 0, 20)
         assert tally.cost == pytest.approx((2.0 * tally.input_tokens + 10.0 * tally.output_tokens) / 1e6)
         assert 1 <= max(steps) <= 16
+        tally.in_flight, tally.failed = 3, 1
+        assert tally.seconds_left(10.0, total=61) == pytest.approx(20 * 10 / 20)
+        line = tally.describe(10.0, total=61)
+        assert line.startswith("40 of 61 answered (20 from the journal), 3 in flight, 1 failed")
+        assert line.endswith("left 0 min 10 s")
+        assert Tally().describe(0.0).endswith("left —")
 
     def test_unreported_usage_is_estimated_and_said(self) -> None:
         journal = MemoryJournal()

@@ -121,3 +121,12 @@ class Tally:
         paid = self.done - self.journaled
         left = (total or self.asked) - self.done - self.failed
         return left * seconds_so_far / paid if paid > 0 else None
+
+    def describe(self, seconds_so_far: float, total: int | None = None) -> str:
+        """One line for a progress bar: answered, in flight, failed, cost, time left (a dash while unknown)."""
+        left = self.seconds_left(seconds_so_far, total)
+        rest = "—" if left is None else f"{left // 60:.0f} min {left % 60:02.0f} s"
+        return (
+            f"{self.done} of {total or self.asked} answered ({self.journaled} from the journal), "
+            f"{self.in_flight} in flight, {self.failed} failed, cost {self.cost:.4f}, left {rest}"
+        )

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -52,12 +53,14 @@ class DatabaseJournal:
     """Rows of replies by key. The first row of a key stays; a later one with the same key changes nothing.
 
     A server that goes away is waited for, PATIENCE_SECONDS at most; then StoreError. Safe for several threads.
+    revive: called while waiting, to start a server that is ours (`server.start`); what it raises is tried again.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, revive: Callable[[], object] | None = None) -> None:
         # a statement of its own is a transaction of its own: half the round trips of begin, statement, commit
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._streaming = engine
+        self._revive = revive
         self._insert = text(_insert())
         self._find = select(*(journal.c[name] for name in COLUMNS)).where(
             journal.c.key == func.any(bindparam("keys", type_=None))
@@ -156,6 +159,6 @@ class DatabaseJournal:
                     with told_plainly(doing):
                         raise
             time.sleep(0.5)
-
-
-__all__ = ["COLUMNS", "DatabaseJournal", "JournalSize", "StoreError"]
+            if self._revive is not None:
+                with suppress(StoreError):
+                    self._revive()
