@@ -123,13 +123,7 @@ def script() -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """The style sheet of all pages."""
-    from pygments.formatters import HtmlFormatter
-
-    light = HtmlFormatter(style="friendly", cssclass="source").get_style_defs()
-    dark = HtmlFormatter(style="github-dark", cssclass="source").get_style_defs(":root:not([data-print]) .source")
-    views, page = ((TEMPLATE / name).read_text(encoding="utf-8") for name in ("views.css", "page.css"))
-    code = f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
-    return f"{views}\n{code}.source, .source pre {{ background: none !important; }}\n{page}"
+    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in ("views.css", "page.css"))
 
 
 @lru_cache(maxsize=1)

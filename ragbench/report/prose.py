@@ -54,9 +54,10 @@ def code(source: str) -> Markup:
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    return Markup(highlight(source, PythonLexer(), HtmlFormatter(nowrap=False, cssclass="source")))  # noqa: S704
+    marked = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
+    return Markup('<pre class="source" tabindex="0">{}</pre>').format(Markup(marked))  # noqa: S704 - pygments escapes
 
 
 def preformatted(text: str) -> Markup:
     """Text as it stands."""
-    return Markup("<pre>{}</pre>").format(escape(text))
+    return Markup('<pre tabindex="0">{}</pre>').format(escape(text))
