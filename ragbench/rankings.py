@@ -20,6 +20,7 @@ Unit = Literal["chunk", "url"]
 Ids = NDArray[np.integer[Any]]
 
 _FEW = 16  # relevant documents a question up to which comparing with each of them is faster than searching
+_NOBODY = -2  # in place of a judged document where a question has fewer than others; never retrieved
 _SHORT = 40  # ranks up to which comparing each pair of them is faster than sorting
 
 
@@ -140,20 +141,22 @@ def from_arrays(retrieved: Ids, questions: Ids, documents: Ids, gains: Array | N
         raise ValueError("a judged document has a negative number; those stand for empty places")
     if np.isnan(gains).any():
         raise ValueError("a gain is NaN: leave a document that nobody judged out")
-    ranks = _collapsed(np.ascontiguousarray(retrieved.T))
-    slots, values = _slots(len(retrieved), questions, documents, gains)
-    found, judged = _looked_up(ranks, slots, values)
-    positive = np.maximum(values, 0.0)
+    narrow = _narrowest(retrieved, documents)
+    ranks, lengths = _collapsed(np.ascontiguousarray(retrieved.T, dtype=narrow))
+    slots, values = _slots(len(retrieved), questions, documents.astype(narrow), gains)
+    has_zeros = bool((gains <= 0).any())
+    positive = np.maximum(values, 0.0) if has_zeros else values
+    found, judged = _looked_up(ranks, slots, positive, with_judged=has_zeros)
+    nonrelevant = ((slots >= 0) & (values <= 0)).sum(axis=0) if has_zeros else None
     unsorted = np.flatnonzero((positive[:-1] < positive[1:]).any(axis=0))
     positive[:, unsorted] = -np.sort(-positive[:, unsorted], axis=0)
     most = int((positive > 0).any(axis=1).sum())
-    has_zeros = bool((gains <= 0).any())
     return Ranking(
-        gains=np.maximum(found, 0.0, out=found).T,
+        gains=found.T,
         ideal=positive[:most].T,
-        lengths=(ranks >= 0).sum(axis=0),
-        judged=judged.T if has_zeros else None,
-        nonrelevant=((slots >= 0) & (values <= 0)).sum(axis=0) if has_zeros else None,
+        lengths=lengths,
+        judged=None if judged is None else judged.T,
+        nonrelevant=nonrelevant,
     )
 
 
@@ -190,8 +193,15 @@ def _with_ties(ranking: Ranking, ties: list[int]) -> Ranking:
     return replace(ranking, ties=np.array(ties, dtype=np.int64))
 
 
-def _collapsed(ranks: Ids) -> Ids:
-    """(depth, questions) with later copies and empty places taken out and the rest moved up; −1 at the end."""
+def _narrowest(*ids: Ids) -> type[np.signedinteger[Any]]:
+    """32 bits where all numbers fit in them: half the memory to go through."""
+    limits = np.iinfo(np.int32)
+    fits = all(limits.min < each.min(initial=0) and each.max(initial=0) < limits.max for each in ids)
+    return np.int32 if fits else np.int64
+
+
+def _collapsed(ranks: Ids) -> tuple[Ids, NDArray[np.int64]]:
+    """(depth, questions) with later copies and empty places taken out and the rest moved up, and how many are left."""
     keep = ranks >= 0
     if len(ranks) <= _SHORT:
         for late in range(1, len(ranks)):
@@ -203,24 +213,24 @@ def _collapsed(ranks: Ids) -> Ids:
         first = np.ones_like(keep)
         first[1:] = ordered[1:] != ordered[:-1]
         np.put_along_axis(keep, order, first & (ordered >= 0), axis=0)
+    if keep.all():
+        return ranks, np.full(ranks.shape[1], len(ranks))
     broken = np.flatnonzero((keep[1:] > keep[:-1]).any(axis=0))
-    if not keep.all():
-        ranks = np.where(keep, ranks, -1)
-    if len(broken):
-        order = np.argsort(~keep[:, broken], axis=0, kind="stable")
-        ranks[:, broken] = np.take_along_axis(ranks[:, broken], order, axis=0)
-    return ranks
+    ranks = np.where(keep, ranks, -1)
+    order = np.argsort(~keep[:, broken], axis=0, kind="stable")
+    ranks[:, broken] = np.take_along_axis(ranks[:, broken], order, axis=0)
+    return ranks, keep.sum(axis=0)
 
 
 def _slots(n: int, questions: Ids, documents: Ids, gains: Array) -> tuple[Ids, Array]:
-    """Judgements as (most a question, n) matrices of documents (−1 for none) and gains, each pair once."""
+    """Judgements as (most a question, n) matrices of documents (_NOBODY for none) and gains, each pair once."""
     if len(questions) and (questions[1:] < questions[:-1]).any():
         order = np.argsort(questions, kind="stable")
         questions, documents, gains = questions[order], documents[order], gains[order]
     counts = np.bincount(questions, minlength=n)
     most = int(counts.max(initial=0))
-    place = (np.arange(len(questions)) - (np.cumsum(counts) - counts)[questions]) * n + questions
-    slots = np.full((most, n), -1, dtype=np.int64)
+    place = (np.arange(len(questions)) - np.repeat(np.cumsum(counts) - counts, counts)) * n + questions
+    slots = np.full((most, n), _NOBODY, dtype=documents.dtype)
     values = np.zeros((most, n))
     slots.ravel()[place] = documents
     values.ravel()[place] = gains
@@ -229,29 +239,36 @@ def _slots(n: int, questions: Ids, documents: Ids, gains: Array) -> tuple[Ids, A
             for early in range(late):
                 again = np.flatnonzero((slots[late] == slots[early]) & (slots[late] >= 0))
                 values[early, again] = np.maximum(values[early, again], values[late, again])
-                slots[late, again], values[late, again] = -1, 0.0
+                slots[late, again], values[late, again] = _NOBODY, 0.0
         return slots, values
     order = np.lexsort((-gains, documents, questions))
     again = order[1:][(np.diff(questions[order]) == 0) & (np.diff(documents[order]) == 0)]
-    slots.ravel()[place[again]], values.ravel()[place[again]] = -1, 0.0
+    slots.ravel()[place[again]], values.ravel()[place[again]] = _NOBODY, 0.0
     return slots, values
 
 
-def _looked_up(ranks: Ids, slots: Ids, values: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The gain of each retrieved document, 0 for unjudged ones, and whether it was judged."""
-    gains, judged = np.zeros(ranks.shape), np.zeros(ranks.shape, dtype=bool)
+def _looked_up(ranks: Ids, slots: Ids, values: Array, *, with_judged: bool) -> tuple[Array, NDArray[np.bool_] | None]:
+    """The gain of each retrieved document, 0 for unjudged ones, and where asked whether it was judged."""
+    gains = np.zeros(ranks.shape)
     if len(slots) <= _FEW:
-        for documents, known in zip(slots, values, strict=True):
-            place = np.flatnonzero(ranks == np.where(documents >= 0, documents, -2))
-            judged.ravel()[place] = True
-            gains.ravel()[place] = known[place % len(known)]
-        return gains, judged
+        judged = np.zeros(ranks.shape, dtype=bool)
+        single = float(values.max(initial=0.0))
+        graded = bool(((values != single) & (slots >= 0)).any())
+        for rank, retrieved in enumerate(ranks):
+            for documents, known in zip(slots, values, strict=True):
+                same = retrieved == documents
+                judged[rank] |= same
+                if graded:
+                    np.copyto(gains[rank], known, where=same)
+            if not graded:
+                np.multiply(judged[rank], single, out=gains[rank])
+        return gains, judged if with_judged else None
     order = np.argsort(slots, axis=0, kind="stable")
-    spread = int(max(slots.max(initial=0), ranks.max(initial=0))) + 2
-    offset = np.arange(ranks.shape[1], dtype=np.int64) * spread + 1
+    spread = int(max(slots.max(initial=0), ranks.max(initial=0))) + 3
+    offset = np.arange(ranks.shape[1], dtype=np.int64) * spread + 2
     keys = (np.take_along_axis(slots, order, axis=0) + offset).T.ravel()
     wanted = ranks + offset
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    judged = (keys[place] == wanted) & (ranks >= 0)
-    gains = np.where(judged, np.take_along_axis(values, order, axis=0).T.ravel()[place], 0.0)
-    return gains, judged
+    same = (keys[place] == wanted) & (ranks >= 0)
+    np.copyto(gains, np.take_along_axis(values, order, axis=0).T.ravel()[place], where=same)
+    return gains, same if with_judged else None
