@@ -3,5 +3,6 @@
 from ragbench.bench.embeddings import embeddings
 from ragbench.bench.retrieval import retrieval
 from ragbench.bench.session import BenchError, check
+from ragbench.bench.sources import sources
 
-__all__ = ["BenchError", "check", "embeddings", "retrieval"]
+__all__ = ["BenchError", "check", "embeddings", "retrieval", "sources"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ragbench.bench import projection, spread
+from ragbench.bench import projection, spread, topics
 from ragbench.bench.findings import Sureness
 from ragbench.bench.session import BenchError, Session, kept
 from ragbench.datasets import Dataset
@@ -46,7 +46,8 @@ def embeddings(
 ) -> Measurement:
     """Embed the same texts with every embedder and measure the space they lie in.
 
-    embedders: names of the tables [embedders.NAME] in ragbench.toml, comma-separated or as a list; all where empty.
+    embedders: names of the tables [embedders.NAME] in ragbench.toml, comma-separated or as a list; those
+        of the configured systems where empty.
     texts: "chunks" or "questions". neighbors: how many nearest others count in a text's neighbour distance.
     near: two texts are near-duplicates where their distance is at most this share of the mean pairwise distance.
     listed: how many closest pairs and outliers are listed. projected: texts in the picture at most, drawn at random
@@ -143,7 +144,9 @@ def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts:
 
 def _embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
     asked = given.split(",") if isinstance(given, str) else given
-    names = list(dict.fromkeys(name.strip() for name in asked if name.strip())) or list(settings.embedders)
+    used = [system.embedder for system in settings.systems.values() if system.embedder is not None]
+    names = list(dict.fromkeys(name.strip() for name in asked if name.strip()))
+    names = names or list(dict.fromkeys(used)) or list(settings.embedders)
     for name in names:
         if name not in settings.embedders:
             raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")
@@ -193,7 +196,7 @@ def _space(
             "spectrum": spread.spectrum(name, geometry),
             "closest": closest,
             "outliers": _outliers(name, geometry, ids, request.listed),
-            "projection": _projection(name, vectors, ids, drawn, request),
+            **_pictured(name, vectors, items, drawn, request),
         },
     )
 
@@ -260,22 +263,27 @@ def _outliers(name: str, geometry: Geometry, ids: np.ndarray, listed: int) -> pd
     )
 
 
-def _projection(name: str, vectors: Vectors, ids: np.ndarray, drawn: np.ndarray, request: _Request) -> pd.DataFrame:
+def _pictured(
+    name: str, vectors: Vectors, items: Sequence[Chunk | Question], drawn: np.ndarray, request: _Request
+) -> dict[str, pd.DataFrame]:
+    """The tables `projection` and `clusters`: coordinates of the drawn texts, and clusters to colour them by."""
     import pandas as pd
 
-    from ragbench.bench.topics import cluster
-
+    seed = request.sureness.seed
     chosen = vectors[drawn]
-    found = projection.project(chosen, distance=request.distance, seed=request.sureness.seed) if len(drawn) else {}
+    found = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
     columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]
     if not found:
-        return pd.DataFrame(
-            {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
-        )
-    groups = cluster(chosen, seed=request.sureness.seed)
+        empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
+        return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=["system", "cluster", "words"])}
+    groups = topics.clusters(chosen, seed)
+    words = topics.typical_words([items[row].text for row in drawn], groups, 3)
     places = np.column_stack([found[2], found[3]])
-    made = pd.DataFrame({"system": name, "text": ids[drawn], "cluster": groups.labels + 1})
-    return made.assign(**{column: places[:, number] for number, column in enumerate(columns[3:])})
+    made = pd.DataFrame({"system": name, "text": [items[row].id for row in drawn], "cluster": groups + 1})
+    return {
+        "projection": made.assign(**{column: places[:, number] for number, column in enumerate(columns[3:])}),
+        "clusters": pd.DataFrame({"system": name, "cluster": range(1, len(words) + 1), "words": words}),
+    }
 
 
 def _texts(items: Sequence[Chunk | Question], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

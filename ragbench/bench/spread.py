@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_COMPONENTS = 400  # points of the drawn spectrum
-BINS = 60
+BINS = 240  # of all pairs, from 0 to the greatest distance possible: the set itself fills a part of them
+FEWEST_BINS, MOST_BINS = 6, 60  # of neighbour distances
 
 
 def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEstimate]:
@@ -104,7 +105,8 @@ def histograms(name: str, geometry: Geometry) -> pd.DataFrame:
     import pandas as pd
 
     counts, edges = geometry.histogram(BINS)
-    near, near_edges = np.histogram(geometry.nn_distances, bins=BINS // 2)
+    automatic = len(np.histogram_bin_edges(geometry.nn_distances.ravel(), bins="auto")) - 1
+    near, near_edges = np.histogram(geometry.nn_distances, bins=min(max(automatic, FEWEST_BINS), MOST_BINS))
     parts = [("nearest", near, near_edges), ("pairs", counts, edges)]
     return pd.concat(
         [

@@ -1,124 +1,76 @@
-"""Groups of vectors by KMeans, their number given or chosen by silhouette, and words that tell them apart."""
+"""What a group of texts is about: the words that tell it from the other groups, and the texts at its centre."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ragbench.bench.session import BenchError
-from ragbench.types import Array, Vectors
+Labels = NDArray[np.int64]
 
-MOST_SCORED = 5000  # vectors that a silhouette is computed on: it grows with their square
-STARTS = 10
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_COMMON = 0.08  # of the texts: a word in more of them (how, what, for) says nothing of a topic
+_FLOOR = 0.01  # of a share outside the group: a word of one text is no proof that others lack it
 
 
-@dataclass(frozen=True)
-class Groups:
-    """labels: (N,) group of each vector, numbered from 0 by size, largest first; central: rows nearest their centre.
-
-    silhouettes: mean silhouette by number of groups, of those that were tried.
-    """
-
-    labels: NDArray[np.int64]
-    distances: Array
-    silhouettes: dict[int, float]
-
-    @property
-    def count(self) -> int:
-        return int(self.labels.max()) + 1 if len(self.labels) else 0
-
-    def members(self, group: int) -> NDArray[np.int64]:
-        """Rows of a group, those nearest its centre first."""
-        rows = np.flatnonzero(self.labels == group)
-        return rows[np.argsort(self.distances[rows], kind="stable")]
-
-
-def cluster(vectors: Vectors, count: int = 0, between: tuple[int, int] = (2, 20), seed: int = 0) -> Groups:
-    """KMeans on directions (rows of length 1): the cosine is what search compares.
-
-    count: how many groups; 0 chooses the number in `between` with the highest mean silhouette (Rousseeuw 1987).
-    Raises BenchError for a count that the vectors cannot be parted into.
-    """
+def clusters(vectors: ArrayLike, seed: int) -> Labels:
+    """(N,) the cluster of each vector, by KMeans with the number of clusters that silhouette chooses."""
     from threadpoolctl import threadpool_limits
 
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=float)
-    distinct = len(np.unique(rows, axis=0))
-    if count and not 1 <= count <= distinct:
-        raise BenchError(f"n_topics = {count}: from 1 to {distinct}, as many as there are different texts")
-    low, high = between
-    if not 2 <= low <= high:
-        raise BenchError(f"a range of topics is (lowest, highest) from 2; got {between}")
-    with threadpool_limits(1):  # sums in one order: the same groups on every machine
-        tried = [count] if count else range(low, min(high, distinct - 1) + 1)
-        fitted = {number: _fit(rows, number, seed) for number in tried} or {1: _fit(rows, 1, seed)}
-        scores = {number: _silhouette(rows, labels, seed) for number, (labels, _) in fitted.items() if number > 1}
-    best = max(scores, key=lambda number: (scores[number], -number)) if scores else next(iter(fitted))
-    labels, distances = fitted[best]
-    return Groups(_by_size(labels), distances, scores)
+    from ragbench.metrics.sources import topic_coverage
+
+    rows = directions(vectors)
+    with threadpool_limits(1):  # sums in one order: the same clusters whatever the number of threads
+        return topic_coverage(rows, [()] * len(rows), seed=seed).labels
 
 
-def _fit(rows: Array, count: int, seed: int) -> tuple[NDArray[np.int64], Array]:
-    from sklearn.cluster import KMeans
-
-    made = KMeans(n_clusters=count, n_init=STARTS, random_state=seed).fit(rows)
-    distances = np.linalg.norm(rows - made.cluster_centers_[made.labels_], axis=1)
-    return made.labels_.astype(np.int64), np.round(distances, 9)
-
-
-def _silhouette(rows: Array, labels: NDArray[np.int64], seed: int) -> float:
-    from sklearn.metrics import silhouette_score
-
-    if not 1 < len(np.unique(labels)) < len(rows):
-        return -1.0
-    limit = MOST_SCORED if len(rows) > MOST_SCORED else None
-    return float(silhouette_score(rows, labels, sample_size=limit, random_state=seed))
+def directions(vectors: ArrayLike) -> NDArray[np.float64]:
+    """(N, width) rows of length 1: what search by cosine compares; a row of length 0 stays."""
+    rows = np.asarray(vectors, dtype=float)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
 
 
-def _by_size(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same groups, numbered from the largest; among equals from the one that a row names first."""
-    groups, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    order = groups[np.lexsort((first, -counts))]
-    places = np.empty(int(groups.max()) + 1, dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return places[labels]
-
-
-def typical_words(texts: Sequence[str], labels: NDArray[np.int64], most: int = 5) -> list[list[str]]:
-    """For each group the words that stand in it far more often than in the others (class-based TF-IDF).
-
-    A word counts once a text. Words of one text only are no sign of a group unless the group has nothing else.
-    """
-    seen = [Counter(set(_words(text))) for text in texts]
-    groups = int(labels.max()) + 1 if len(labels) else 0
-    counts = [Counter[str]() for _ in range(groups)]
-    for words, label in zip(seen, labels, strict=True):
-        counts[int(label)].update(words)
-    total = Counter[str]()
-    for one in counts:
-        total.update(one)
-    sizes = np.bincount(labels, minlength=groups)
+def central(vectors: ArrayLike, labels: Labels) -> list[list[int]]:
+    """Rows of each group, those nearest to its mean first."""
+    rows = np.asarray(vectors, dtype=float)
     found = []
-    for group, one in enumerate(counts):
-        rest = max(len(texts) - int(sizes[group]), 1)
-        scored = sorted(
-            one, key=lambda word: (one[word] < 2, -_lift(one[word], sizes[group], total[word], rest), word)
-        )  # fmt: skip
-        found.append(scored[:most])
+    for group in range(int(labels.max(initial=-1)) + 1):
+        members = np.flatnonzero(labels == group)
+        distances = np.linalg.norm(rows[members] - rows[members].mean(axis=0), axis=1).round(9)
+        found.append(members[np.argsort(distances, kind="stable")].tolist())
     return found
 
 
-def _lift(inside: int, size: int, everywhere: int, rest: int) -> float:
-    """Share of the group's texts with the word, weighted by how much rarer it is outside."""
-    share, other = inside / max(size, 1), (everywhere - inside) / rest
-    return float(share * np.log((share + 0.01) / (other + 0.01)))
+def typical_words(texts: Sequence[str], labels: Labels, most: int = 4) -> list[list[str]]:
+    """For each group the words whose share of its texts is highest against their share of the others.
+
+    A word counts once a text and has at least three letters; words of one text alone, and those that texts of every
+    kind have, come last.
+    """
+    groups = int(labels.max(initial=-1)) + 1
+    inside = [Counter[str]() for _ in range(groups)]
+    for text, label in zip(texts, labels, strict=True):
+        inside[int(label)].update(set(words(text)))
+    everywhere = Counter[str]()
+    for counts in inside:
+        everywhere.update(counts)
+    common = max(_COMMON * len(texts), 3) if groups > 1 else len(texts)
+    sizes = np.bincount(labels, minlength=groups)
+
+    def rank(word: str, group: int) -> tuple[bool, float, str]:
+        own = inside[group][word] / sizes[group]
+        other = (everywhere[word] - inside[group][word]) / max(len(texts) - int(sizes[group]), 1)
+        unusable = everywhere[word] < 2 or everywhere[word] > common
+        return unusable, -float(own * np.log((own + _FLOOR) / (other + _FLOOR))), word
+
+    return [sorted(counts, key=partial(rank, group=group))[:most] for group, counts in enumerate(inside)]
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a text with three letters and more, case folded, ё as е."""
     return [word.replace("ё", "е") for word in _WORD.findall(text.casefold())]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -13,6 +12,7 @@ from markupsafe import Markup
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -105,6 +105,9 @@ class Material:
             for number in (e.value, e.low, e.high)
             if number is not None and math.isfinite(number)
         ]
+        declared = self.declaration(metric)
+        if declared is not None and declared.bounds[1] is None and all(number == round(number) for number in numbers):
+            return 0  # a count
         largest = max(numbers, default=0.0)
         return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
 
@@ -170,6 +173,18 @@ class Material:
             found.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
         return found
 
+    def kept(self, name: str) -> pd.DataFrame:
+        """A table of the measurement's own; empty where it has none of that name."""
+        import pandas as pd
+
+        return self.measurement.extra.get(name, pd.DataFrame())
+
+    @cached_property
+    def texts(self) -> dict[str, Mapping[str, Any]]:
+        """Texts of the table `texts` by id, each with what is known of where it stands."""
+        table = self.kept("texts")
+        return {str(row["id"]): row for row in _records(table)} if len(table) else {}
+
     @cached_property
     def chunk_texts(self) -> dict[str, str]:
         """Texts by chunk id, of all that was retrieved and of the table `chunks` where the measurement has one."""
@@ -183,10 +198,7 @@ class Material:
 
 
 def _declaration(label: str) -> Metric | None:
-    import importlib
-
-    with contextlib.suppress(ModuleNotFoundError):
-        importlib.import_module("ragbench.metrics.catalogue")
+    catalogue()  # so that a page drawn again knows the metrics that a measurement would have imported
     try:
         return parse(label)
     except (ValueError, TypeError):

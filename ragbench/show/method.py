@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show import descriptions
 from ragbench.show.material import Material, listed
 from ragbench.show.provenance import IDENTITIES, flat
 from ragbench.show.table import method_name
@@ -16,7 +17,10 @@ from ragbench.types import Verdict
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """Sentences on intervals, tests, families and clusters, then the systems and the metrics in a folded list."""
-    sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
+    if material.facts.get("describes"):
+        sentences = descriptions.method(material)
+    else:
+        sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
     text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
     return text + _systems(material) + _metrics(material)
 
@@ -144,6 +148,8 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "index": _("index"),
         "width": _("width of vectors"),
         "recall_against_exact": _("recall against exact search"),
+        "near_duplicates": _("pairs of texts that are nearly the same"),
+        "near_distance": _("distance below which two texts are nearly the same"),
         "chunks_truncated": _("passages cut to the model's length"),
         "callable": _("function"),
         "results": _("logged results"),

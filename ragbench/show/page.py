@@ -10,11 +10,27 @@ from markupsafe import Markup
 
 from ragbench import language as languages
 from ragbench.measurement import Measurement
-from ragbench.show import answer, intervals, method, provenance, questions, summary, table, worst
+from ragbench.show import (
+    answer,
+    chart,
+    intervals,
+    measures,
+    method,
+    neighbours,
+    provenance,
+    questions,
+    space,
+    summary,
+    table,
+    worst,
+)
+from ragbench.show import map as maps
 from ragbench.show.material import Material
 from ragbench.show.view import View
 
-VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance", "summary")
+COMPARING = ("answer", "intervals", "table", "worst", "questions", "method", "provenance", "summary")
+DESCRIBING = ("measures", "distances", "spectrum", "closest", "outliers", "map")
+VIEWS = COMPARING + DESCRIBING
 
 
 class Page:
@@ -54,6 +70,39 @@ class Page:
         """Every question with its values and what each system retrieved; the first `limit` of them."""
         return self._view("questions", lambda m, p: questions.draw(m, p, limit), limit=limit)
 
+    def measures(self) -> View:
+        """Values with intervals and meanings, of a page that describes and does not compare."""
+        return self._view("measures", measures.draw)
+
+    def distances(self) -> View:
+        """How distances to nearest neighbours, and of all pairs, are spread."""
+        return self._view("distances", space.distances, figure=self._figure("histograms", space.distances_figure))
+
+    def spectrum(self) -> View:
+        """How much of the variance the first principal components hold."""
+        return self._view("spectrum", space.spectrum, figure=self._figure("spectrum", space.spectrum_figure))
+
+    def closest(self, count: int = 10) -> View:
+        """The closest pairs of texts of each embedder, near-duplicates marked."""
+        return self._view("closest", lambda m, p: neighbours.closest(m, p, _counted("closest", count)), count=count)
+
+    def outliers(self, count: int = 10) -> View:
+        """The texts that lie farthest from their nearest neighbour."""
+        return self._view("outliers", lambda m, p: neighbours.outliers(m, p, _counted("outliers", count)), count=count)
+
+    def map(self, dimensions: int = 2, colour: str = "auto") -> View:
+        """The texts as points in 2 or 3 dimensions; colour: auto, page, folder, section, kind or cluster."""
+        if dimensions not in maps.AXES or colour not in maps.COLOURS:
+            known = ", ".join(maps.COLOURS)
+            raise ValueError(f"map({dimensions}, {colour!r}): dimensions are 2 or 3, the colour is one of {known}")
+        return self._view(
+            "map",
+            lambda m, p: maps.draw(m, p, dimensions, colour),
+            figure=maps.notebook_figure(self._material, dimensions, colour),
+            dimensions=dimensions,
+            colour=colour,
+        )
+
     def method(self) -> View:
         """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean."""
         return self._view("method", method.draw)
@@ -78,6 +127,10 @@ class Page:
         made: View = getattr(self, name)(**options)
         return made
 
+    def _figure(self, table: str, make: Callable[[Material], dict[str, Any]]) -> dict[str, Any] | None:
+        """A figure for JupyterLab; None where its table is empty."""
+        return chart.in_notebook(make(self._material)) if len(self._material.kept(table)) else None
+
     def _view(
         self,
         name: str,
@@ -94,3 +147,9 @@ class Page:
             draw=lambda present: draw(self._material, present),
             figure=figure,
         )
+
+
+def _counted(view: str, count: int) -> int:
+    if count < 1:
+        raise ValueError(f"{view}({count}): a count is a whole number from 1")
+    return count

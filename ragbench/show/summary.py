@@ -24,7 +24,9 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def key_metrics(material: Material) -> list[str]:
     """The primary metric and those declared first, as many as an index has room for."""
+    wanted = [name for name in material.facts.get("key_metrics", ()) if name in material.metrics]
     named = [material.primary] if material.primary is not None else []
+    named += [name for name in wanted if name not in named]
     return (named + [metric for metric in material.metrics if metric not in named])[:KEY_METRICS]
 
 

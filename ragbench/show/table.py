@@ -9,6 +9,7 @@ from markupsafe import Markup
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
+from ragbench.show.questions import behind
 from ragbench.show.text import anchor, shown
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -30,15 +31,16 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         _("Values and comparisons"),
         "rb-long" if build is _long else "rb-wide",
         made,
-        _measured(material) + notes.html(),
+        _measured(material) + notes.html() + behind(material, present),
     )
 
 
 class Notes:
     """Footnotes in the order in which the table calls for them."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: Material, prefix: str = "note") -> None:
         self._material = material
+        self._prefix = prefix
         self._called: dict[tuple[str, str], int] = {}
 
     def mark(self, estimate: Estimate | Comparison) -> Markup:
@@ -47,8 +49,8 @@ class Notes:
             return Markup("")
         note = "few_moved" if estimate.note == "few" and isinstance(estimate, Comparison) else estimate.note
         number = self._called.setdefault((note, estimate.method), len(self._called) + 1)
-        return Markup('<sup><a href="#note-{0}" aria-label="{1}">{2}</a></sup>').format(
-            number, self._material.text("note {n}", n=number), _letter(number)
+        return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
+            f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
         )
 
     def html(self) -> Markup:
@@ -56,8 +58,8 @@ class Notes:
         if not self._called:
             return Markup("")
         items = Markup("").join(
-            Markup('<li id="note-{}"><sup>{}</sup> {}</li>').format(
-                number, _letter(number), explained(self._material, note, method)
+            Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
+                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method)
             )
             for (note, method), number in self._called.items()
         )
@@ -75,6 +77,11 @@ def explained(material: Material, note: str, method: str) -> str:
         "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
         "no_bca": _("the plain bootstrap interval does not exist for these values"),
         "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
+        "count": _("a count has no uncertainty of sampling"),
+        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
+        "dimensions": _(
+            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
+        ),
         "undefined": _("the number is not defined on some resamples"),
     }
     name = method_name(material, method)
@@ -94,6 +101,7 @@ def method_name(material: Material, method: str) -> str:
         "bonett_price": _("Bonett–Price interval"),
         "t": _("Student's t interval"),
         "delta": _("normal interval"),
+        "u_statistic": _("interval of a U-statistic"),
         "none": _("no interval"),
     }
     return names.get(method, method)
@@ -168,7 +176,7 @@ def _metric_head(material: Material, metric: str) -> Markup:
 def _metric_name(material: Material, metric: str) -> Markup:
     lower = material.text("lower is better") if material.lower_is_better(metric) else ""
     small = Markup(" <small>{}</small>").format(lower) if lower else ""
-    return Markup("{}{}").format(shown(metric), small)
+    return Markup("{}{}").format(shown(metric).replace("_", Markup("_<wbr>")), small)
 
 
 def _value_title(material: Material) -> str:
@@ -188,10 +196,14 @@ def p_title(material: Material) -> str:
     adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
     if not adjusted:
         return material.text("p")
-    family = adjusted[0].family.lower()
-    names = {"holm": "Holm", "tukey": "Tukey", "max-t": "max-T", "benjamini": "Benjamini–Hochberg"}
-    by = next((name for key, name in names.items() if key in family), None)
-    return f"p ({by})" if by else material.text("p (corrected)")
+    return corrected_title(material, adjusted[0].family)
+
+
+def corrected_title(material: Material, family: str) -> str:
+    """`p (Holm)`: the name of a corrected p by what its family says of the correction."""
+    names = {"tukey": "max-T", "max-t": "max-T", "holm": "Holm", "benjamini": "Benjamini–Hochberg"}
+    by = dict.fromkeys(name for key, name in names.items() if key in family.lower())
+    return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
 
 
 def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:

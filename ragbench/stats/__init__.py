@@ -3,7 +3,8 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
-from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p
+from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p, randomization_p
+from ragbench.stats.distinct import distinct
 from ragbench.stats.estimates import estimate, estimate_many
 from ragbench.stats.families import adjust, benjamini_hochberg, holm
 from ragbench.stats.histograms import cells
@@ -32,6 +33,7 @@ __all__ = [
     "compare_metrics",
     "compare_statistic",
     "confusion",
+    "distinct",
     "equivalence_p",
     "estimate",
     "estimate_many",
@@ -47,6 +49,7 @@ __all__ = [
     "prediction_powered",
     "prediction_powered_comparison",
     "quantile",
+    "randomization_p",
     "rank_test_p",
     "resample",
     "sample_size",

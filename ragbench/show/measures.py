@@ -1,0 +1,48 @@
+"""The table of a page that describes and does not judge: one row a measure with its meaning, one column a system."""
+
+from __future__ import annotations
+
+import math
+
+from markupsafe import Markup
+
+from ragbench.show.intervals import named
+from ragbench.show.material import Material
+from ragbench.show.table import DASH, Notes, spread
+from ragbench.show.text import anchor, shown
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """Values with their intervals; a dash and a footnote for what has none."""
+    _ = material.text
+    if not material.metrics:
+        return Markup("<p>{}</p>").format(_("Nothing was measured."))
+    notes = Notes(material)
+    heads = Markup("").join(
+        Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems
+    )
+    rows = Markup("").join(_row(material, metric, notes) for metric in material.metrics)
+    return Markup(
+        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-table rb-wide rb-measures">'
+        "<thead><tr><th scope=col>{}</th>{}</tr></thead><tbody>{}</tbody></table></div>{}"
+    ).format(_("Measures"), _("measure"), heads, rows, notes.html())
+
+
+def _row(material: Material, metric: str, notes: Notes) -> Markup:
+    declared = material.declaration(metric)
+    meaning = "" if declared is None else Markup("<small>{}</small>").format(material.text(declared.summary))
+    cells = Markup("").join(_value(material, name, metric, notes) for name in material.systems)
+    return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
+        anchor("measure", metric), shown(metric), meaning, cells
+    )
+
+
+def _value(material: Material, system: str, metric: str, notes: Notes) -> Markup:
+    estimate = material.estimate(system, metric)
+    if estimate is None:
+        content = Markup("{}").format(DASH)
+    else:
+        content = Markup("{}{}").format(spread(material.value(estimate, metric)), notes.mark(estimate))
+        if math.isnan(estimate.value):
+            content += Markup(" <small>{}</small>").format(material.text("not measured"))
+    return Markup('<td data-label="{}">{}</td>').format(shown(system), content)
