@@ -87,6 +87,35 @@ def test_against_a_baseline_fewer_pairs_are_in_the_family() -> None:
     assert found[0].p_adjusted <= everyone["a"].p_adjusted + 0.02
 
 
+def test_max_t_sees_a_small_steady_difference_that_tukey_does_not() -> None:
+    """A re-ranked run is a little better nearly everywhere; the third system is far away and noisy."""
+    rng = np.random.default_rng(0)
+    first = rng.random(80)
+    table = {"run": first, "re-ranked": first + rng.normal(0.01, 0.02, 80), "other": rng.random(80)}
+    pair = [stats.compare_many(table, method="tukey")[0], stats.compare_many(table, method="max_t")[0]]
+    assert {(one.baseline, one.challenger) for one in pair} == {("run", "re-ranked")}
+    assert pair[0].p == pair[1].p < 0.001
+    assert pair[0].verdict is Verdict.NOT_SHOWN
+    assert (pair[1].verdict, pair[1].family) == (Verdict.BETTER, "3, max-T")
+
+
+def test_max_t_is_the_step_down_procedure_of_a_plain_loop() -> None:
+    rng = np.random.default_rng(3)
+    table = np.round(rng.random((30, 4)) + np.array([0, 0.02, 0.1, 0.15]), 2)
+    pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
+    moved = np.column_stack([table[:, b] - table[:, a] for a, b in pairs])
+    scale = np.sqrt((moved**2).sum(axis=0))
+    observed = np.abs(moved.sum(axis=0)) / scale
+    drawn = np.abs(rng.choice([-1, 1], (20_000, 30)) @ moved) / scale
+    expected, reached = np.empty(6), 0.0
+    left = list(np.argsort(-observed))
+    while left:
+        reached = max(reached, float(np.mean(drawn[:, left].max(axis=1) >= observed[left[0]] - 1e-9)))
+        expected[left.pop(0)] = reached
+    found = stats.compare_many({str(k): table[:, k] for k in range(4)}, method="max_t", resamples=20_000)
+    assert [one.p_adjusted for one in found] == pytest.approx(expected, abs=0.015)
+
+
 def test_two_systems_need_no_correction() -> None:
     rng = np.random.default_rng(4)
     first = rng.random(80)
@@ -115,5 +144,7 @@ def test_bad_systems_are_named() -> None:
         stats.compare_many({"a": [1.0]})
     with pytest.raises(ValueError, match="baseline is one of a, b; got 'z'"):
         stats.compare_many({"a": [1.0], "b": [1.0]}, baseline="z")
+    with pytest.raises(ValueError, match="method is tukey or max_t; got 'dunn'"):
+        stats.compare_many({"a": [1.0], "b": [1.0]}, method="dunn")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a 1, b 2"):
         stats.compare_many({"a": [1.0], "b": [1.0, 2.0]})

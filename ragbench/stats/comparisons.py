@@ -124,6 +124,21 @@ def compare_metrics(
     return {name: found[name] for name in shared}
 
 
+def randomization_p(
+    differences: ArrayLike, *, clusters: Labels | None = None, resamples: int = 10_000, seed: int = 0
+) -> Array:
+    """The p-values of `compare` alone, for a (questions, metrics) matrix of differences without gaps.
+
+    (metrics,) two-sided p of sign flips, whole clusters together. Raises ValueError for NaN or infinities.
+    """
+    matrix = np.asarray(differences, dtype=np.float64)
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    if not np.isfinite(matrix).all():
+        raise ValueError("differences are finite numbers: leave out questions that one side was not measured on")
+    units = units_of(matrix, as_codes(clusters, len(matrix)))
+    return np.array([p for p, _ in _tests(units, check_resamples(resamples), np.random.default_rng(seed))])
+
+
 def _check_test(test: str, clusters: Labels | None) -> None:
     if test not in get_args(Test):
         raise ValueError(f"test is one of {', '.join(get_args(Test))}; got {test!r}")

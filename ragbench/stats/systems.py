@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats.comparisons import compare_metrics
+from ragbench.stats.draws import sign_flips
 from ragbench.stats.families import with_adjusted
 from ragbench.stats.samples import Labels, Units, as_codes, as_values, units_of
 from ragbench.types import Array, Better, Comparison
@@ -21,6 +23,7 @@ def compare_many(
     systems: Mapping[str, ArrayLike],
     baseline: str | None = None,
     *,
+    method: Literal["tukey", "max_t"] = "tukey",
     clusters: Labels | None = None,
     better: Better = "higher",
     level: float = 0.95,
@@ -33,11 +36,19 @@ def compare_many(
     systems: name to one number a question, in the same order. A question that one system was not measured on is left
     out for all, because the test shuffles whole questions; `n_dropped` counts it.
 
-    p is of the pair alone (as in `compare`). p_adjusted is randomized Tukey's (Carterette 2012, section 4.2): within
-    every question, or for whole clusters, the systems' values change hands at random; the largest difference of any
-    compared pair of means over all resamples tells how large a difference chance alone gives. It holds the family-wise
-    error rate and, because pairs share questions, loses far less power than Bonferroni or unpaired Tukey.
+    p is of the pair alone (as in `compare`). p_adjusted holds the family-wise error rate, by one of two methods.
+
+    "tukey": randomized Tukey (Carterette 2012, section 4.2). Within every question, or for whole clusters, the
+    systems' values change hands at random; the largest difference of any compared pair of means over all resamples
+    tells how large a difference chance alone gives. Pairs share questions, so far less power is lost than by
+    Bonferroni or unpaired Tukey. But every pair is measured by one yardstick: a small, steady difference of two
+    near-equal systems (a re-ranked run and its original) is hardly seen.
+
+    "max_t": every pair's difference over its own standard error, the questions' signs flipped for all pairs together,
+    stepping down from the largest (Westfall, Young 1993, algorithm 2.8). It sees such differences.
     """
+    if method not in ("tukey", "max_t"):
+        raise ValueError(f"method is tukey or max_t; got {method!r}")
     if len(systems) < 2:
         raise ValueError(f"a comparison needs at least two systems; got {', '.join(systems) or 'none'}")
     if baseline is not None and baseline not in systems:
@@ -61,9 +72,27 @@ def compare_many(
         return raw
     codes = as_codes(clusters, len(table))
     units = units_of(table[whole], None if codes is None else codes[whole])
-    largest = largest_by_chance(units, pairs, resamples, np.random.default_rng(seed))
-    family = f"{len(pairs)}, randomized Tukey"
-    return [with_adjusted(one, _chance(largest, one.difference), family) for one in raw]
+    rng = np.random.default_rng(seed)
+    if method == "max_t":
+        adjusted = stepped_down(units, pairs, resamples, rng)
+        return [with_adjusted(one, float(p), f"{len(pairs)}, max-T") for one, p in zip(raw, adjusted, strict=True)]
+    largest = largest_by_chance(units, pairs, resamples, rng)
+    return [with_adjusted(one, _chance(largest, one.difference), f"{len(pairs)}, randomized Tukey") for one in raw]
+
+
+def stepped_down(units: Units, pairs: list[tuple[int, int]], resamples: int, rng: np.random.Generator) -> Array:
+    """(pairs,) adjusted p of the step-down max-T procedure over sign flips that all pairs share."""
+    differences = np.column_stack([units.sums[:, b] - units.sums[:, a] for a, b in pairs])
+    scale = np.sqrt(np.sum(differences**2, axis=0))  # no flip changes it: the standard error under the hypothesis
+    scale[scale == 0] = np.inf
+    observed = np.abs(differences.sum(axis=0)) / scale
+    order = np.argsort(-observed, kind="stable")
+    drawn = np.abs(sign_flips(differences, resamples, rng)) / scale
+    successive = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    beyond = (successive >= observed[order] - 1e-7 * np.maximum(observed[order], 1e-12)).sum(axis=0)
+    adjusted = np.empty(len(pairs))
+    adjusted[order] = np.maximum.accumulate((beyond + 1) / (resamples + 1))
+    return adjusted
 
 
 def largest_by_chance(units: Units, pairs: list[tuple[int, int]], resamples: int, rng: np.random.Generator) -> Array:
