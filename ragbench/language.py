@@ -48,7 +48,7 @@ class Translator:
         return self._catalogue.ngettext(one, many, n).format(n=self.integer(n), **values)
 
     def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-        """`value` with `digits` decimals and a true minus sign, a plus sign where `signed`; a dash for None and NaN."""
+        """`value` with `digits` decimals and a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
         from babel.numbers import format_decimal
 
         if value is None or not math.isfinite(value):
@@ -56,7 +56,7 @@ class Translator:
         rounded = round(float(value), digits) + 0.0  # -0.0 becomes 0.0
         pattern = "#,##0" + ("." + "0" * digits if digits else "")
         text = format_decimal(abs(rounded), format=pattern, locale=self.language)
-        sign = MINUS if rounded < 0 else "+" if signed else ""
+        sign = MINUS if rounded < 0 else "+" if signed and value != 0 else ""
         return sign + text
 
     def integer(self, value: int) -> str:

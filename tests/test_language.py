@@ -121,6 +121,8 @@ def test_russian_plurals(n: int, expected: str) -> None:
         ("en", -0.2034, 3, True, "−0.203"),
         ("en", 12345.6, 1, False, "12,345.6"),
         ("en", -0.0001, 3, False, "0.000"),
+        ("en", 0.0, 3, True, "0.000"),
+        ("en", 0.0001, 3, True, "+0.000"),
         ("en", math.nan, 3, False, "—"),
         ("en", None, 3, False, "—"),
         ("en", math.inf, 3, False, "—"),

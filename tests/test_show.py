@@ -42,7 +42,7 @@ HOSTILE = (
 )  # fmt: skip
 ALLOWED = {
     "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
-    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3",
+    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr",
 }  # fmt: skip
 
 
