@@ -80,6 +80,8 @@ def test_pairs_against_scipy(precision: str, distance: distances.Distance, dtype
     assert found.maximum == pytest.approx(expected.max(), rel=1e-9)
     square = squareform(expected)
     np.testing.assert_allclose(found.per_vector, square.sum(axis=1) / (len(vectors) - 1), rtol=max(tolerance, 1e-12))
+    np.testing.assert_allclose(found.squares_per_vector, (square**2).sum(axis=1) / (len(vectors) - 1), rtol=1e-6)
+    assert found.squares_per_vector.mean() == pytest.approx((expected**2).mean(), rel=1e-12)
     assert found.closest is not None
     assert found.farthest is not None
     assert square[found.closest] == expected.min()

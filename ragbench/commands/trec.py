@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from ragbench.metric import Metric
     from ragbench.trec import Qrels, Run
-    from ragbench.types import Array, Better, Comparison, Estimate
+    from ragbench.types import Array, Comparison, Estimate
 
 _WIDTH_OF_FILES = 160  # where the table goes to a file or a pipe
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
@@ -48,6 +47,11 @@ class Plan:
     confidence: float = 0.95
     resamples: int = 10_000
     seed: int = 0
+
+    @property
+    def sureness(self) -> dict[str, Any]:
+        """What every estimate and every comparison is told."""
+        return {"level": self.confidence, "resamples": self.resamples, "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -161,35 +165,46 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     names = trec.distinct_names(runs)
     values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
     labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
-    sureness = {"level": plan.confidence, "resamples": plan.resamples, "seed": plan.seed}
-    bounds = {name: metric.bounds for name, metric in plan.metrics.items()}
+    bounds: dict[str, Any] = {name: metric.bounds for name, metric in plan.metrics.items()}
     estimates = {
         (name, metric): estimate
         for name in names
-        for metric, estimate in stats.estimate_many(values[name], clusters=labels, bounds=bounds, **sureness).items()  # type: ignore[arg-type]
-    }
-    better: dict[str, Better] = {name: metric.better or "higher" for name, metric in plan.metrics.items()}
-    pairs = list(combinations(names, 2)) if plan.all_pairs else [(names[0], other) for other in names[1:]]
-    compared = [
-        (metric, comparison)
-        for pair in pairs
-        for metric, comparison in stats.compare_metrics(
-            values[pair[0]],
-            values[pair[1]],
-            clusters=labels,
-            better=better,
-            names=pair,
-            **sureness,  # type: ignore[arg-type]
+        for metric, estimate in stats.estimate_many(
+            values[name], clusters=labels, bounds=bounds, **plan.sureness
         ).items()
-    ]
-    adjusted = stats.adjust([comparison for _, comparison in compared])
+    }
     return Assessment(
         queries,
         values,
         estimates,
-        [(metric, one) for (metric, _), one in zip(compared, adjusted, strict=True)],
+        _compared(values, labels, plan),
         _facts(qrels, names, runs, plan),
     )
+
+
+def _compared(
+    values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
+) -> list[tuple[str, Comparison]]:
+    """Every run against the first, or every pair: randomized Tukey within a metric, Holm over the metrics."""
+    from ragbench import stats
+    from ragbench.bench.families import corrected
+
+    names = list(values)
+    if len(names) < 2:
+        return []
+    groups: dict[str, list[Comparison]] = {}
+    for name, metric in plan.metrics.items():
+        columns = {run: values[run][name] for run in names}
+        more: dict[str, Any] = {"clusters": labels, "better": metric.better or "higher", **plan.sureness}
+        if len(names) == 2:
+            first, second = columns.values()
+            groups[name] = [stats.compare(first, second, names=(names[0], names[1]), **more)]
+        else:
+            groups[name] = stats.compare_many(columns, None if plan.all_pairs else names[0], **more)
+    measured = {name: [one for one in group if one.n] for name, group in groups.items()}
+    found = [(name, one) for name, group in corrected(measured, "metrics").items() for one in group]
+    place = {name: number for number, name in enumerate(names)}
+    return sorted(found, key=lambda pair: (place[pair[1].baseline], place[pair[1].challenger]))
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:

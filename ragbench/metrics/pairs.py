@@ -22,6 +22,8 @@ class Pairs:
     per_vector: (N,) mean distance of each vector to all others. Their mean is `mean`, a U-statistic of degree 2: its
         variance is (to first order) that of a mean of 2 × per_vector, so the values to resample are
         2 × per_vector − mean, not the pairs.
+    squares_per_vector: (N,) mean squared distance of each vector to all others: with per_vector it gives the
+        variance of `std`.
     counts, edges: histogram of the distances; empty unless bins were asked for.
     """
 
@@ -32,6 +34,7 @@ class Pairs:
     closest: tuple[int, int] | None
     farthest: tuple[int, int] | None
     per_vector: Array
+    squares_per_vector: Array
     counts: Indices
     edges: Array
 
@@ -51,8 +54,8 @@ def pairs(vectors: Vectors, *, bins: int = 0) -> Pairs:
     """
     n = len(vectors)
     if n < 2:
-        nan = float("nan")
-        return Pairs(nan, nan, nan, nan, None, None, np.full(n, nan), np.zeros(bins, np.int64), _edges(vectors, bins))
+        nan, none = float("nan"), np.full(n, np.nan)
+        return Pairs(nan, nan, nan, nan, None, None, none, none, np.zeros(bins, np.int64), _edges(vectors, bins))
     cosine = vectors.distance == "cosine"
     near, far, sums = _Extreme(vectors, least=True), _Extreme(vectors, least=False), _Sums(n)
     counts = np.zeros(bins, dtype=np.int64)
@@ -68,36 +71,44 @@ def pairs(vectors: Vectors, *, bins: int = 0) -> Pairs:
             counts += _histogram(values, bins, cosine, tile.on_diagonal)
         if not cosine:
             sums.take(Tile(tile.row, tile.column, values))
-    per_vector, std = _closed(vectors) if cosine else (vectors.scale * sums.per_vector, vectors.scale * sums.std)
-    mean = float(per_vector.mean())
+    if cosine:
+        per_vector, squares = _of_cosines(vectors)
+        std = float(np.sqrt(max(squares.mean() - per_vector.mean() ** 2, 0.0)))
+    else:
+        per_vector, std = vectors.scale * sums.per_vector, vectors.scale * sums.std
+        squares = (n * vectors.radii**2 + (vectors.radii**2).sum()) / (n - 1)
     return Pairs(
-        mean=mean,
+        mean=float(per_vector.mean()),
         std=std,
         minimum=near.distance,
         maximum=far.distance,
         closest=near.pair,
         farthest=far.pair,
         per_vector=per_vector,
+        squares_per_vector=squares,
         counts=counts,
         edges=_edges(vectors, bins),
     )
 
 
-def _closed(vectors: Vectors) -> tuple[Array, float]:
-    """Mean cosine distance of each vector, and the standard deviation over all pairs, without looking at a pair.
+def _of_cosines(vectors: Vectors) -> tuple[Array, Array]:
+    """Mean cosine distance of each vector to the others, and mean squared one, without looking at a pair.
 
-    With unit vectors u of centre c and M = Σ u uᵀ: Σ over v of u·v = N u·c, and Σ over ordered pairs of (u·v)² = ‖M‖²;
-    in both a vector's product with itself, 1, is taken away.
+    With unit vectors u of centre c and M = Σ v vᵀ: Σ over v of u·v = N u·c, and of (u·v)² = uᵀ M u; in both a vector's
+    product with itself, 1, is taken away.
     """
     n = len(vectors)
+    parts = [slice(start, start + 4096) for start in range(0, n, 4096)]
     moments = np.zeros((vectors.width, vectors.width))
-    dots = np.empty(n)
-    for start in range(0, n, 4096):
-        rows = vectors.rows(slice(start, start + 4096))
+    for part in parts:
+        rows = vectors.rows(part)
         moments += rows.T @ rows
-        dots[start : start + 4096] = (rows @ vectors.centre * n - 1) / (n - 1)
-    mean_square = ((moments**2).sum() - n) / (n * (n - 1))
-    return 1 - dots, float(np.sqrt(max(mean_square - dots.mean() ** 2, 0.0)))
+    dots, squares = np.empty(n), np.empty(n)
+    for part in parts:
+        rows = vectors.rows(part)
+        dots[part] = (rows @ vectors.centre * n - 1) / (n - 1)
+        squares[part] = (np.einsum("ij,ij->i", rows @ moments, rows) - 1) / (n - 1)
+    return 1 - dots, 1 - 2 * dots + squares
 
 
 class _Sums:
