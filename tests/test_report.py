@@ -253,6 +253,19 @@ def test_a_notebook_whose_process_dies_is_a_failure(tmp_path: Path) -> None:
     assert result.index.is_file()
 
 
+def test_a_page_whose_measurement_was_not_kept_says_so_and_the_others_are_drawn(tmp_path: Path) -> None:
+    forgetful = SETUP.replace('made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)\n', "")
+    assert forgetful != SETUP
+    result = report.run([notebook(tmp_path, "n", setup=forgetful), notebook(tmp_path, "good")])
+    assert list(result.failures) == ["n"]
+    assert "the run has kept no measurement 'n'; it has good" in result.failures["n"]
+    assert "the run has kept no measurement" in (result.folder / "n.html").read_text(encoding="utf-8")
+    assert 'class="rb rb-view-table"' in (result.folder / "good.html").read_text(encoding="utf-8")
+    before = texts(result.folder)
+    report.render(result.folder)
+    assert texts(result.folder) == before
+
+
 def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
     html = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     path = notebook(

@@ -114,11 +114,20 @@ def run(
         started=round(started),
         seconds=round(time.time() - started, 1),
     )
-    results.write_json(folder / results.MANIFEST, secrets.masked(manifest, mask))
+    manifest = secrets.masked(manifest, mask)
+    results.write_json(folder / results.MANIFEST, manifest)
     results.write_scores(folder / results.SCORES, kept)
     results.write_json(folder / results.SUMMARY, results.summary(kept))
-    render(folder)
-    return RunResult(files.finish(folder), {name: mask(line) for name, line in failures.items()})
+    undrawn = _draw(folder, manifest)
+    if undrawn:
+        manifest["status"] = "failed"
+        for one in manifest["notebooks"]:
+            if one["name"] in undrawn:
+                one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+        results.write_json(folder / results.MANIFEST, manifest)
+        _draw(folder, manifest)
+    failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
+    return RunResult(files.finish(folder), failed)
 
 
 def render(folder: Path, *, language: str | None = None) -> Path:
@@ -129,18 +138,33 @@ def render(folder: Path, *, language: str | None = None) -> Path:
     """
     if not (folder / results.MANIFEST).is_file():
         raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
-    manifest = json.loads((folder / results.MANIFEST).read_text(encoding="utf-8"))
+    _draw(folder, json.loads((folder / results.MANIFEST).read_text(encoding="utf-8")), language)
+    return folder / "index.html"
+
+
+def _draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
+    """Draw all pages of a run; a page that cannot be drawn says why, and its line is returned by its name."""
     kept = pages.Measurements(folder)
-    entries = []
+    entries, undrawn = [], {}
     for described in manifest["notebooks"]:
-        name, tongue = described["name"], language or described["language"]
+        name, tongue, failure = described["name"], language or described["language"], described["failure"]
         notebook = _read(folder / f"{name}.ipynb")
-        files.write(folder / f"{name}.html", pages.html(notebook, name, kept, tongue, described["failure"]))
-        entries.append(index.entry(notebook, name, kept, tongue, described["failure"]))
+        try:
+            page = pages.html(notebook, name, kept, tongue, failure)
+            entry = index.entry(notebook, name, kept, tongue, failure)
+        except Exception as error:  # whatever a notebook put out, the other pages are drawn
+            undrawn[name] = f"{type(error).__name__}: {error.args[0] if error.args else error}"
+            for cell in notebook.cells:
+                if "outputs" in cell:
+                    cell.outputs = []
+            page = pages.html(notebook, name, kept, tongue, failure or undrawn[name])
+            entry = index.entry(notebook, name, pages.Measurements(folder / "none"), tongue, failure or undrawn[name])
+        files.write(folder / f"{name}.html", page)
+        entries.append(entry)
     files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
     files.write(folder / "ragbench.css", pages.style())
     files.write(folder / "plotly.min.js", pages.plotly())
-    return folder / "index.html"
+    return undrawn
 
 
 def find(notebook: Path | str) -> Path:
