@@ -21,6 +21,7 @@ from ragbench.judge import (
     OpenJudges,
     PlanningJudge,
     compare,
+    experience,
     gather,
     open_judges,
 )
@@ -28,6 +29,7 @@ from ragbench.judge.pairwise import PAIRWISE
 from ragbench.judge.rendering import render
 from ragbench.llm import Client, MemoryJournal, run, submit
 from ragbench.settings import ConfigurationError, JudgeSettings, ProviderSettings, Settings
+from ragbench.store.journal import JournalSize
 from ragbench.types import Answer, Judge, Prompt, Status
 from tests.chat_server import ChatServer
 from tests.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
@@ -318,6 +320,11 @@ class TestPlans:
             assert server.calls == calls
         assert plan.journaled == calls
         assert plan.calls == 3 * 3
+
+    def test_experience_is_the_journals_mean(self) -> None:
+        sizes = [JournalSize("b", "m", 1, 1, 1, 0.0, 9.0), JournalSize("a", "m", 4, 10, 40, 0.0, 6.0)]
+        assert experience(sizes, "a", "m") == Experience(seconds=1.5, output_tokens=10.0)
+        assert experience(sizes, "a", "other") == Experience()
 
     def test_rates_of_the_provider_hold_it_back(self) -> None:
         judge = PlanningJudge("a", settings("http://h/v1", requests_per_minute=2, concurrency=64))

@@ -5,7 +5,7 @@ from ragbench.judge.model import ModelJudge
 from ragbench.judge.opening import OpenJudges, open_judges
 from ragbench.judge.pairwise import Choice, Duel, compare
 from ragbench.judge.panel import AGGREGATES, Failures, Influence, Panel, Rule, failures, leave_one_out
-from ragbench.judge.plan import Experience, Plan, PlanningJudge
+from ragbench.judge.plan import Experience, Plan, PlanningJudge, experience
 from ragbench.judge.waves import gather
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Rule",
     "WordReader",
     "compare",
+    "experience",
     "failures",
     "gather",
     "leave_one_out",

@@ -6,14 +6,18 @@ the answer, so that the calls that depend on it can be counted too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
 from ragbench.llm import CallFailed, Client, Journal, Keep, Kept, Price, Request, Tally, estimate_tokens
 from ragbench.settings import JudgeSettings
 from ragbench.types import Answer, Prompt, Shape, Status
+
+if TYPE_CHECKING:
+    from ragbench.store.journal import JournalSize
 
 SECONDS_A_CALL = 2.0
 """Assumed where the journal knows none of this judge's calls."""
@@ -27,6 +31,14 @@ class Experience:
 
     seconds: float | None = None
     output_tokens: float | None = None
+
+
+def experience(sizes: Iterable[JournalSize], judge: str, model: str) -> Experience:
+    """What the journal's sizes (`DatabaseJournal.sizes`) tell of one judge's calls."""
+    for size in sizes:
+        if (size.judge, size.model) == (judge, model) and size.replies:
+            return Experience(size.seconds / size.replies, size.output_tokens / size.replies)
+    return Experience()
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ class _NeverSends:
 
     def __init__(self) -> None:
         self.planned: dict[str, tuple[int, int]] = {}
-        self.key_of = lambda request: ""
+        self.key_of: Callable[[Request], str] = lambda request: ""
 
     async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
         read = sum(estimate_tokens(text) for _, text in request.messages)
