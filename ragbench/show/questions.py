@@ -25,9 +25,17 @@ def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
         )
         more = Markup("<p>{}</p>").format(text)
     count = _.plural("{n} question", "{n} questions", len(material.question_rows))
-    return Markup('<details class="rb-all"><summary>{}</summary><ol class="rb-questions">{}</ol>{}</details>').format(
-        count, items, more
-    )
+    return Markup(
+        '<details class="rb-all" id="questions"><summary>{}</summary><ol class="rb-questions">{}</ol>{}</details>'
+    ).format(count, items, more)
+
+
+def behind(material: Material, present: frozenset[str]) -> Markup:
+    """The way from numbers to the questions they were made of; empty where the page does not list them."""
+    if "questions" not in present:
+        return Markup("")
+    text = material.text("Every question with its values")
+    return Markup('<p class="rb-meta"><a href="#questions">{}</a></p>').format(text)
 
 
 def _item(material: Material, sample: str, metric: str) -> Markup:
