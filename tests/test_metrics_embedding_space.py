@@ -114,12 +114,14 @@ def test_a_copy_is_a_neighbour_at_distance_zero_and_oneself_is_not(precision: st
 
 def test_distances_far_below_the_spread_are_exact(precision: str) -> None:
     """Two clouds far apart and 1e-6 wide: from products alone, nothing within a cloud could be seen."""
-    from scipy.spatial.distance import pdist
+    from scipy.spatial.distance import pdist, squareform
 
     rng = np.random.default_rng(3)
     vectors = np.repeat(rng.normal(size=(2, 8)), 40, axis=0) + 1e-6 * rng.normal(size=(80, 8)) + 5
     expected = pdist(vectors)
-    geometry = Geometry(vectors)
+    geometry = Geometry(vectors, neighbors=2)
+    nearest = np.sort(squareform(expected), axis=1)[:, 1:3]
+    np.testing.assert_allclose(geometry.nn_distances, nearest, rtol=1e-12)
     assert geometry.pairs.minimum == pytest.approx(expected.min(), rel=1e-12)
     within = np.sort(expected)[: 2 * 40 * 39 // 2]
     near, found = geometry.near_duplicates(1e-3, most=10_000)
