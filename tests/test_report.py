@@ -239,6 +239,7 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
     page = (result.folder / "bad.html").read_text(encoding="utf-8")
     assert "RuntimeError: the &lt;b&gt;judge&lt;/b&gt; is away" in page
     assert 'class="rb rb-view-table"' in page  # what was done before stays
+    assert "papermill" not in page.split("<main")[1]
     index = (result.folder / "index.html").read_text(encoding="utf-8")
     assert "This page is not complete." in index
     assert 'class="rb rb-view-table"' in (result.folder / "good.html").read_text(encoding="utf-8")

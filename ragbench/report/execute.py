@@ -105,7 +105,8 @@ def _engine() -> str:
                 return super().execute_managed_notebook(nb_man, kernel_name, km=km, **more)
             finally:
                 _end(km)
-                source.cells = nb_man.nb.cells  # papermill works on a copy, and drops it when a cell fails
+                # papermill works on a copy, drops it when a cell fails, and puts cells of its own into this very list
+                source.cells = list(nb_man.nb.cells)
 
     papermill_engines.register("ragbench", Engine)
     return "ragbench"

@@ -32,7 +32,7 @@ def key_metrics(material: Material) -> list[str]:
 
 def _line(material: Material, metric: str) -> Markup:
     values = Markup("").join(_value(material, name, metric) for name in material.systems)
-    return Markup("<li><b>{}</b>{}</li>").format(shown(metric), values)
+    return Markup('<li><b>{}</b><span class="rb-row">{}</span></li>').format(shown(metric), values)
 
 
 def _value(material: Material, name: str, metric: str) -> Markup:
