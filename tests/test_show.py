@@ -18,6 +18,7 @@ from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
 from ragbench.show.material import Material
 from ragbench.show.page import VIEWS
+from ragbench.show.summary import key_metrics
 from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import losses, lowest
 from ragbench.types import Estimate, Verdict
@@ -212,6 +213,12 @@ def test_stand_ins_are_named_where_their_numbers_are() -> None:
     for view in (page.answer(), page.summary()):
         assert "offline stand-ins: hashing" in read(view.html()).text
     assert "stand-ins" not in read(Page(measurement()).answer().html()).text
+
+
+def test_an_index_shows_one_metric_of_each_kind() -> None:
+    m = measurement(metrics=("hit_rate@1", "hit_rate@5", "mrr", "ndcg@5", "ndcg@10", "ndcg(gain=exponential)@10"))
+    material = Material(m, Page(m)._material.text)
+    assert key_metrics(material) == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
 
 
 def test_worst_questions_by_hand() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markupsafe import Markup
 
 from ragbench.show import answer
@@ -10,7 +12,7 @@ from ragbench.show.material import Material
 from ragbench.show.table import chip
 from ragbench.show.text import shown
 
-KEY_METRICS = 4
+KEY_METRICS = 5
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
@@ -23,11 +25,10 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 
 def key_metrics(material: Material) -> list[str]:
-    """The primary metric and those declared first, as many as an index has room for."""
-    wanted = [name for name in material.facts.get("key_metrics", ()) if name in material.metrics]
+    """The primary metric, then of each other kind the one with the last cut-off, as many as an index has room for."""
+    last = {re.split(r"[@(]", metric)[0]: metric for metric in material.metrics}
     named = [material.primary] if material.primary is not None else []
-    named += [name for name in wanted if name not in named]
-    return (named + [metric for metric in material.metrics if metric not in named])[:KEY_METRICS]
+    return list(dict.fromkeys([*named, *last.values()]))[:KEY_METRICS]
 
 
 def _line(material: Material, metric: str) -> Markup:
