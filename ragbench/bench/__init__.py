@@ -1,8 +1,10 @@
 """Systems × questions × metrics to measurements: one function a tier."""
 
+from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
+from ragbench.bench.real_users import real_users
 from ragbench.bench.retrieval import retrieval
 from ragbench.bench.session import BenchError, check
 from ragbench.bench.sources import sources
 
-__all__ = ["BenchError", "check", "embeddings", "retrieval", "sources"]
+__all__ = ["BenchError", "calibration", "check", "embeddings", "real_users", "retrieval", "sources"]

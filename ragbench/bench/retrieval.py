@@ -71,6 +71,28 @@ def retrieval(
     return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
 
 
+def measured(
+    session: Session,
+    *,
+    metrics: str | Sequence[str] = "",
+    k: int = 10,
+    unit: Unit = "chunk",
+    cluster_by: ClusterBy = "auto",
+    slice_by: str | Sequence[str] = "",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Measurement:
+    """The same in an open session, each question once and nothing timed: for questions that are not the data set's own.
+
+    Parameters as in `retrieval`; retrieval_consistency is left out, because it needs repeats.
+    """
+    chosen = tuple(each for each in _metrics(metrics, k) if each.label != consistency.NAME)
+    sureness = Sureness(level, resamples, seed)
+    clock = timing.Clock(0, (), False)
+    return _measure(session, _Request(chosen, k, unit, cluster_by, 1, slices.chosen(slice_by), clock, sureness))
+
+
 @dataclass(frozen=True)
 class _Request:
     """What is measured and how sure one wants to be of it."""

@@ -1,0 +1,58 @@
+"""What a page must not say of people: their names in the system, their addresses, telephones and long numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+MASK = "•••"
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_HANDLE = re.compile(r"(?<![\w.@/])@\w{3,}")
+_NUMBER = re.compile(r"(?<!\w)\+?\(?\d(?:[ \u00a0\u202f()\u2010-\u2013-]{0,3}\d){5,}(?!\w)")
+_IDENTIFIER = re.compile(r"\w*\d{6,}\w*")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{1,2})?|(?:19|20)\d\d ?[-\u2010-\u2013] ?(?:(?:19|20)\d\d|\d\d)")
+_AMOUNT = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+")
+FEWEST_DIGITS = 6  # in one run, alone or with letters: a student's number; in groups there are more
+LONGEST_AMOUNT = 8
+SHORTEST_NAME = 3
+
+
+@dataclass
+class Masker:
+    """Replaces what can name a person; users get numbers in the order in which they first occur.
+
+    known: the users' ids, which are also replaced where a text holds one as a word of its own.
+    """
+
+    known: Iterable[str] = ()
+    _numbers: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.known:
+            self._numbers.setdefault(name, str(len(self._numbers) + 1))
+        names = sorted((name for name in self._numbers if len(name) >= SHORTEST_NAME), key=lambda n: (-len(n), n))
+        self._names = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)") if names else None
+
+    def user(self, name: str | None) -> str | None:
+        """A number for a user, the same every time; None for nobody."""
+        return None if not isinstance(name, str) else self._numbers.setdefault(name, str(len(self._numbers) + 1))
+
+    def text(self, text: str | None) -> str | None:
+        """A text without e-mail addresses, handles, telephones, long numbers and users' ids."""
+        if not isinstance(text, str):
+            return text
+        masked = _EMAIL.sub(f"{MASK}@{MASK}", text)
+        if self._names is not None:
+            masked = self._names.sub(MASK, masked)
+        masked = _NUMBER.sub(_number, _HANDLE.sub(f"@{MASK}", masked))
+        return _IDENTIFIER.sub(MASK, masked)
+
+
+def _number(found: re.Match[str]) -> str:
+    """The mask, unless it is a date, a span of years, or a sum of money."""
+    text = found[0]
+    digits = re.sub(r"\D", "", text)
+    if _DATE.fullmatch(text) or (_AMOUNT.fullmatch(text) and len(digits) <= LONGEST_AMOUNT):
+        return text
+    return MASK if len(digits) > FEWEST_DIGITS else text
