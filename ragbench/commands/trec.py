@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragbench.trec import Qrels, Run
     from ragbench.types import Array, Comparison, Estimate
 
+_BLOCK = 500  # queries measured at once
 _WIDTH_OF_FILES = 160  # where the table goes to a file or a pipe
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
@@ -233,29 +234,43 @@ def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
 
 
 def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """(judged queries,) by metric, in blocks of queries, so that deep runs of many queries fit in memory."""
     import numpy as np
 
+    from ragbench import trec
+
+    as_trec_eval = plan.compatible is Convention.TREC_EVAL
+    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete) if as_trec_eval else list(qrels)
+    position = {query: number for number, query in enumerate(qrels)}
+    columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
+    for start in range(0, len(counted), _BLOCK):
+        block = counted[start : start + _BLOCK]
+        places = [position[query] for query in block]
+        found = (_by_trec_eval if as_trec_eval else _by_our_rules)(block, qrels, run, plan)
+        for name, metric in plan.metrics.items():
+            columns[name][places] = found[metric.label]
+    return columns
+
+
+def _by_our_rules(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
     from ragbench import rankings, trec
     from ragbench.metrics.evaluation import evaluate
 
-    if plan.compatible is None:
-        rows = [trec.listed_order(run.queries.get(query, trec.Retrieved())) for query in qrels]
-        ranking = rankings.from_lists([row for row, _ in rows], list(qrels.values()))
-        found = evaluate(ranking, plan.metrics.values())
-        return {name: found[metric.label] for name, metric in plan.metrics.items()}
-    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete)
+    lists = [trec.listed_order(run.queries.get(query, trec.Retrieved()))[0] for query in queries]
+    return evaluate(rankings.from_lists(lists, [qrels[query] for query in queries]), plan.metrics.values())
+
+
+def _by_trec_eval(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """Grades below 0 are not judgements, and a query without relevant documents counts 0."""
+    from ragbench import rankings, trec
+    from ragbench.metrics.evaluation import evaluate
+
     lists = [
         trec.trec_eval_order(run.queries.get(query, trec.Retrieved()), where=f"{run.path}, query {query}")
-        for query in counted
+        for query in queries
     ]
-    pooled = [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in counted]
-    found = evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
-    position = {query: number for number, query in enumerate(qrels)}
-    places = [position[query] for query in counted]
-    columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
-    for name, metric in plan.metrics.items():
-        columns[name][places] = found[metric.label]
-    return columns
+    pooled = [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in queries]
+    return evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
 
 
 def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) -> dict[str, Any]:
