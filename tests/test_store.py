@@ -195,11 +195,16 @@ def test_exact_search_against_hand_computed_cosines(store: Store) -> None:
 
 
 def test_ties_are_broken_by_id_at_any_cut(store: Store) -> None:
-    embedder = TableEmbedder("ties", 2, {"same": [1.0, 1.0], "q": [1.0, 0.5]})
-    names = ["Я", "z", "a", "Z", "10", "9", "é"]
-    name = filled(store, "ties", embedder, [Chunk(one, "same") for one in names])
-    for k in range(1, len(names) + 1):
-        assert store.search(name, embedder, np.array([[1.0, 0.5]], np.float32), k).ids == [sorted(names)[:k]]
+    """Equally near chunks among nearer and farther ones: the cut falls into the ties, and takes the first ids."""
+    table = {"near": [1.0, 0.5], "tied": [1.0, 1.0], "far": [-1.0, 0.0], "q": [1.0, 0.5]}
+    embedder = TableEmbedder("ties", 2, table)
+    odd = ["Я", "z", "a", "Z", "10", "9", "é"]
+    tied = sorted([*odd, *(f"{n * 7919 % 1000:03} tied" for n in range(400))])
+    chunks = [Chunk(one, "tied") for one in tied]
+    chunks += [Chunk(f"{n:03} far", "far") for n in range(0, 1000, 3)] + [Chunk("yyy near", "near")]
+    name = filled(store, "ties", embedder, chunks)
+    for k in (1, 2, 3, 17, 100, 300, 408):
+        assert store.search(name, embedder, np.array([[1.0, 0.5]], np.float32), k).ids == [["yyy near", *tied][:k]]
 
 
 @pytest.fixture(scope="module")
