@@ -16,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from ragbench import rankings, trec
+from ragbench.commands import assessment
 from ragbench.commands import trec as command
 from ragbench.metric import parse
 from ragbench.metrics.evaluation import evaluate
@@ -188,8 +189,10 @@ def test_oracle_under_the_conventions_of_trec_eval(definition: str, shared_data:
         if definition == "pytrec_eval":
             qrels = {query: known for query, known in qrels.items() if known}
         metrics = {label: parse(label) for label in labels.values()}
-        plan = command.Plan(metrics, compatible=command.Convention.TREC_EVAL, complete=definition == "ir_measures")
-        found = command.assess(qrels, [run], plan)
+        plan = assessment.Plan(
+            metrics, compatible=assessment.Convention.TREC_EVAL, complete=definition == "ir_measures"
+        )
+        found = assessment.assess(qrels, [run], plan)
         for name, label in labels.items():
             expected, estimate = case["expected"][definition]["mean"].get(name), found.estimates["r", label]
             assert estimate.n == case["expected"][definition]["n"], case["name"]
@@ -201,10 +204,12 @@ def test_trec_cast_to_the_last_digit_that_trec_eval_prints(name: str, shared_dat
     folder = shared_data("trec-cast-2021")
     names = "map Rprec bpref recip_rank ndcg P_1 P_3 P_5 P_10 recall_5 recall_10 recall_20 recall_100"
     names += " ndcg_cut_3 ndcg_cut_5 ndcg_cut_10 ndcg_cut_20 success_1 success_5 success_10"
-    plan = command.Plan(
-        command.asked(names.replace(" ", ","), 1), level=1, compatible=command.Convention.TREC_EVAL, complete=True
+    plan = assessment.Plan(
+        assessment.asked(names.replace(" ", ","), 1), level=1, compatible=assessment.Convention.TREC_EVAL, complete=True
     )
-    found = command.assess(trec.read_qrels(folder / "qrels.txt.gz"), [trec.read_run(folder / f"{name}.run.gz")], plan)
+    found = assessment.assess(
+        trec.read_qrels(folder / "qrels.txt.gz"), [trec.read_run(folder / f"{name}.run.gz")], plan
+    )
     seen = 0
     with gzip.open(folder / "expected_trec_eval.tsv.gz", "rt", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
@@ -230,8 +235,8 @@ def test_ir_measures_samples_against_pytrec_eval(shared_data: Callable[[str], Pa
             {query: dict(zip(row.documents, row.scores, strict=True)) for query, row in run.queries.items()}
         )
         names = [each for each in next(iter(peer.values())) if each not in ("runid", "num_q")]
-        plan = command.Plan(command.asked(",".join(names), None), compatible=command.Convention.TREC_EVAL)
-        found = command.assess(qrels, [run], plan)
+        plan = assessment.Plan(assessment.asked(",".join(names), None), compatible=assessment.Convention.TREC_EVAL)
+        found = assessment.assess(qrels, [run], plan)
         for query, values in peer.items():
             for each in names:
                 value = found.values[name][each][found.queries.index(query)]
@@ -331,16 +336,16 @@ def test_clusters_must_match_every_query(tmp_path: Path) -> None:
     import re
 
     qrels, run = trec.read_qrels(written(tmp_path, "q", QRELS)), trec.read_run(written(tmp_path, "r", RUN))
-    plan = command.Plan(command.asked("mrr", None), clusters=re.compile("^(.+)_"))
+    plan = assessment.Plan(assessment.asked("mrr", None), clusters=re.compile("^(.+)_"))
     with pytest.raises(trec.TrecError, match="finds no group in the query 'q1'"):
-        command.assess(qrels, [run], plan)
+        assessment.assess(qrels, [run], plan)
 
 
 def test_all_metrics_are_measured_where_none_is_named() -> None:
-    names = list(command.asked("", None))
+    names = list(assessment.asked("", None))
     assert {"hit_rate@1", "mrr", "recall@3", "precision@10", "ndcg@5", "map", "bpref", "rbp", "r_precision"} <= set(
         names
     )
-    assert command.asked("P_5,ndcg_cut_10,success_1,map_cut_20,Rprec", 2)["map_cut_20"].label == (
+    assert assessment.asked("P_5,ndcg_cut_10,success_1,map_cut_20,Rprec", 2)["map_cut_20"].label == (
         "average_precision(level=2)@20"
     )
