@@ -12,6 +12,7 @@ from ragbench import language as languages
 from ragbench.measurement import Measurement
 from ragbench.show import (
     answer,
+    calibration,
     chart,
     intervals,
     measures,
@@ -30,7 +31,8 @@ from ragbench.show.view import View
 
 COMPARING = ("answer", "intervals", "table", "worst", "questions", "method", "provenance", "summary")
 DESCRIBING = ("measures", "distances", "spectrum", "closest", "outliers", "map")
-VIEWS = COMPARING + DESCRIBING
+CALIBRATING = ("promise", "simulations")
+VIEWS = COMPARING + DESCRIBING + CALIBRATING
 
 
 class Page:
@@ -102,6 +104,28 @@ class Page:
             dimensions=dimensions,
             colour=colour,
         )
+
+    def promise(self) -> View:
+        """Where intervals and tests kept what they promise in simulations, and every cell where they did not."""
+        return self._view("promise", calibration.promise)
+
+    def simulations(self, part: str = "interval") -> View:
+        """How often each method was right, by population and size; part: what was simulated, such as "clusters"."""
+        if part not in calibration.PARTS:
+            raise ValueError(f"simulations({part!r}): the part is one of {', '.join(calibration.PARTS)}")
+        return self._view("simulations", lambda m, p: calibration.coverage(m, p, part), part=part)
+
+    def proxy(self) -> View:
+        """What the label of real questions is worth, and how many have none."""
+        return self._view("proxy", users.proxy)
+
+    def usage(self) -> View:
+        """How long real questions are, how their answers were scored, and when they were asked."""
+        return self._view("usage", users.usage, figure=self._figure("asked", users.notebook_figure))
+
+    def repeats(self, count: int = 10) -> View:
+        """Questions asked more than once, and the pages shown most."""
+        return self._view("repeats", lambda m, p: users.repeats(m, p, _counted("repeats", count)), count=count)
 
     def method(self) -> View:
         """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean."""

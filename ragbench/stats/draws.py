@@ -15,7 +15,7 @@ BLOCK = 1 << 18
 CELL, UNIT, PRODUCT = 90.0, 2.2, 0.06
 """Nanoseconds for a multinomial count, a unit's weight, and a weight times one metric: they choose the engine."""
 
-FEWEST_FOR_BINS = 20_000
+FEWEST_FOR_BINS = 5_000
 """From here on a bin's inner spread is so small a part of the whole that its shape cannot be seen."""
 
 FEWEST_FOR_TOP_UP = 400
@@ -58,7 +58,7 @@ def _draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.rando
     """(resamples, columns) totals of bootstrap samples of the rows, by the cheapest of three engines.
 
     Cells: equal units share a multinomial count, so the cost does not depend on how many units there are. Weights:
-    blocks of multinomial weights times the matrix, for all columns at once. Bins (20,000 units and more, each column
+    blocks of multinomial weights times the matrix, for all columns at once. Bins (5,000 units and more, each column
     by itself): neighbouring values share a count, and their inner spread, less than a thousandth of the variance, is
     drawn as a normal value.
     """
@@ -159,8 +159,25 @@ def sign_flips(differences: Array, resamples: int, rng: np.random.Generator) -> 
         return np.zeros((resamples, differences.shape[1]))
     leading = kept[np.arange(len(kept)), np.argmax(kept != 0, axis=1)]
     rows, counts = cells(kept * np.sign(leading)[:, None])
+    if counts.max() == 1:
+        return _flip_singles(rows, resamples, rng)
     width = 8 if 8 * int(np.sum((counts + 63) // 64)) > int(np.sum((counts + 7) // 8)) else 64
     return _flip_cells(rows, counts, width, resamples, rng)
+
+
+def _flip_singles(rows: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """Where no two rows are equal: one random bit a row."""
+    number = len(rows)
+    kind = np.float32 if number > FEWEST_FOR_SINGLE else np.float64
+    factor = np.asarray(rows.astype(kind))
+    sums = np.empty((resamples, rows.shape[1]))
+    step = max(1, BLOCK // number)
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        noise = np.frombuffer(rng.bytes(-(-size * number // 8)), dtype=np.uint8)
+        ones = np.unpackbits(noise, count=size * number).reshape(size, number).astype(kind)
+        sums[start : start + size] = ones @ factor
+    return 2 * sums - rows.sum(axis=0)
 
 
 def _flip_cells(rows: Array, counts: NDArray[np.int64], width: int, resamples: int, rng: np.random.Generator) -> Array:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ragbench.stats.intervals import normal_quantile, t_quantile
 
 POWER = 0.8
@@ -26,8 +24,9 @@ def power_of_mean(effect: float, n: float, *, level: float = 0.95) -> float:
         edge = normal_quantile((1 + level) / 2)
         return float(ndtr(shift - edge) + ndtr(-shift - edge))
     edge = t_quantile((1 + level) / 2, n - 1)
-    # far tails of the non-central t come back as NaN where they are below 1e-20
-    return float(1 - np.nan_to_num(nctdtr(n - 1, shift, edge)) + np.nan_to_num(nctdtr(n - 1, shift, -edge)))
+    tails = (float(nctdtr(n - 1, shift, end)) for end in (edge, -edge))
+    below, beyond = (0.0 if math.isnan(tail) else tail for tail in tails)  # far tails, below 1e-20, come back as NaN
+    return 1 - below + beyond
 
 
 def minimum_detectable_difference(
