@@ -210,3 +210,27 @@ def test_the_awkward_cases_of_the_oracle(definition: str, shared_data: Callable[
                 if query in measured:
                     wanted = expected["per_query"][query][name]
                     assert found == pytest.approx(wanted, abs=1e-9), (case["name"], query, name)
+
+
+@pytest.mark.parametrize("definition", ["ranx", "ranx_comparable"])
+def test_oracle_as_ranx_has_it(definition: str, shared_data: Callable[[str], Path]) -> None:
+    """A dictionary keeps the last score of a copy, and a question without relevant documents counts 0."""
+    oracle = json.loads(shared_data("retrieval-oracle/oracle.json").read_text())
+    seen = 0
+    for case in oracle["cases"]:
+        expected = case["expected"][definition]
+        if "error" in expected:
+            continue
+        qrels, rows = (
+            case["input"]["qrels"],
+            [dict(case["input"]["run"].get(query, ())) for query in case["input"]["qrels"]],
+        )
+        made = rankings.from_lists(
+            [list(row) for row in rows], list(qrels.values()), scores=[list(row.values()) for row in rows]
+        )
+        for name in oracle["metrics"]:
+            label = name.replace("hit@", "hit_rate@")
+            mean = evaluate(made, [label], without_relevant="zero")[label].mean()
+            assert mean == pytest.approx(expected["mean"][name], abs=1e-9), (case["name"], name)
+            seen += 1
+    assert seen >= 9 * 14
