@@ -48,7 +48,7 @@ class Translator:
         return self._catalogue.ngettext(one, many, n).format(n=self.integer(n), **values)
 
     def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-        """`value` with `digits` decimals and a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
+        """`value` with `digits` decimals, a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
         from babel.numbers import format_decimal
 
         if value is None or not math.isfinite(value):
