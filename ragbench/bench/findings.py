@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragbench import stats
-from ragbench.bench.families import Group, Sureness, compared, corrected
+from ragbench.bench.families import Group, Sureness, compared_alike
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Array
@@ -51,28 +51,11 @@ def find(
         for each in metrics
         if each.better is not None
     }
-    by_metric = _of_two(groups, sureness) if len(systems) == 2 else compared(groups, "metrics", sureness)
+    by_metric = compared_alike(groups, "metrics", sureness)
     order = {name: place for place, name in enumerate(systems)}
     found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
     found.sort(key=lambda each: order[each.comparison.challenger])
     return tuple(estimates), tuple(found)
-
-
-def _of_two(groups: Mapping[str, Group], sureness: Sureness) -> dict[str, list]:
-    """The same as `compared`, all metrics in one pass over the questions."""
-    first = next(iter(groups.values()), None)
-    if first is None:
-        return {}
-    baseline, challenger = first.values
-    found = stats.compare_metrics(
-        {label: group.values[baseline] for label, group in groups.items()},
-        {label: group.values[challenger] for label, group in groups.items()},
-        clusters=first.clusters,
-        better={label: group.better for label, group in groups.items()},
-        names=(baseline, challenger),
-        **asdict(sureness),
-    )
-    return corrected({label: [one] if one.n else [] for label, one in found.items()}, "metrics")
 
 
 def columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> dict[str, Array]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from ragbench.store import Store
     from ragbench.systems import System
-    from ragbench.systems.configured import ConfiguredSystem
 
 PROBABILITIES = (0.5, 0.9, 0.99)
+TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 QUANTILES = ("system", "part", "probability", "value", "low", "high", "level", "n", "note")
 LATENCIES = ("system", "sample", "part", "ms")
@@ -116,26 +116,25 @@ def indexes(
 
     from ragbench.store.search import WIDEST_HALF
 
-    timed = [asked[place] for place in chosen(asked, clock)]
-    rows = []
+    places = chosen(asked, clock)
+    timed = [asked[place] for place in places]
+    labels = None if clusters is None else [clusters[place] for place in places]
+    rows: list[tuple[Any, ...]] = []
     for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
         queries = store.vectors(
             system.embedder, [question.text for question in timed], kind="query", batch=system.batch
         )
         if queries.shape[1] > WIDEST_HALF:
             continue
-        for how in _searches(system, clock.ef_searches):
-            about = {
-                "what": "index", "embedder": system.embedder.identity, "how": how, "data": data_hash, "k": depth,
-                "questions": [question.id for question in timed],
-            }  # fmt: skip
-            found = store.readings(
-                about,
-                partial(_searched, store, system, data_hash, queries, depth, how),
-                fresh=clock.fresh,
-            )
-            part = None if clusters is None else [clusters[place] for place in chosen(asked, clock)]
-            rows.append(_index_row(name, system, how, found, part, sureness))
+        ways = _ways(system, clock.ef_searches)
+        about = {
+            "what": "index", "embedder": system.embedder.identity, "ways": ways, "data": data_hash, "k": depth,
+            "questions": [question.id for question in timed],
+        }  # fmt: skip
+        found = store.readings(
+            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh
+        )
+        rows += [_index_row(name, system, way, how, found, labels, sureness) for way, how in ways.items()]
     return pd.DataFrame(rows, columns=list(INDEXES))
 
 
@@ -151,28 +150,36 @@ def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str,
         vectors.append(system.embedded([question.text])[0])
         embed[place] = (time.perf_counter() - begun) * 1000
     how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
-    found = _searched(system.store, system, system.dataset.content_hash, np.array(vectors), depth, how, False)
-    return {"embed": embed, "search": found["ms"]}
+    queries, data = np.array(vectors), system.dataset.content_hash
+    system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
+    found = system.store.search(data, system.embedder, queries, depth, batch=1, **how)
+    return {"embed": embed, "search": found.milliseconds}
 
 
-def _searched(
-    store: Store,
-    system: ConfiguredSystem,
-    data_hash: str,
-    queries: Any,
-    depth: int,
-    how: Mapping[str, Any],
-    is_compared: bool = True,
+def _in_turns(
+    store: Store, system: Any, data_hash: str, queries: Any, depth: int, ways: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Array]:
-    """Milliseconds of one round trip a question, and its recall against exact search."""
+    """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching.
+
+    The ways take turns, some questions at a time and each first as often as last, so that a machine that is busy for
+    a while is busy for all of them.
+    """
     from ragbench.store import recalls_against_exact
 
-    store.search(data_hash, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    found = store.search(data_hash, system.embedder, queries, depth, batch=1, **how)
-    readings = {"ms": found.milliseconds}
-    if is_compared:
-        exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
-        readings["recall"] = recalls_against_exact(found, exact)
+    exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+    readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
+    for how in ways.values():
+        store.search(data_hash, system.embedder, queries[:WARMING], depth, batch=1, **how)
+    for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
+        for way in list(ways)[:: 1 if turn % 2 else -1]:
+            found = store.search(data_hash, system.embedder, queries[places], depth, batch=1, **ways[way])
+            nearest = replace(
+                exact,
+                ids=[exact.ids[place] for place in places],
+                similarities=[exact.similarities[place] for place in places],
+            )
+            readings[f"{way} ms"][places] = found.milliseconds
+            readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
     return readings
 
 
@@ -187,32 +194,34 @@ def _distinct(systems: Mapping[str, System]) -> dict[str, Any]:
     return dict(found.values())
 
 
-def _searches(system: Any, ef_searches: Sequence[int]) -> list[dict[str, Any]]:
+def _ways(system: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Exact search, and HNSW at each ef_search, by names."""
     built = {"m": system.settings.m, "ef_construction": system.settings.ef_construction}
-    return [{"index": "exact"}, *({"index": "hnsw", **built, "ef_search": ef} for ef in ef_searches)]
+    hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
+    return {"exact": {"index": "exact"}, **hnsw}
 
 
 def _index_row(
     name: str,
     system: Any,
+    way: str,
     how: Mapping[str, Any],
     found: Mapping[str, Array],
     clusters: Sequence[str] | None,
     sureness: Sureness,
 ) -> tuple[Any, ...]:
-    is_exact = how["index"] == "exact"
-    if is_exact:
-        recall = Estimate(1.0, None, None, sureness.level, "none", len(found["ms"]))
-    else:
+    ms = found[f"{way} ms"]
+    recall = Estimate(1.0, None, None, sureness.level, "none", len(ms))
+    if how["index"] != "exact":
         recall = stats.estimate(
-            found["recall"], clusters=clusters, bounds=(0.0, 1.0), level=sureness.level,
+            found[f"{way} recall"], clusters=clusters, bounds=(0.0, 1.0), level=sureness.level,
             resamples=sureness.resamples, seed=sureness.seed,
         )  # fmt: skip
-    ms = stats.quantile(found["ms"], 0.5, level=sureness.level)
+    median = stats.quantile(ms, 0.5, level=sureness.level)
     return (
         system.embedder.name, name, how["index"], how.get("m"), how.get("ef_construction"), how.get("ef_search"),
-        recall.value, recall.low, recall.high, recall.method, recall.note, ms.value, ms.low, ms.high, ms.note,
-        sureness.level, ms.n,
+        recall.value, recall.low, recall.high, recall.method, recall.note, median.value, median.low,
+        median.high, median.note, sureness.level, median.n,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 290
 BAND = 0.16
+NAMED = 3  # systems whose numbers fit a title
 FEW_DEPTHS = 12
 WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps
 
@@ -31,7 +32,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     return Markup(
-        "<h2>{heading}</h2><p>{lead}</p>"
+        '<h2>{heading}</h2><p class="rb-lede">{lead}</p>'
         '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
         '<div class="rb-panels">{panels}</div><p class="rb-axis">{axis}</p></figure>{numbers}{behind}'
     ).format(
@@ -55,6 +56,8 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 def finding(material: Material) -> str:
     """The figure's title: what the deepest ranking reaches, system by system."""
     _ = material.text
+    if len(material.systems) > NAMED:
+        return _("Recall and NDCG by depth")
     rows = _rows(material.kept("curves"), metric="recall")
     last = {str(row["system"]): row for row in rows}
     said = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -61,16 +61,7 @@ def _tests(material: Material) -> list[str]:
     corrected = sum(c.p_adjusted is not None for c in comparisons)
     if corrected:
         families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None)
-        holm = all("holm" in family.lower() for family in families)
-        said.append(
-            _.plural(
-                "p is corrected by Holm over {n} comparison of this page.",
-                "p is corrected by Holm over the {n} comparisons of this page.",
-                corrected,
-            )
-            if holm
-            else _("p is corrected: {family}.", family=_.enumeration([f for f in families if f]) or _("by family"))
-        )
+        said.append(_correction(material, corrected, [family for family in families if family]))
     dropped = max(c.n_dropped for c in comparisons)
     if dropped:
         said.append(
@@ -85,6 +76,34 @@ def _tests(material: Material) -> list[str]:
             _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")
         )
     return said
+
+
+def _correction(material: Material, corrected: int, families: Sequence[str]) -> str:
+    """How p was corrected, over how many comparisons."""
+    _ = material.text
+    lower = [family.lower() for family in families]
+    if lower and all("tukey" in family and "holm" in family for family in lower):
+        metrics = {c.metric for c in material.measurement.comparisons}
+        return _.plural(
+            "p is corrected over all {n} comparison of this page in two steps: within a metric by closed "
+            "randomized Tukey tests (max-T), because all systems answer the same questions; over the {metrics} "
+            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
+            "the chance of even one wrong verdict among all of them is at most {error}.",
+            "p is corrected over all {n} comparisons of this page in two steps: within a metric by closed "
+            "randomized Tukey tests (max-T), because all systems answer the same questions; over the {metrics} "
+            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
+            "the chance of even one wrong verdict among all of them is at most {error}.",
+            corrected,
+            metrics=_.integer(len(metrics)),
+            error=_.percent(1 - material.measurement.comparisons[0].comparison.level),
+        )
+    if lower and all("holm" in family for family in lower):
+        return _.plural(
+            "p is corrected by Holm over {n} comparison of this page.",
+            "p is corrected by Holm over the {n} comparisons of this page.",
+            corrected,
+        )
+    return _("p is corrected: {family}.", family=_.enumeration(list(families)) or _("by family"))
 
 
 def test_name(material: Material, test: str) -> str:

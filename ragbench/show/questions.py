@@ -35,7 +35,7 @@ def behind(material: Material, present: frozenset[str]) -> Markup:
     if "questions" not in present:
         return Markup("")
     text = material.text("Every question with its values")
-    return Markup('<p class="rb-meta"><a href="#questions">{}</a></p>').format(text)
+    return Markup('<p class="rb-meta rb-behind"><a href="#questions">{}</a></p>').format(text)
 
 
 def _item(material: Material, sample: str, metric: str) -> Markup:

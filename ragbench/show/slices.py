@@ -35,7 +35,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     for row in table.to_dict("records"):
         found.setdefault((str(row["dimension"]), _text(row["slice"])), {})[str(row["system"])] = row
     notes = Notes(material, "slice-note")
-    return Markup("<h2>{heading}</h2><p>{lead}</p>{table}{family}{notes}{questions}").format(
+    return Markup('<h2>{heading}</h2><p class="rb-lede">{lead}</p>{table}{family}{notes}{questions}').format(
         heading=_("Where it is good, and where not"),
         lead=_.html(
             "{metric} on parts of the questions, each by itself. A slice of fewer than {n} questions is shown "

@@ -43,7 +43,7 @@ def _kept(material: Material) -> Markup:
         int(material.facts.get("timed_questions", 0)),
         parameter="\N{NO-BREAK SPACE}".join(("fresh_timings", "=", "True")),
     )
-    return Markup("<p>{}</p>").format(text)
+    return Markup('<p class="rb-lede">{}</p>').format(text)
 
 
 def _latencies(material: Material) -> Markup:
@@ -169,7 +169,7 @@ def _indexes(material: Material) -> Markup:
         built=_built(material),
         k=_.integer(int(material.facts.get("k", 0))),
     )
-    return Markup("<h3>{}</h3><p>{}</p>{}{}").format(
+    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}').format(
         _.html("<b>Exact search against an index</b>"),
         lead,
         cells.table(_("Exact search against an index"), heads, made, "rb-long"),
@@ -215,7 +215,7 @@ def _repeats(material: Material) -> Markup:
         text = _.html(
             "Every question was asked once, so {metric} is not measured: it needs repeats.", metric=shown(name)
         )
-        return Markup("<h3>{}</h3><p>{}</p>").format(_.html("<b>The same question again</b>"), text)
+        return Markup('<h3>{}</h3><p class="rb-lede">{}</p>').format(_.html("<b>The same question again</b>"), text)
     said = [
         _.plural(
             "Every question was asked {n} time, embedded and searched anew each time.",
@@ -237,4 +237,6 @@ def _repeats(material: Material) -> Markup:
                 value=spread(material.value(estimate, name)),
             )
         said.append(text)
-    return Markup("<h3>{}</h3><p>{}</p>").format(_.html("<b>The same question again</b>"), Markup(" ").join(said))
+    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>').format(
+        _.html("<b>The same question again</b>"), Markup(" ").join(said)
+    )
