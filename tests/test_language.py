@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
-import pkgutil
 import re
 import string
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from babel.messages.extract import extract_from_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ragbench.metrics
 from ragbench import language
-from ragbench.metric import registered
-
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "ragbench"
-KEYWORDS = {"_": None, "text": None, "html": None, "plural": (1, 2)}
-_TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
-NOT_PROSE = re.compile(r"^(```|\$\$)")
-
-
-def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
-    """Where a text stands, and the text (a pair for a plural)."""
-    for folder in ("show", "report", "bench"):
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
-                yield f"{path.relative_to(ROOT)}:{line}", message
-    for path in sorted((PACKAGE / "report_template").glob("*.j2")):
-        for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
-            yield str(path.relative_to(ROOT)), found[2]
-
-
-def texts_of_notebooks() -> Iterator[tuple[str, str]]:
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                for block in re.split(r"\n[ \t]*\n+", "".join(cell["source"]).strip()):
-                    if block.strip() and not NOT_PROSE.match(block.strip()):
-                        yield f"{path.name}:{cell['id']}", block.strip()
-
-
-def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
-    for module in pkgutil.iter_modules(ragbench.metrics.__path__):
-        importlib.import_module(f"ragbench.metrics.{module.name}")
-    for name, metric in registered().items():
-        if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
-            yield f"metric {name}", metric.summary
-
-
-def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:
-    """Texts of code, of notebooks, and of metrics (of these grains; all if none is named)."""
-    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_metrics(*grains)]
+from tests.texts import all_texts, texts_of_code
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +31,9 @@ def test_every_text_is_translated(russian: dict) -> None:
     missing = {
         text: place for place, text in all_texts("ranking") if text not in russian or not all(_strings(russian[text]))
     }
-    assert not missing, "\n".join(f"{place}: {text!r}" for text, place in missing.items())
+    assert not missing, "`python -m tests.texts` adds them to the catalogue:\n" + "\n".join(
+        f"{place}: {text!r}" for text, place in missing.items()
+    )
 
 
 def test_the_catalogue_holds_nothing_else(russian: dict) -> None:

@@ -1,0 +1,220 @@
+"""Claims of a text, and whether passages support them: what faithfulness, factual correctness and noise share.
+
+Claims are asked for with the same words by every metric, so the judge answers once for each text. The same holds for
+the verdicts on the same claims against the same passages.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ragbench.metrics.inquiry import AGAIN, Inquiry
+from ragbench.types import LexicalReader, Prompt, Status
+
+
+class Claims(BaseModel):
+    """The claims of a text, in its order; empty where it claims nothing."""
+
+    claims: list[str] = Field(description="one self-contained statement each; empty if the text states nothing")
+
+
+class Entailment(StrEnum):
+    """What passages say of a statement."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    NEUTRAL = "neutral"
+
+
+class Verdict(BaseModel):
+    """The verdict on one statement; the reason comes first, so that it is thought before it is said."""
+
+    statement: int = Field(ge=1, description="the number of the statement")
+    reason: str = Field(description="one short sentence that names what in the passages decides")
+    verdict: Entailment = Field(description='"supported", "contradicted" or "neutral"')
+    passages: list[int] = Field(description="the numbers of the passages that decide it; empty if neutral")
+
+
+class Verdicts(BaseModel):
+    """One verdict for each statement."""
+
+    verdicts: list[Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A statement with its verdict. passages: places of the deciding passages, counted from 0."""
+
+    statement: str
+    verdict: Entailment
+    reason: str
+    passages: tuple[int, ...]
+
+    @property
+    def supported(self) -> bool:
+        """Whether the passages support it."""
+        return self.verdict is Entailment.SUPPORTED
+
+    def kept(self, names: Sequence[str] = ()) -> dict[str, Any]:
+        """As it is stored; passages by name where they have names."""
+        cited = [names[place] for place in self.passages] if names else [place + 1 for place in self.passages]
+        return {"statement": self.statement, "verdict": self.verdict.value, "reason": self.reason, "chunks": cited}
+
+
+def _sentences(reader: LexicalReader, texts: Mapping[str, Any]) -> Claims:
+    return Claims(claims=reader.sentences(texts["text"]))
+
+
+def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
+    found = []
+    for number, statement in enumerate(texts["statements"], 1):
+        supported = reader.supported(statement, texts["passages"])
+        strengths = [reader.support(statement, [passage]) for passage in texts["passages"]]
+        best = [strengths.index(max(strengths)) + 1] if supported and strengths else []
+        verdict = Entailment.SUPPORTED if supported else Entailment.NEUTRAL
+        reason = f"shared words and letters: {reader.support(statement, texts['passages']):.2f}"
+        found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best))
+    return Verdicts(verdicts=found)
+
+
+CLAIMS = Prompt(
+    name="claims",
+    version=1,
+    shape=Claims,
+    offline=_sentences,
+    max_tokens=2000,
+    texts={
+        "en": """Break the text down into claims: the smallest statements of fact that can each be true or false.
+
+The question that the text answers (may be empty; only to understand the text, take no claims from it):
+{question}
+
+The text:
+{text}
+
+- Take every fact that the text states, once, in its order. Add nothing, correct nothing, leave nothing out.
+- Each claim is one full sentence that can be understood on its own: write the name of the thing instead of a pronoun
+  (he, she, it, this, there), and keep dates, numbers, units and negations with what they belong to.
+- Keep the language of the text.
+- Greetings, questions, refusals ("I do not know") and remarks about the answer itself are not claims. If nothing else
+  is there, return an empty list.
+
+Example. Question: "Who was Marie Curie?" Text: "She was born in Warsaw in 1867 and won two Nobel Prizes."
+Claims: "Marie Curie was born in Warsaw." · "Marie Curie was born in 1867." · "Marie Curie won two Nobel Prizes." """,
+        "ru": """Разложите текст на утверждения — наименьшие сообщения о фактах, каждое из которых может быть верным или
+неверным.
+
+Вопрос, на который отвечает текст (может быть пустым; он нужен только для понимания, утверждений из него не берите):
+{question}
+
+Текст:
+{text}
+
+- Возьмите каждый факт, который сообщает текст, один раз, в его порядке. Ничего не добавляйте, не исправляйте и не
+  пропускайте.
+- Каждое утверждение — одно законченное предложение, понятное само по себе: вместо местоимений (он, она, это, там)
+  называйте то, о чём идёт речь; даты, числа, единицы и отрицания оставляйте при том, к чему они относятся.
+- Сохраняйте язык текста.
+- Приветствия, вопросы, отказы («не знаю») и замечания о самом ответе — не утверждения. Если больше ничего нет, верните
+  пустой список.
+
+Пример. Вопрос: «Кто такая Мария Кюри?» Текст: «Она родилась в Варшаве в 1867 году и получила две Нобелевские премии».
+Утверждения: «Мария Кюри родилась в Варшаве.» · «Мария Кюри родилась в 1867 году.» · «Мария Кюри получила две
+Нобелевские премии.»""",
+    },
+)
+
+ENTAILMENT = Prompt(
+    name="entailment",
+    version=1,
+    shape=Verdicts,
+    offline=_by_words,
+    max_tokens=3000,
+    texts={
+        "en": """For each numbered statement, decide what the passages say of it.
+
+Passages:
+{passages}
+
+Statements:
+{statements}
+
+- "supported": it follows from the passages, from one of them or from several together.
+- "contradicted": the passages say something that cannot be true together with it.
+- "neutral": neither; the passages do not tell.
+
+Judge by the passages alone, not by what you know. A statement of which only a part follows is not supported: names,
+dates, numbers, units and negations must all agree; other words for the same thing do agree.
+Give exactly one verdict for every statement, with its number, a short reason, and the numbers of the passages that
+decide it.""",
+        "ru": """Для каждого пронумерованного утверждения решите, что о нём говорят отрывки.
+
+Отрывки:
+{passages}
+
+Утверждения:
+{statements}
+
+- "supported" (подтверждено): утверждение следует из отрывков — из одного или из нескольких вместе.
+- "contradicted" (опровергнуто): в отрывках сказано то, что не может быть верным вместе с ним.
+- "neutral" (не определено): ни то, ни другое; из отрывков этого не узнать.
+
+Решайте только по отрывкам, а не по тому, что знаете сами. Утверждение, из которого следует лишь часть, не подтверждено:
+имена, даты, числа, единицы и отрицания должны совпадать все; то же самое другими словами — совпадает.
+Дайте ровно один вердикт на каждое утверждение: его номер, короткую причину и номера отрывков, которые решили дело.
+Вердикты пишите латиницей, как указано выше, причины — по-русски.""",
+    },
+)
+
+
+async def claims_of(inquiry: Inquiry, text: str) -> list[str]:
+    """The claims of a text that answers the sample's question; copies and blank ones left out."""
+    question = inquiry.sample.user_input or ""
+    reply = await inquiry.ask(CLAIMS, {"question": question, "text": text})
+    claims = (unicodedata.normalize("NFC", claim).strip() for claim in reply.claims)
+    return list(dict.fromkeys(claim for claim in claims if claim))
+
+
+async def verdicts_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
+    """One verdict for each statement, in order; those that the judge left out are asked for once more.
+
+    Raises UnmeasuredError (verdict_mismatch) if some are still missing: a missing verdict is neither yes nor no.
+    """
+    found = await _numbered(inquiry, statements, passages, 0)
+    if missing := [place for place in range(len(statements)) if place not in found]:
+        rest = [statements[place] for place in missing]
+        more = await _numbered(inquiry, rest, passages, AGAIN)
+        found |= {missing[place]: judged for place, judged in more.items()}
+    if len(found) < len(statements):
+        reason = f"the judge gave verdicts on {len(found)} of {len(statements)} statements, asked twice"
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=list(statements))
+    return [found[place] for place in range(len(statements))]
+
+
+async def _numbered(
+    inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str], repeat: int
+) -> dict[int, Judged]:
+    """Verdicts by the statement's place. Two different ones on one statement are none; a number that no statement has
+    says that the judge counts otherwise: then none of them can be trusted.
+    """
+    reply = await inquiry.ask(ENTAILMENT, {"statements": statements, "passages": passages}, repeat)
+    if any(verdict.statement > len(statements) for verdict in reply.verdicts):
+        return {}
+    said: dict[int, list[Verdict]] = {}
+    for verdict in reply.verdicts:
+        said.setdefault(verdict.statement - 1, []).append(verdict)
+    return {
+        place: Judged(statements[place], each[0].verdict, each[0].reason, _cited(each[0], len(passages)))
+        for place, each in said.items()
+        if len({verdict.verdict for verdict in each}) == 1
+    }
+
+
+def _cited(verdict: Verdict, passages: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number - 1 for number in verdict.passages if 1 <= number <= passages))

@@ -1,0 +1,42 @@
+"""Does the answer say only what was retrieved? Claim by claim."""
+
+from __future__ import annotations
+
+from ragbench.metric import metric
+from ragbench.metrics.claims import claims_of, verdicts_on
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.types import Judge, Sample, Score, Status
+
+FIELDS = ("user_input", "response", "contexts")
+
+
+@metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3", fields=FIELDS)
+@measured
+async def faithfulness(sample: Sample, judge: Judge) -> Score:
+    """Share of the answer's claims that the retrieved contexts support; undefined for an answer without claims.
+
+    supported claims / claims, 0 to 1. A refusal claims nothing and is unmeasured (empty_decomposition): it is no
+    hallucination. `detail["statements"]` keeps every claim with its verdict, reason and cited chunks.
+    Two questions to the judge: the claims of the answer, and the verdicts on all of them against all contexts.
+    """
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    assert sample.response is not None
+    claims = await claims_of(inquiry, sample.response)
+    if not claims:
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the response makes no claim")
+    verdicts = await verdicts_on(inquiry, claims, inquiry.contexts)
+    supported = sum(verdict.supported for verdict in verdicts)
+    value = supported / len(verdicts)
+    explanation = [
+        sentence(
+            "Claims of the response that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
+            part=supported,
+            whole=len(verdicts),
+            value=value,
+        )
+    ]
+    if unsupported := [verdict.statement for verdict in verdicts if not verdict.supported]:
+        explanation.append(sentence("Not supported: {claims}.", claims=unsupported))
+    names = [chunk.id for chunk in inquiry.chunks]
+    return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])
