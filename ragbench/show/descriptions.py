@@ -10,6 +10,8 @@ from markupsafe import Markup
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 
+WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman and Rousseeuw 1990, table 2.4)
+
 
 def sentences(material: Material) -> list[Markup]:
     """The answer of such a page, a sentence for each system, and how it is to be read."""
@@ -67,7 +69,7 @@ def _space(material: Material) -> list[Markup]:
             share=_.percent(near / pair) if pair > 0 else _.number(None),
         )
         count = fact(material, name, "near_duplicates")
-        more = _("No two texts are near-duplicates.")
+        more = _("No two texts are nearly the same.")
         if count:
             more = _.plural("{n} pair of texts is nearly the same.", "{n} pairs of texts are nearly the same.", count)
         said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
@@ -101,8 +103,72 @@ def _space_method(material: Material) -> list[str]:
 
 
 def _sources(material: Material) -> list[Markup]:
-    return []
+    _ = material.text
+    said = []
+    for name in material.systems:
+        idle = round(value(material, name, "unused_chunks"))
+        text = _.html(
+            "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
+            system=shown(name),
+            used=_.integer(round(value(material, name, "used_chunks"))),
+            total=_.integer(round(value(material, name, "total_chunks"))),
+            rate=_.percent(value(material, name, "utilization_rate")),
+            k=_.integer(int(material.facts.get("k", 0))),
+            n=_.integer(int(material.facts.get("n_questions", 0))),
+        )
+        more = _("Every passage is retrieved at least once.")
+        if idle:
+            more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", idle)
+        thin = sum(bool(row) for row in _column(material, name, "thin"))
+        if thin:
+            more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
+        said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
+    return said
+
+
+def _column(material: Material, system: str, column: str) -> list[Any]:
+    table = material.kept("coverage")
+    return table[table["system"] == system][column].tolist() if len(table) else []
 
 
 def _sources_method(material: Material) -> list[str]:
-    return []
+    _ = material.text
+    said = [
+        _(
+            "A passage is used when it is among the first {k} for at least one question. The intervals say what another "
+            "set of as many questions of this kind would use: jackknife over questions, or over groups of questions "
+            "that belong together; they are rather too wide than too narrow.",
+            k=_.integer(int(material.facts.get("k", 0))),
+        ),
+        _(
+            "Topics are clusters of the questions' vectors ({embedder}) by KMeans. A topic is thin where it has fewer "
+            "distinct passages a question than {share} of the median topic.",
+            embedder=str(material.facts.get("topics_embedder")),
+            share=_.percent(float(material.facts.get("thin", 0))),
+        ),
+    ]
+    return said + _silhouettes(material)
+
+
+def _silhouettes(material: Material) -> list[str]:
+    """How the number of topics was chosen, and how far the choice can be trusted."""
+    _ = material.text
+    table = material.kept("silhouettes")
+    if not len(table):
+        return []
+    chosen, tried = int(material.facts.get("n_topics", 0)), table["topics"].tolist()
+    best = float(table["silhouette"].max())
+    said = [
+        _(
+            "{n} topics have the highest mean silhouette, {silhouette}, of {low} to {high}.",
+            n=_.integer(chosen),
+            silhouette=_.number(best, 2),
+            low=_.integer(min(tried)),
+            high=_.integer(max(tried)),
+        )
+    ]
+    if best < WEAK:
+        said.append(_("Below {limit} topics overlap: read them as a map, not as borders.", limit=_.number(WEAK, 2)))
+    if chosen == max(tried):
+        said.append(_("More topics might fit better still: the highest number that was tried was chosen."))
+    return said

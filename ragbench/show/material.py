@@ -18,6 +18,17 @@ from ragbench.types import Comparison, Estimate, Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+COUNTS = frozenset(
+    {
+        "total_samples",
+        "effective_dimensionality",
+        "total_chunks",
+        "used_chunks",
+        "unused_chunks",
+        "n_topics",
+        "total_questions",
+    }
+)
 NOTES = ("few", "ceiling", "no_spread", "few_clusters")
 
 
@@ -105,9 +116,8 @@ class Material:
             for number in (e.value, e.low, e.high)
             if number is not None and math.isfinite(number)
         ]
-        declared = self.declaration(metric)
-        if declared is not None and declared.bounds[1] is None and all(number == round(number) for number in numbers):
-            return 0  # a count
+        if metric in COUNTS:
+            return 0
         largest = max(numbers, default=0.0)
         return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
 

@@ -30,11 +30,22 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def _row(material: Material, metric: str, notes: Notes) -> Markup:
     declared = material.declaration(metric)
-    meaning = "" if declared is None else Markup("<small>{}</small>").format(material.text(declared.summary))
+    known = _undeclared(material).get(metric, "") if declared is None else material.text(declared.summary)
+    meaning = Markup("<small>{}</small>").format(known) if known else ""
     cells = Markup("").join(_value(material, name, metric, notes) for name in material.systems)
     return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
         anchor("measure", metric), shown(metric), meaning, cells
     )
+
+
+def _undeclared(material: Material) -> dict[str, str]:
+    """Meanings of fields of the specification that are not measures of the catalogue."""
+    _ = material.text
+    return {
+        "n_topics": _("How many topics the questions were parted into."),
+        "total_questions": _("How many questions were asked."),
+        "avg_chunks_per_topic": _("Mean number of distinct passages that were retrieved for a topic."),
+    }
 
 
 def _value(material: Material, system: str, metric: str, notes: Notes) -> Markup:

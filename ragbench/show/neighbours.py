@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -47,15 +47,15 @@ def _closest(material: Material, system: str, count: int) -> Markup:
         )
     title = Markup("<h3>{}: {}</h3>").format(_bold(material, system), text)
     place = material.systems.index(system)
-    rows = _rows(material.kept("closest"), system)[:count]
-    return title + _ordered(_pair(material, f"near{place}", row) for row in rows)
+    rows = rows_of(material.kept("closest"), system)[:count]
+    return title + ordered(_pair(material, f"near{place}", row) for row in rows)
 
 
 def _pair(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
     _ = material.text
     both = [material.texts.get(str(row[side]), {}) for side in ("first", "second")]
     label = Markup('<span class="rb-worse">{}</span>').format(_("nearly the same")) if row["near"] else ""
-    return _entry(
+    return entry(
         anchor(prefix, f"{row['first']}--{row['second']}"),
         shown(both[0].get("text"), SUMMARY),
         Markup("{} {}").format(label, _number(material, row["distance"])),
@@ -67,14 +67,14 @@ def _outliers(material: Material, system: str, count: int) -> Markup:
     _ = material.text
     title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=shown(system))
     place = material.systems.index(system)
-    rows = _rows(material.kept("outliers"), system)[:count]
-    return Markup("<h3>{}</h3>").format(title) + _ordered(_outlier(material, f"far{place}", row) for row in rows)
+    rows = rows_of(material.kept("outliers"), system)[:count]
+    return Markup("<h3>{}</h3>").format(title) + ordered(_outlier(material, f"far{place}", row) for row in rows)
 
 
 def _outlier(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
     _ = material.text
     own, nearest = (material.texts.get(str(row[side]), {}) for side in ("text", "nearest"))
-    return _entry(
+    return entry(
         anchor(prefix, str(row["text"])),
         shown(own.get("text"), SUMMARY),
         _number(material, row["distance"]),
@@ -92,14 +92,16 @@ def text(one: Mapping[str, Any]) -> Markup:
     )
 
 
-def _entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
+def entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
+    """A folded entry of a list: what it is, its numbers, and what unfolds."""
     return Markup(
         '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}'
         "</details></li>"
     ).format(identifier, summary, marks, body)
 
 
-def _ordered(items: Any) -> Markup:
+def ordered(items: Iterable[Markup]) -> Markup:
+    """A list of folded entries."""
     return Markup('<ol class="rb-questions">{}</ol>').format(Markup("").join(items))
 
 
@@ -115,5 +117,8 @@ def _threshold(material: Material, system: str) -> float | None:
     return known(material, system).get("near_distance")
 
 
-def _rows(table: pd.DataFrame, system: str) -> list[Mapping[Any, Any]]:
-    return list(table[table["system"] == system].to_dict("records")) if len(table) else []
+def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:
+    """The rows of a table, of one system where it is named."""
+    if system is not None and len(table):
+        table = table[table["system"] == system]
+    return list(table.to_dict("records")) if len(table) else []

@@ -14,23 +14,34 @@ from ragbench.show import (
     answer,
     calibration,
     chart,
+    coverage,
+    curves,
     intervals,
     measures,
     method,
     neighbours,
     provenance,
     questions,
+    slices,
     space,
+    speed,
     summary,
     table,
+    users,
     worst,
 )
 from ragbench.show import map as maps
 from ragbench.show.material import Material
 from ragbench.show.view import View
 
-COMPARING = ("answer", "intervals", "table", "worst", "questions", "method", "provenance", "summary")
-DESCRIBING = ("measures", "distances", "spectrum", "closest", "outliers", "map")
+COMPARING = (
+    "answer", "intervals", "table", "curves", "slices", "speed",
+    "worst", "questions", "method", "provenance", "summary",
+)  # fmt: skip
+DESCRIBING = (
+    "measures", "distances", "spectrum", "closest", "outliers", "map",
+    "topics", "unused", "pages", "proxy", "usage", "repeats",
+)  # fmt: skip
 CALIBRATING = ("promise", "simulations")
 VIEWS = COMPARING + DESCRIBING + CALIBRATING
 
@@ -61,6 +72,18 @@ class Page:
     def table(self) -> View:
         """Values, differences, corrected p and verdict words, metric by metric."""
         return self._view("table", table.draw)
+
+    def curves(self) -> View:
+        """Recall and NDCG by depth, with an interval at each; empty for rankings of depth 1."""
+        return self._view("curves", curves.draw, figure=curves.notebook_figure(self._material))
+
+    def slices(self) -> View:
+        """Values and verdicts on parts of the questions, and the questions of each; empty without parts."""
+        return self._view("slices", slices.draw)
+
+    def speed(self) -> View:
+        """Latency, index against exact search, and what repeats gave; empty where none was measured."""
+        return self._view("speed", speed.draw)
 
     def worst(self, count: int = 10) -> View:
         """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
@@ -104,6 +127,18 @@ class Page:
             dimensions=dimensions,
             colour=colour,
         )
+
+    def topics(self) -> View:
+        """Topics of questions, with what was retrieved for each, and which of them are thin."""
+        return self._view("topics", coverage.topics, figure=self._figure("coverage", coverage.topics_figure))
+
+    def unused(self, count: int = 20) -> View:
+        """The chunks that were never retrieved; those that a question needs come first."""
+        return self._view("unused", lambda m, p: coverage.unused(m, p, _counted("unused", count)), count=count)
+
+    def pages(self, count: int = 10) -> View:
+        """The pages that are retrieved for most questions."""
+        return self._view("pages", lambda m, p: coverage.pages(m, p, _counted("pages", count)), count=count)
 
     def promise(self) -> View:
         """Where intervals and tests kept what they promise in simulations, and every cell where they did not."""

@@ -78,6 +78,8 @@ def explained(material: Material, note: str, method: str) -> str:
         "no_bca": _("the plain bootstrap interval does not exist for these values"),
         "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
         "count": _("a count has no uncertainty of sampling"),
+        "topics": _("topics are found anew in every set of questions"),
+        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
         "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
         "dimensions": _(
             "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
@@ -101,6 +103,7 @@ def method_name(material: Material, method: str) -> str:
         "bonett_price": _("Bonett–Price interval"),
         "t": _("Student's t interval"),
         "delta": _("normal interval"),
+        "jackknife": _("jackknife interval"),
         "u_statistic": _("interval of a U-statistic"),
         "none": _("no interval"),
     }
