@@ -1,0 +1,87 @@
+"""Every text that people read, found where it stands; run as a program, brings the catalogues up to date with them.
+
+`python -m tests.texts` keeps the translations there are, adds what is missing with an empty translation, drops what
+is no longer said, and prints what is left to translate.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_file
+from babel.messages.pofile import write_po
+
+import ragbench.metrics
+from ragbench import language
+from ragbench.metric import registered
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "ragbench"
+KEYWORDS = {"_": None, "text": None, "html": None, "sentence": None, "plural": (1, 2)}
+_TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
+NOT_PROSE = re.compile(r"^(```|\$\$)")
+
+
+def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
+    """Where a text stands, and the text (a pair for a plural)."""
+    for folder in ("show", "report", "bench", "metrics"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
+                yield f"{path.relative_to(ROOT)}:{line}", message
+    for path in sorted((PACKAGE / "report_template").glob("*.j2")):
+        for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
+            yield str(path.relative_to(ROOT)), found[2]
+
+
+def texts_of_notebooks() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                for block in re.split(r"\n[ \t]*\n+", "".join(cell["source"]).strip()):
+                    if block.strip() and not NOT_PROSE.match(block.strip()):
+                        yield f"{path.name}:{cell['id']}", block.strip()
+
+
+def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
+    for module in pkgutil.iter_modules(ragbench.metrics.__path__):
+        importlib.import_module(f"ragbench.metrics.{module.name}")
+    for name, metric in registered().items():
+        if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
+            yield f"metric {name}", metric.summary
+
+
+def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:
+    """Texts of code, of notebooks, and of metrics (of these grains; all if none is named)."""
+    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_metrics(*grains)]
+
+
+def update(path: Path) -> list[str | tuple[str, str]]:
+    """Bring a catalogue up to date; the texts that have no translation yet are returned."""
+    head = path.read_text(encoding="utf-8").split("\n\n", 1)[0]
+    known = {message.id: message.string for message in language.catalogue(path) if message.id}
+    catalogue = Catalog(locale=path.parts[-3])
+    missing = []
+    for text in dict.fromkeys(text for _, text in all_texts()):
+        translation = known.get(text) or ("" if isinstance(text, str) else ("",) * 3)
+        if not all([translation] if isinstance(translation, str) else translation):
+            missing.append(text)
+        catalogue.add(text, translation)
+    buffer = io.BytesIO()
+    write_po(buffer, catalogue, width=110, omit_header=True)
+    body = re.sub(r"#, python-(brace-)?format\n", "", buffer.getvalue().decode())
+    path.write_text(f"{head}\n\n{body}", encoding="utf-8")
+    return missing
+
+
+if __name__ == "__main__":
+    left = [text for path in sorted(language.LOCALE.glob("*/LC_MESSAGES/ragbench.po")) for text in update(path)]
+    print(*(repr(text) for text in left), sep="\n")
+    sys.exit(1 if left else 0)
