@@ -24,6 +24,12 @@ class Grade(BaseModel):
     grade: float = Field(ge=0, le=1)
 
 
+class Unbounded(BaseModel):
+    """A number without ends."""
+
+    value: float
+
+
 def settings(server: ChatServer | str, **more: Any) -> JudgeSettings:
     """A judge at the test server, impatient."""
     url = server if isinstance(server, str) else server.url

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -195,6 +198,38 @@ class TestSyncCalls:
 
         with pytest.raises(KeyError):
             run(fails())
+
+    def test_ctrl_c_ends_the_work_before_it_comes_out(self) -> None:
+        kept: list[str] = []
+
+        async def work() -> None:
+            try:
+                await asyncio.sleep(30)
+            finally:
+                await asyncio.sleep(0.2)  # what a journal takes
+                kept.append("kept")
+
+        timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            run(work())
+        assert kept == ["kept"]
+        assert time.monotonic() - began < 2.3
+
+    def test_work_that_will_not_end_does_not_hold_ctrl_c(self) -> None:
+        async def stubborn() -> None:
+            while True:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(5)
+                    return
+
+        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            run(stubborn())
+        assert time.monotonic() - began < 2.2
 
     def test_not_from_the_background_loop_itself(self) -> None:
         async def nested() -> None:

@@ -27,7 +27,7 @@ from ragbench.llm import (
 from ragbench.settings import ConfigurationError, JudgeSettings
 from ragbench.types import Status
 from tests.chat_server import ChatServer
-from tests.llm_shapes import Grade, Rating, request, settings
+from tests.llm_shapes import Grade, Rating, Unbounded, request, settings
 
 FAULTS_30 = {
     "429": 0.06, "429_wait": 0.03, "500": 0.05, "502": 0.02, "529": 0.03, "hang": 0.01, "drip": 0.01, "reset": 0.02,
@@ -210,6 +210,14 @@ class TestHostileReplies:
         from ragbench.llm.reply import read
 
         assert read(text, Grade).grade == 0.5
+
+    @pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", "Infinity"])
+    def test_a_scale_without_ends_has_no_infinity(self, text: str) -> None:
+        from ragbench.llm.reply import MalformedError, read
+
+        with pytest.raises(MalformedError):
+            read(f'{{"value": {text}}}', Unbounded)
+        assert read('{"value": 1e300}', Unbounded).value == 1e300
 
     def test_whole_numbers_are_numbers(self) -> None:
         from ragbench.llm.reply import read

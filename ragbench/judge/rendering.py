@@ -97,12 +97,7 @@ def _clean(prompt: str, name: str, text: str | Sequence[str]) -> str | tuple[str
 
 def _tag(clean: Mapping[str, str | tuple[str, ...]]) -> str:
     whole = json.dumps(clean, ensure_ascii=False)
-    round_ = 0
-    while True:
-        tag = hashlib.blake2b(f"{round_}{whole}".encode(), key=_KEY, digest_size=8).hexdigest()
-        if tag not in whole:
-            return tag
-        round_ += 1
+    return hashlib.blake2b(whole.encode(), key=_KEY, digest_size=12).hexdigest()
 
 
 def _delimited(name: str, text: str | tuple[str, ...], tag: str) -> str:
