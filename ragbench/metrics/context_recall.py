@@ -1,0 +1,43 @@
+"""Was everything retrieved that the right answer needs? Sentence by sentence of the reference."""
+
+from __future__ import annotations
+
+from ragbench.metric import metric
+from ragbench.metrics.claims import verdicts_on
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.sentences import sentences
+from ragbench.types import Judge, Sample, Score, Status
+
+FIELDS = ("user_input", "contexts", "reference")
+
+
+@metric(source="the specification, metrics of retrieval, ContextRecall; after RAGAS, arXiv:2309.15217", fields=FIELDS)
+@measured
+async def context_recall(sample: Sample, judge: Judge) -> Score:
+    """Share of the reference answer's sentences that the retrieved contexts support.
+
+    supported sentences / sentences, 0 to 1. The sentences are split here and numbered, so that the judge can neither
+    drop nor add one; it is asked once, for its verdict on each. `detail["statements"]` keeps every sentence with
+    verdict, reason and cited chunks. A reference without a sentence is unmeasured (empty_decomposition).
+    """
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    assert sample.reference is not None
+    parts = sentences(sample.reference)
+    if not parts:
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the reference has no sentence")
+    verdicts = await verdicts_on(inquiry, parts, inquiry.contexts)
+    supported = sum(verdict.supported for verdict in verdicts)
+    value = supported / len(verdicts)
+    explanation = [
+        sentence(
+            "Sentences of the reference that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
+            part=supported,
+            whole=len(verdicts),
+            value=value,
+        )
+    ]
+    if missing := [verdict.statement for verdict in verdicts if not verdict.supported]:
+        explanation.append(sentence("Not found in the contexts: {sentences}.", sentences=missing))
+    names = [chunk.id for chunk in inquiry.chunks]
+    return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])
