@@ -206,6 +206,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "latencies": found.latencies,
             "quantiles": timing.quantiles(found.latencies, request.sureness.level),
             "indexes": found.indexes,
+            "misses": found.misses,
         },
     )
 
@@ -217,6 +218,7 @@ class _Found:
     runs: dict[str, list[Retrieval]]
     latencies: pd.DataFrame
     indexes: pd.DataFrame
+    misses: pd.DataFrame
 
 
 def _retrieve(
@@ -245,12 +247,12 @@ def _timed(
     depth: int,
     request: _Request,
     clusters: Mapping[str, str] | None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     data, clock = session.dataset.content_hash, request.clock
     labels = None if clusters is None else list(clusters.values())
     return (
         timing.latencies(made, store, asked, depth, data, clock),
-        timing.indexes(made, store, asked, depth, data, clock, request.sureness, labels),
+        *timing.indexes(made, store, asked, depth, data, clock, request.sureness, labels),
     )
 
 

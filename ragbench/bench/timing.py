@@ -32,6 +32,7 @@ INDEXES = (
     "embedder", "system", "index", "m", "ef_construction", "ef_search", "recall", "recall_low", "recall_high", "method",
     "recall_note", "ms", "ms_low", "ms_high", "ms_note", "level", "n",
 )  # fmt: skip
+MISSES = ("system", "ef_search", "sample", "recall")
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,12 @@ def indexes(
     clock: Clock,
     sureness: Sureness,
     clusters: Sequence[str] | None,
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
 
     Recall is the share of the exact nearest chunks that the index found. It is kept with the readings, because an
-    index that is built again is another graph. Vectors too wide for an index are left out.
+    index that is built again is another graph. Vectors too wide for an index are left out. The second table holds
+    the questions of which the index missed something.
     """
     import pandas as pd
 
@@ -120,6 +122,7 @@ def indexes(
     timed = [asked[place] for place in places]
     labels = None if clusters is None else [clusters[place] for place in places]
     rows: list[tuple[Any, ...]] = []
+    missed: list[tuple[Any, ...]] = []
     for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
         queries = store.vectors(
             system.embedder, [question.text for question in timed], kind="query", batch=system.batch
@@ -135,7 +138,14 @@ def indexes(
             about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh
         )
         rows += [_index_row(name, system, way, how, found, labels, sureness) for way, how in ways.items()]
-    return pd.DataFrame(rows, columns=list(INDEXES))
+        missed += [
+            (name, how["ef_search"], question.id, float(recall))
+            for way, how in ways.items()
+            if how["index"] != "exact"
+            for question, recall in zip(timed, found[f"{way} recall"], strict=True)
+            if recall < 1
+        ]
+    return pd.DataFrame(rows, columns=list(INDEXES)), pd.DataFrame(missed, columns=list(MISSES))
 
 
 def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:

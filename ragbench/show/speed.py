@@ -21,7 +21,13 @@ OPEN = "…"
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """Latencies, index against exact search, repeats; nothing where the clock was not read and nothing repeated."""
-    parts = [_latencies(material), _slowest(material, present), _indexes(material), _repeats(material)]
+    parts = [
+        _latencies(material),
+        _slowest(material, present),
+        _indexes(material),
+        _misses(material, present),
+        _repeats(material),
+    ]
     if not any(parts):
         return Markup("")
     _ = material.text
@@ -120,21 +126,20 @@ def _slowest(material: Material, present: frozenset[str]) -> Markup:
         sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
-        items = Markup("").join(_slow(material, sample, totals[sample], present) for sample in slowest)
+        items = Markup("").join(_question(material, sample, _.number(totals[sample], 1), present) for sample in slowest)
         blocks.append(
             Markup('<p class="rb-lead">{}</p><ul class="rb-list-of">{}</ul>').format(named(material, system), items)
         )
     return Markup('<details class="rb-fold" id="slowest"><summary>{}</summary>{}</details>').format(
-        _("The questions that took longest"), Markup("").join(blocks)
+        _("The questions that took longest, in milliseconds"), Markup("").join(blocks)
     )
 
 
-def _slow(material: Material, sample: str, ms: float, present: frozenset[str]) -> Markup:
-    _ = material.text
+def _question(material: Material, sample: str, number: str, present: frozenset[str]) -> Markup:
+    """A question with a number, leading to all that is known of it."""
     text = shown(material.question_rows[sample]["text"], 200) if sample in material.question_rows else shown(sample)
     if "questions" in present:
         text = Markup('<a href="#{}">{}</a>').format(anchor("q", sample), text)
-    number = _("{n} ms", n=_.number(ms, 1))
     return Markup('<li><span>{}</span><span class="rb-number">{}</span></li>').format(text, number)
 
 
@@ -157,16 +162,15 @@ def _indexes(material: Material) -> Markup:
             before = row["system"]
             made.append(
                 Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>').format(
-                    len(heads), shown(row["embedder"])
+                    len(heads), _embedder(material, row["system"])
                 )
             )
         if row["index"] == "exact":
             exact = row["ms"]
         made.append(_index(material, row, exact, notes))
     lead = _.html(
-        "The same vectors searched exactly and by an HNSW index ({built}), each question by itself. Recall is the "
-        "share of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view.",
-        built=_built(material),
+        "The same vectors searched exactly and by an HNSW index, each question by itself. Recall is the share "
+        "of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view.",
         k=_.integer(int(material.facts.get("k", 0))),
     )
     return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}').format(
@@ -177,10 +181,33 @@ def _indexes(material: Material) -> Markup:
     )
 
 
-def _built(material: Material) -> str:
-    rows = material.kept("indexes").query("index == 'hnsw'").to_dict("records")
-    ways = dict.fromkeys(f"m = {int(row['m'])}, ef_construction = {int(row['ef_construction'])}" for row in rows)
-    return "; ".join(ways)
+def _embedder(material: Material, system: str) -> Markup:
+    """The embedder whose vectors are searched, and how its index was built."""
+    rows = material.kept("indexes").query("system == @system").to_dict("records")
+    built = next((f"m = {int(r['m'])}, ef_construction = {int(r['ef_construction'])}" for r in rows if r["m"] > 0), "")
+    return Markup("{} <small>{}</small>").format(shown(rows[0]["embedder"]), built)
+
+
+def _misses(material: Material, present: frozenset[str]) -> Markup:
+    """The questions of which an index missed most, by embedder; nothing where it missed nothing."""
+    table = material.kept("misses")
+    if not len(table):
+        return Markup("")
+    _ = material.text
+    blocks = []
+    for system in dict.fromkeys(table["system"].astype(str)):
+        own = table[table["system"] == system]
+        least = int(own["ef_search"].min())
+        worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
+        title = Markup("{} HNSW, ef_search = {}").format(named(material, system), least)
+        items = Markup("").join(
+            _question(material, str(row["sample"]), _.number(row["recall"]), present)
+            for row in worst.to_dict("records")
+        )
+        blocks.append(Markup('<p class="rb-lead">{}</p><ul class="rb-list-of">{}</ul>').format(title, items))
+    return Markup('<details class="rb-fold" id="missed"><summary>{}</summary>{}</details>').format(
+        _("The questions of which the index missed most"), Markup("").join(blocks)
+    )
 
 
 def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Notes) -> Markup:
@@ -192,6 +219,9 @@ def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Note
         low, high = (row[f"recall_{end}"] if math.isfinite(row[f"recall_{end}"]) else None for end in ("low", "high"))
         made = Estimate(row["recall"], low, high, row["level"], row["method"], int(row["n"]), note=row["recall_note"])
         recall = spread(f"{_.number(made.value)} {_.interval(made.low, made.high)}") + notes.mark(made)
+    count = escape(_.integer(int(row["n"])))
+    if not is_exact and made.value < 1:
+        count = Markup('<a href="#missed">{}</a>').format(count)
     times = DASH if is_exact or not row["ms"] > 0 else _.number(exact / row["ms"], 1)
     return cells.row(
         [
@@ -199,7 +229,7 @@ def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Note
             cells.cell(_("recall against exact search"), recall),
             cells.cell(_("median, ms"), _ms(material, row, "ms")),
             cells.cell(_("times as fast"), times),
-            cells.cell(_("n"), _.integer(int(row["n"]))),
+            cells.cell(_("n"), count),
         ]
     )
 
