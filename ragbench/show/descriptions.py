@@ -135,9 +135,9 @@ def _sources_method(material: Material) -> list[str]:
     _ = material.text
     said = [
         _(
-            "A passage is used when it is among the first {k} for at least one question. The intervals say what another "
-            "set of as many questions of this kind would use: jackknife over questions, or over groups of questions "
-            "that belong together; they are rather too wide than too narrow.",
+            "A passage is used when it is among the first {k} for at least one question. The intervals say what "
+            "another set of as many questions of this kind would use: jackknife over questions, or over groups of "
+            "questions that belong together; they are rather too wide than too narrow.",
             k=_.integer(int(material.facts.get("k", 0))),
         ),
         _(
