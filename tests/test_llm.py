@@ -358,6 +358,28 @@ class TestSecrets:
         assert "\x1b" not in str(raised.value)
         assert "[key]" in str(raised.value)
 
+    def test_no_variable_of_ours_shows_the_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TEST_KEY", self.CANARY)
+        journal = MemoryJournal()
+
+        async def work(server: ChatServer) -> list[str]:
+            async with open_client(server, journal=journal, key_variable="TEST_KEY") as client:
+                completion = await client.complete(request())
+                seen = [client, client._sender, completion, journal, client.identity, client.settings]
+                return [repr(vars(one)) if hasattr(one, "__dict__") else repr(one) for one in seen]
+
+        with ChatServer().running() as server:
+            shown = asyncio.run(work(server))
+        assert server.requests[0].headers["authorization"] == f"Bearer {self.CANARY}"
+        assert len(shown) == 6
+        assert not [text for text in shown if self.CANARY in text]
+
+    @pytest.mark.parametrize("key", ["", "  ", "with space", "line\nbreak", "ключ", "bell\x07"])
+    def test_what_cannot_be_a_key_is_refused(self, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TEST_KEY", key)
+        with pytest.raises(ConfigurationError, match="TEST_KEY"):
+            Client("a", settings("http://127.0.0.1:1/v1", key_variable="TEST_KEY"))
+
     def test_a_missing_key_is_named_before_the_first_call(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("TEST_KEY", raising=False)
         with pytest.raises(ConfigurationError, match="export TEST_KEY="):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from pydantic import SecretStr
 
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
@@ -270,15 +273,15 @@ def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, b
     )
 
 
-def _key(name: str, settings: JudgeSettings) -> str | None:
+def _key(name: str, settings: JudgeSettings) -> SecretStr | None:
     if settings.key_variable is None:
         return None
-    key = os.environ.get(settings.key_variable, "").strip()
+    key = SecretStr(os.environ.get(settings.key_variable, "").strip())  # no traceback that shows variables shows it
     if not key:
         raise ConfigurationError(
             f"judge {name!r} needs its key in the variable {settings.key_variable}, which is not set: "
             f"export {settings.key_variable}=…"
         )
-    if not key.isprintable() or not key.isascii():
+    if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):
         raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
     return key

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pydantic import SecretStr
+
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.limiter import Limiter
 from ragbench.llm.mechanism import Dialect
@@ -50,7 +52,7 @@ class Endpoint:
     """
 
     def __init__(
-        self, who: str, settings: JudgeSettings, key: str | None, limiter: Limiter, budget: Budget, tally: Tally
+        self, who: str, settings: JudgeSettings, key: SecretStr | None, limiter: Limiter, budget: Budget, tally: Tally
     ) -> None:
         self._who = who
         self._settings = settings

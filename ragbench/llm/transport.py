@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic import SecretStr
+
 from ragbench.llm.errors import Fault
 from ragbench.settings import EndpointSettings
 
@@ -33,7 +35,7 @@ class Transport(Protocol):
         ...
 
 
-def open_transport(endpoint: EndpointSettings, key: str | None) -> Transport:
+def open_transport(endpoint: EndpointSettings, key: SecretStr | None) -> Transport:
     """The transport that the settings name; to be called, used and closed on one event loop."""
     kind = OfficialTransport if endpoint.transport == "openai" else DirectTransport
     return kind(endpoint, key)
@@ -42,7 +44,7 @@ def open_transport(endpoint: EndpointSettings, key: str | None) -> Transport:
 class DirectTransport:
     """aiohttp alone: a fraction of the official client's cost a call (tests/benchmarks/bench_llm.py measures it)."""
 
-    def __init__(self, endpoint: EndpointSettings, key: str | None) -> None:
+    def __init__(self, endpoint: EndpointSettings, key: SecretStr | None) -> None:
         import aiohttp
 
         self._url = f"{endpoint.base_url}/chat/completions"
@@ -50,7 +52,8 @@ class DirectTransport:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=endpoint.concurrency, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+            headers={"Content-Type": "application/json"}
+            | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}),
             timeout=aiohttp.ClientTimeout(
                 total=endpoint.timeout_seconds,
                 sock_connect=endpoint.connect_seconds,
@@ -86,7 +89,7 @@ class DirectTransport:
 class OfficialTransport:
     """The `openai` package with its aiohttp transport; its own retries and redirects are off, ours are one for all."""
 
-    def __init__(self, endpoint: EndpointSettings, key: str | None) -> None:
+    def __init__(self, endpoint: EndpointSettings, key: SecretStr | None) -> None:
         import httpx2
         import openai
 
@@ -94,7 +97,7 @@ class OfficialTransport:
         self._key = key
         self._seconds = endpoint.timeout_seconds
         self._client: openai.AsyncOpenAI = openai.AsyncOpenAI(
-            api_key=key or "none",
+            api_key=key.get_secret_value() if key else "none",
             base_url=endpoint.base_url,
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
@@ -140,7 +143,7 @@ async def _limited(response: aiohttp.ClientResponse) -> bytes:
     return b"".join(parts)
 
 
-def _refusal(status: int, headers: Mapping[str, str], content: bytes, key: str | None) -> Fault:
+def _refusal(status: int, headers: Mapping[str, str], content: bytes, key: SecretStr | None) -> Fault:
     said = _hide(_message(content), key)
     reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status in (408, 409, 425) or status >= 500 or status == 429:
@@ -190,5 +193,5 @@ def _message(content: bytes) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in said[:500]).strip()
 
 
-def _hide(text: str, key: str | None) -> str:
-    return text.replace(key, "[key]") if key else text
+def _hide(text: str, key: SecretStr | None) -> str:
+    return text.replace(key.get_secret_value(), "[key]") if key else text
