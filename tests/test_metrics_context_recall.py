@@ -20,8 +20,8 @@ PHOTOSYNTHESIS = {
     "en": Sample(
         "p",
         user_input="Tell me about photosynthesis",
-        reference="Photosynthesis converts light energy into chemical energy. It takes place in chloroplasts. The process "
-        "needs CO₂, water and sunlight. Oxygen is released as a by-product.",
+        reference="Photosynthesis converts light energy into chemical energy. It takes place in chloroplasts. The "
+        "process needs CO₂, water and sunlight. Oxygen is released as a by-product.",
         contexts=(
             Chunk("c1", "Photosynthesis is the process by which plants turn sunlight into chemical energy."),
             Chunk("c2", "Chloroplasts are organelles of plant cells in which photosynthesis takes place."),
