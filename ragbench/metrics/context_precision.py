@@ -63,8 +63,8 @@ Passage:
 - "useless": the passage has nothing that the answer needs, even if its topic is the same.
 
 Judge the passage by the answer as it is given, not by what you know. Give the reason first, then the verdict.""",
-        "ru": """По вопросу поиск нашёл приведённый ниже отрывок. Решите, был ли он полезен для того, чтобы получить данный
-ответ.
+        "ru": """По вопросу поиск нашёл приведённый ниже отрывок. Решите, был ли он полезен для того, чтобы получить
+данный ответ.
 
 Вопрос:
 {question}

@@ -1,0 +1,146 @@
+"""Does the answer say what the reference says? Claims of each held against the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ragbench.metric import metric
+from ragbench.metrics.claims import Judged, claims_of, verdicts_on
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.types import Judge, Sample, Score, Status
+
+FIELDS = ("response", "reference")
+Mode = Literal["f1", "precision", "recall"]
+MODES: tuple[Mode, ...] = ("f1", "precision", "recall")
+RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
+
+
+@metric(
+    source="the specification, metrics of answers, FactualCorrectness; claims after FActScore, Min et al. 2023, "
+    "arXiv:2305.14251",
+    fields=FIELDS,
+)
+@measured
+async def factual_correctness(
+    sample: Sample,
+    judge: Judge,
+    *,
+    mode: Mode = "f1",
+    beta: float = 1.0,
+    variant: Literal["specification", "ragas"] = "specification",
+) -> Score:
+    """How far the answer's claims and the reference's claims support each other: F1, precision or recall.
+
+    precision: claims of the response that the reference supports / claims of the response.
+    recall: claims of the reference that the response supports / claims of the reference.
+    f1: (1 + β²) P R / (β² P + R), β > 1 for recall; 0.0 where both are 0. All from 0 to 1, not rounded.
+    A claim is supported, contradicted or neutral; `detail` keeps each with its reason, and both counts of the three.
+    variant: "ragas" takes the supported claims of the response and the unsupported ones of the reference for one
+        recall, adds 1e-8 to the divisor of precision and recall, and rounds to two digits.
+    A side that makes no claim leaves the sample unmeasured. Four questions in two rounds; two for precision or recall.
+    """
+    if mode not in MODES:
+        raise ValueError(f"factual_correctness: mode = {mode!r}; it is {', '.join(MODES)}")
+    if not beta > 0:
+        raise ValueError(f"factual_correctness: beta = {beta}; it is above 0")
+    if variant not in ("specification", "ragas"):
+        raise ValueError(f"factual_correctness: variant = {variant!r}; it is specification or ragas")
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    sides = [side for side in FIELDS if variant == "ragas" or mode == "f1" or side == _divided_by(mode)]
+    verdicts = dict(zip(sides, await together([_side(inquiry, side) for side in sides]), strict=True))
+    counts = {side: Counter(str(verdict.verdict) for verdict in judged) for side, judged in verdicts.items()}
+    value = (
+        _by_ragas(counts, mode, beta)
+        if variant == "ragas"
+        else _value(*(_share(counts.get(side, Counter())) for side in FIELDS), mode=mode, beta=beta)
+    )
+    return inquiry.score(
+        value,
+        _explanation(verdicts, value, mode, beta, variant),
+        claims={side: [verdict.kept() for verdict in judged] for side, judged in verdicts.items()},
+        counts={side: dict(count) for side, count in counts.items()},
+    )
+
+
+def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
+    """van Rijsbergen's F: the weighted harmonic mean; 0.0 where both are 0."""
+    below = beta**2 * precision + recall
+    return (1 + beta**2) * precision * recall / below if below else 0.0
+
+
+def _divided_by(mode: Mode) -> str:
+    return "response" if mode == "precision" else "reference"
+
+
+async def _side(inquiry: Inquiry, side: str) -> list[Judged]:
+    """The claims of one text, each judged by the other."""
+    text, other = (getattr(inquiry.sample, name) for name in (side, "reference" if side == "response" else "response"))
+    claims = await claims_of(inquiry, text)
+    if not claims:
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, f"the {side} makes no claim")
+    return await verdicts_on(inquiry, claims, [other])
+
+
+def _share(count: Counter[str]) -> float:
+    return count["supported"] / count.total() if count else 0.0
+
+
+def _value(precision: float, recall: float, *, mode: Mode, beta: float) -> float:
+    return {"precision": precision, "recall": recall, "f1": f_measure(precision, recall, beta)}[mode]
+
+
+def _by_ragas(counts: dict[str, Counter[str]], mode: Mode, beta: float) -> float:
+    supported = counts["response"]["supported"]
+    invented = counts["response"].total() - supported
+    left_out = counts["reference"].total() - counts["reference"]["supported"]
+    if mode == "precision":
+        value = supported / (supported + invented + RAGAS_EPSILON)
+    elif mode == "recall":
+        value = supported / (supported + left_out + RAGAS_EPSILON)
+    else:
+        recall = supported / (supported + left_out) if supported + left_out else 0.0
+        value = f_measure(supported / (supported + invented), recall, beta)
+    return round(value, RAGAS_DIGITS)
+
+
+def _explanation(
+    verdicts: dict[str, list[Judged]], value: float, mode: Mode, beta: float, variant: str
+) -> list[dict[str, Any]]:
+    said = []
+    if judged := verdicts.get("response"):
+        said.append(
+            sentence(
+                "Precision: claims of the response that the reference supports, {part} / {whole} = {value}.",
+                **_counted(judged),
+            )
+        )
+    if judged := verdicts.get("reference"):
+        said.append(
+            sentence(
+                "Recall: claims of the reference that the response supports, {part} / {whole} = {value}.",
+                **_counted(judged),
+            )
+        )
+    if variant == "ragas":
+        said.append(sentence("By the formula of ragas: {value}.", value=value))
+    elif mode == "f1":
+        said.append(sentence("F with β = {beta}: {value}.", beta=f"{beta:g}", value=value))
+    if wrong := _those(verdicts.get("response", ()), "contradicted"):
+        said.append(sentence("Contradicted by the reference: {claims}.", claims=wrong))
+    if unknown := _those(verdicts.get("response", ()), "neutral"):
+        said.append(sentence("Not in the reference: {claims}.", claims=unknown))
+    if missing := [verdict.statement for verdict in verdicts.get("reference", ()) if not verdict.supported]:
+        said.append(sentence("Missing from the response: {claims}.", claims=missing))
+    return said
+
+
+def _counted(judged: Sequence[Judged]) -> dict[str, Any]:
+    part = sum(verdict.supported for verdict in judged)
+    return {"part": part, "whole": len(judged), "value": part / len(judged)}
+
+
+def _those(judged: Sequence[Judged], verdict: str) -> list[str]:
+    return [each.statement for each in judged if each.verdict == verdict]
