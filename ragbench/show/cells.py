@@ -14,7 +14,7 @@ def head(text: Markup | str, kind: str = "") -> Markup:
 
 def cell(label: Markup | str, content: Markup | str, kind: str = "") -> Markup:
     """A cell with its column's name for narrow pages."""
-    return Markup('<td data-label="{}"{}>{}</td>').format(label, _class(kind), content)
+    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(label, _class(kind), content)
 
 
 def row(cells: Sequence[Markup], kind: str = "") -> Markup:
@@ -30,7 +30,7 @@ def under(text: Markup | str, width: int) -> Markup:
 def table(label: str, heads: Sequence[Markup], rows: Sequence[Markup], kind: str = "rb-wide") -> Markup:
     """A table that scrolls by itself where the page is too narrow; `label` names it for those who cannot see it."""
     return Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-table {}">'
+        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">'
         "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
     ).format(label, kind, Markup("").join(heads), Markup("").join(rows))
 

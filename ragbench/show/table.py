@@ -210,7 +210,7 @@ def corrected_title(material: Material, family: str) -> str:
 
 
 def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
-    return Markup('<td data-label="{}"{}>{}</td>').format(
+    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(
         label, Markup(' class="{}"').format(kind) if kind else "", content
     )
 
