@@ -14,14 +14,15 @@ Labels = NDArray[np.int64]
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _EMPTY_WORDS = (
-    "без будет бы был была были было быть вам вас ваш весь вот все всех вы где для его ее если есть еще за зачем "
-    "или им их как какая какие каким каких какого какое какой какую кем ко когда кого кому который кто куда ли "
-    "либо между меня мне могу мое моего можно мой мою моя мы надо нам нас наш не него нее нельзя нет них ни но "
-    "нужен нужна нужно ну об он она они от очень по под почему при про раз сам свой своего себе себя со так такое "
-    "там тебя то того тоже той только том тот ты у уже хочу чего чем через что чтобы эта эти это этого этой этом "
-    "этот эту я about after all and any are but can could did does for from get had has have her his how into its "
-    "may more most much must not now off one our out should than that the their them then there they this was "
-    "were what when where which who whom whose why will with would you your"
+    "без будет является являются называется называются образом каком какими согласно относительно бы был была были "
+    "было быть вам вас ваш весь вот все всех вы где для его ее если есть еще за зачем или им их как какая какие "
+    "каким каких какого какое какой какую кем ко когда кого кому который кто куда ли либо между меня мне могу мое "
+    "моего можно мой мою моя мы надо нам нас наш не него нее нельзя нет них ни но нужен нужна нужно ну об он она "
+    "они от очень по под почему при про раз сам свой своего себе себя со так такое там тебя то того тоже той только "
+    "том тот ты у уже хочу чего чем через что чтобы эта эти это этого этой этом этот эту я about after all and any "
+    "are but can could did does for from get had has have her his how into its may more most much must not now off "
+    "one our out should than that the their them then there they this was were what when where which who whom whose "
+    "why will with would you your"
 )
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _COMMON = 0.08  # of the texts: a word in more of them (how, what, for) says nothing of a topic

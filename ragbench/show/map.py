@@ -22,7 +22,7 @@ COLOURS = ("auto", "page", "folder", "section", "kind", "cluster")
 AXES = {2: ("x2", "y2"), 3: ("x3", "y3", "z3")}
 HEIGHT = 420
 HOVER, LINE = 240, 56
-MOST_GROUPS, LEAST_MEMBERS = 40, 2.5  # of a colouring that tells more than a grey one
+LEAST_COLOURED = 0.4  # share of the texts: a colouring that leaves more of them grey tells little
 
 
 def draw(material: Material, present: frozenset[str], dimensions: int, colour: str) -> Markup:
@@ -76,13 +76,13 @@ def _note(material: Material) -> str:
 
 
 def chosen(material: Material, colour: str) -> str:
-    """What texts are coloured by; "auto" takes the first that parts them into groups neither few nor tiny."""
+    """What texts are coloured by; "auto" takes the first whose seven largest groups hold two fifths."""
     if colour != "auto":
         return colour
     for name in COLOURS[1:-1]:
-        groups = Counter(_group(material.texts.get(key, {}), name) for key in material.kept("projection")["text"])
-        known = sum(count for group, count in groups.items() if group)
-        if 2 <= len(groups) <= MOST_GROUPS and known >= LEAST_MEMBERS * len(groups):
+        drawn = grouped(material, material.systems[0], name)
+        named = [len(places) for group, places in drawn.items() if group]
+        if len(named) > 1 and sum(named) >= LEAST_COLOURED * sum(map(len, drawn.values())) and max(named) > 1:
             return name
     return "cluster"
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUMMARY = 110
+LINE = 74  # of a pair, whose texts stand one below the other
 EXCERPT = 600
 
 
@@ -57,7 +58,7 @@ def _pair(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
     label = Markup('<span class="rb-worse">{}</span>').format(_("nearly the same")) if row["near"] else ""
     return entry(
         anchor(prefix, f"{row['first']}--{row['second']}"),
-        shown(both[0].get("text"), SUMMARY),
+        Markup("{}<br>{}").format(*(shown(one.get("text"), LINE) for one in both)),
         Markup("{} {}").format(label, _number(material, row["distance"])),
         Markup('<ul class="rb-hits">{}</ul>').format(Markup("").join(text(one) for one in both)),
     )

@@ -25,7 +25,13 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 
 def key_metrics(material: Material) -> list[str]:
-    """The primary metric, then of each other kind the one with the last cut-off, as many as an index has room for."""
+    """The primary metric, then of each other kind the one with the last cut-off, as many as an index has room for.
+
+    A measurement can name its own in the fact `key_metrics`.
+    """
+    wanted = [name for name in material.facts.get("key_metrics") or () if name in material.metrics]
+    if wanted:
+        return wanted[:KEY_METRICS]
     last = {re.split(r"[@(]", metric)[0]: metric for metric in material.metrics}
     named = [material.primary] if material.primary is not None else []
     return list(dict.fromkeys([*named, *last.values()]))[:KEY_METRICS]

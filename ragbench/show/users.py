@@ -237,6 +237,8 @@ def notebook_figure(material: Material) -> dict[str, Any]:
 def repeats(material: Material, present: frozenset[str], count: int) -> Markup:
     """Questions that were asked more than once in the same words, and the pages that were shown most."""
     _ = material.text
+    if not material.facts.get("n_history"):
+        return Markup("")
     rows = rows_of(material.kept("repeats"))
     asked = sum(int(row["count"]) for row in rows)
     text = _("No question was asked twice in the same words.")
