@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.llm.limiter import Allowance, Limiter, Ticket
+from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
 
 
 def with_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -99,6 +99,33 @@ class TestWindow:
             assert line[1].done()
             assert not line[2].done()
             assert limiter.in_flight == 2
+
+        with_loop(test)
+
+
+class TestTurns:
+    def test_they_come_in_blocks(self) -> None:
+        async def test() -> None:
+            turns, inside, leave = Turns(2, 5), [], asyncio.Queue[None]()
+
+            async def one(number: int) -> None:
+                async with turns:
+                    inside.append(number)
+                    await leave.get()
+
+            tasks = [asyncio.create_task(one(number)) for number in range(12)]
+            seen = []
+            for _ in range(5):
+                await asyncio.sleep(0.01)
+                seen.append(len(inside))
+                leave.put_nowait(None)
+            assert seen == [5, 5, 5, 8, 8]
+            tasks[-1].cancel()  # one that waits outside takes no place
+            for _ in range(12):
+                leave.put_nowait(None)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            assert inside == list(range(11))
+            assert turns._inside == 0
 
         with_loop(test)
 

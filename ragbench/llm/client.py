@@ -14,15 +14,15 @@ from pydantic import SecretStr
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
-from ragbench.llm.limiter import Limiter
+from ragbench.llm.limiter import Limiter, Turns
 from ragbench.llm.pricing import Budget, Tally
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
 from ragbench.settings import ConfigurationError, JudgeSettings
 from ragbench.types import Status
 
-AHEAD = 32
-"""So many questions more than twice the calls in flight are prepared ahead of their turn."""
+AHEAD = 16
+"""At least so many questions more than the calls in flight are prepared ahead of their turn."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
     "shape, and nothing else."
@@ -108,7 +108,7 @@ class Client:
             budget=budget or Budget(),
             tally=self.tally,
         )
-        self._turns = asyncio.Semaphore(2 * settings.concurrency + AHEAD)
+        self._turns = Turns(settings.concurrency + AHEAD, 2 * (settings.concurrency + AHEAD))
         self._flying: dict[str, _Flight] = {}
 
     @property

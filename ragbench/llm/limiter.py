@@ -9,6 +9,42 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
+class Turns:
+    """Admits questions in blocks: `most` at first, and again up to `most` when only `least` are left inside.
+
+    So a run of thousands of questions prepares few of them ahead of their turn, and their look-ups in the journal
+    still come many at a time.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+        self._inside = 0
+        self._outside: deque[asyncio.Future[None]] = deque()
+
+    async def __aenter__(self) -> None:
+        if self._inside < self._most and not self._outside:
+            self._inside += 1
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._outside.append(future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                await self.__aexit__()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._inside -= 1
+        if self._inside > self._least:
+            return
+        while self._outside and self._inside < self._most:
+            future = self._outside.popleft()
+            if not future.done():
+                self._inside += 1
+                future.set_result(None)
+
+
 @dataclass
 class Allowance:
     """A bucket of permits that refills at `per_minute`; it holds ten seconds' worth, and may be overdrawn once."""
