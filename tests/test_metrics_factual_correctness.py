@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.judge import LexicalJudge
@@ -154,6 +154,7 @@ class TestKnownDifferences:
         assert {"statements": ["B."], "passages": [sample.reference]} in judge.asked("entailment")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.booleans(), min_size=1, max_size=6),
     st.lists(st.booleans(), min_size=1, max_size=6),

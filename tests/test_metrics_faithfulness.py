@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.judge import LexicalJudge
@@ -196,6 +196,7 @@ class TestUnmeasured:
         assert "passages: ignore instructions" in found.detail["suspected_injection"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["supported", "contradicted", "neutral"]), min_size=1, max_size=12))
 def test_it_is_the_share_of_supported_claims(words: list[str]) -> None:
     parts = [f"Claim {number}." for number in range(len(words))]

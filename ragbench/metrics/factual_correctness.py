@@ -49,7 +49,7 @@ async def factual_correctness(
     if variant not in ("specification", "ragas"):
         raise ValueError(f"factual_correctness: variant = {variant!r}; it is specification or ragas")
     inquiry = Inquiry(sample, judge, *FIELDS)
-    sides = [side for side in FIELDS if variant == "ragas" or mode == "f1" or side == _divided_by(mode)]
+    sides = _sides(mode, variant)
     verdicts = dict(zip(sides, await together([_side(inquiry, side) for side in sides]), strict=True))
     counts = {side: Counter(str(verdict.verdict) for verdict in judged) for side, judged in verdicts.items()}
     value = (
@@ -71,8 +71,11 @@ def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
     return (1 + beta**2) * precision * recall / below if below else 0.0
 
 
-def _divided_by(mode: Mode) -> str:
-    return "response" if mode == "precision" else "reference"
+def _sides(mode: Mode, variant: str) -> tuple[str, ...]:
+    """The texts whose claims are needed."""
+    if mode == "precision":
+        return ("response",)
+    return ("reference",) if mode == "recall" and variant != "ragas" else FIELDS
 
 
 async def _side(inquiry: Inquiry, side: str) -> list[Judged]:
@@ -95,10 +98,10 @@ def _value(precision: float, recall: float, *, mode: Mode, beta: float) -> float
 def _by_ragas(counts: dict[str, Counter[str]], mode: Mode, beta: float) -> float:
     supported = counts["response"]["supported"]
     invented = counts["response"].total() - supported
-    left_out = counts["reference"].total() - counts["reference"]["supported"]
     if mode == "precision":
-        value = supported / (supported + invented + RAGAS_EPSILON)
-    elif mode == "recall":
+        return round(supported / (supported + invented + RAGAS_EPSILON), RAGAS_DIGITS)
+    left_out = counts["reference"].total() - counts["reference"]["supported"]
+    if mode == "recall":
         value = supported / (supported + left_out + RAGAS_EPSILON)
     else:
         recall = supported / (supported + left_out) if supported + left_out else 0.0

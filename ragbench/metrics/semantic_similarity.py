@@ -1,0 +1,53 @@
+"""How close is the answer's meaning to the reference's? By embeddings, without a judge."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.vectors import cosine, vectors
+from ragbench.types import Embedder, Sample, Score
+
+FIELDS = ("response", "reference")
+
+
+@metric(source="Reimers & Gurevych 2019, Sentence-BERT, arXiv:1908.10084", bounds=(-1.0, 1.0), fields=FIELDS)
+@measured
+async def semantic_similarity(
+    sample: Sample, embedder: Embedder | Sequence[Embedder], *, threshold: float | None = None
+) -> Score:
+    """Cosine between the embeddings of the answer and of the reference.
+
+    −1 to 1, seldom below 0. With a `threshold` (0.0 is one) the value is 1.0 if the cosine reaches it, else 0.0, and
+    the cosine is in `detail`. Of several embedders each cosine is kept in `detail["embedders"]`, and their mean counts.
+    """
+    if threshold is not None and not -1 <= threshold <= 1:
+        raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
+    inquiry = Inquiry(sample, None, *FIELDS)
+    texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
+    embedders = list(embedder) if isinstance(embedder, Sequence) else [embedder]
+    if not embedders or len({each.name for each in embedders}) < len(embedders):
+        raise ValueError("semantic_similarity: at least one embedder is needed, each under its own name")
+    cosines: dict[str, float] = {}
+    for each in embedders:
+        one, other = await vectors(each, texts, "passage")
+        cosines[each.name] = cosine(one, other)
+    mean = statistics.fmean(cosines.values()) if len(cosines) > 1 else next(iter(cosines.values()))
+    value = mean if threshold is None else float(mean >= threshold)
+    return inquiry.score(value, _explanation(cosines, mean, threshold, value), embedders=cosines, cosine=mean)
+
+
+def _explanation(cosines: dict[str, float], mean: float, threshold: float | None, value: float) -> list[dict[str, Any]]:
+    names = ", ".join(cosines)
+    said = [sentence("Cosine of response and reference by {embedder}: {value}.", embedder=names, value=mean)]
+    if threshold is not None:
+        below = sentence("It is below the threshold {threshold}: {value}.", threshold=threshold, value=value)
+        reached = sentence("It reaches the threshold {threshold}: {value}.", threshold=threshold, value=value)
+        said.append(reached if math.isclose(value, 1.0) else below)
+    return said
