@@ -59,10 +59,12 @@ def test_whole_clusters_flip_together() -> None:
     expected = np.mean(np.abs(patterns) >= abs(sums.sum()) - 1e-12)
     one = stats.compare(np.zeros(len(codes)), moved, clusters=codes)
     assert one.p == pytest.approx(expected, abs=1e-12)
-    assert (one.clusters, one.method, one.note) == (6, "t", "few_clusters")
+    assert (one.clusters, one.method, one.note) == (6, "t_effective", "few_clusters")
     spread = moved - moved.mean()
     error = math.sqrt(np.sum(np.bincount(codes, weights=spread) ** 2) * 6 / 5) / len(codes)
-    assert (one.high - one.low) / 2 == pytest.approx(scipy.stats.t.ppf(0.975, 5) * error, rel=1e-12)
+    low, high = one.intervals["t"]
+    assert (high - low) / 2 == pytest.approx(scipy.stats.t.ppf(0.975, 5) * error, rel=1e-12)
+    assert one.low < low < high < one.high
 
 
 def test_copies_of_one_question_prove_nothing_more() -> None:

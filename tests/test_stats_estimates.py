@@ -108,13 +108,28 @@ def test_which_interval_is_printed_and_why() -> None:
         ("wilson", "no_spread"): stats.estimate(np.ones(500), bounds=(0, 1)),
         ("wilson", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 19, bounds=(0, 1)),
         ("t", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 19),
-        ("studentized", "skewed"): stats.estimate(rng.lognormal(0, 1, 60)),
+        ("studentized", "skewed"): stats.estimate(rng.lognormal(0, 1, 160)),
         ("studentized", "few"): stats.estimate(plenty[:20]),
         ("none", "no_spread"): stats.estimate([3.0, 3.0, 3.0]),
     }
     for expected, one in cases.items():
         assert (one.method, one.note) == expected
-    assert stats.estimate(rng.beta(5, 2, 200), clusters=np.arange(200) % 25, bounds=(0, 1)).method == "bca"
+    rows = np.arange(200)
+    assert stats.estimate(plenty, clusters=rows % 50, bounds=(0, 1)).method == "bca"
+    assert stats.estimate(plenty, clusters=rows % 49, bounds=(0, 1)).note == "few"
+    assert stats.estimate(plenty, clusters=np.sqrt(rows).astype(int)).method == "t_effective"
+
+
+def test_unequal_clusters_are_worth_fewer_equal_ones() -> None:
+    """Sizes 1, 2 and 9 have mean 4 and variance 38 / 3: worth 3 / (1 + 38 / 48) clusters."""
+    values = np.random.default_rng(0).random(12)
+    one = stats.estimate(values, clusters=np.repeat([0, 1, 2], [1, 2, 9]))
+    plain, effective = one.intervals["t"], one.intervals["t_effective"]
+    freedom = 3 / (1 + 38 / 48) - 1
+    expected = scipy.stats.t.ppf(0.975, max(freedom, 1)) / scipy.stats.t.ppf(0.975, 2)
+    assert (effective[1] - effective[0]) / (plain[1] - plain[0]) == pytest.approx(expected, rel=1e-9)
+    equal = stats.estimate(values, clusters=np.repeat([0, 1, 2], 4))
+    assert "t_effective" not in equal.intervals
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 20), (20, 20), (0, 1), (1, 1)])

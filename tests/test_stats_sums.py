@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 import sklearn.metrics
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
@@ -146,3 +147,19 @@ def test_bad_statistics_are_named() -> None:
         stats.compare_statistic(f1, np.ones((3, 3)), np.ones((4, 3)))
     with pytest.raises(ValueError, match="shape"):
         stats.resample(f1, np.ones((2, 3, 4)))
+
+
+def test_few_items_get_the_interval_on_fishers_z() -> None:
+    """κ of 40 items: tanh(artanh κ ± t(39) · SE / (1 − κ²)), with the standard error of the delta interval."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 40)
+    b = np.where(rng.random(40) < 0.7, a, rng.integers(0, 3, 40))
+    one = stats.agreement(a, b)["cohen_kappa"]
+    low, high = one.intervals["delta"]
+    error = (high - low) / 2 / 1.959963984540054
+    half = scipy.stats.t.ppf(0.975, 39) * error / (1 - one.value**2)
+    expected = math.tanh(math.atanh(one.value) - half), math.tanh(math.atanh(one.value) + half)
+    assert (one.method, one.note) == ("fisher", "few")
+    assert (one.low, one.high) == pytest.approx(expected, abs=1e-12)
+    many = stats.agreement(np.tile(a, 5), np.tile(b, 5))["cohen_kappa"]
+    assert many.method == "bca"

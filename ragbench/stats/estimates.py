@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import Interval
-from ragbench.stats.means import SKEWED, Mean, means_of
+from ragbench.stats.means import FEWEST_FOR_BCA, SKEWED, Mean, means_of
 from ragbench.stats.samples import Codes, Labels, Units, as_codes, as_values, check_level, check_resamples, units_of
 from ragbench.types import Array, Estimate
 
@@ -21,9 +21,10 @@ Bounds = tuple[float, float]
 FEWEST_FOR_BOOTSTRAP = 50
 """Below, the guarded interval covers better (calibration table): BCa of 30 to 50 ties and scores covered .93 to .98."""
 
-FEWEST_OPEN_ENDED = 30
 FEWEST_EFFECTIVE = 10
 FEWEST_CLUSTERS = 20
+FEWEST_CLUSTERS_FOR_BOOTSTRAP = 50
+"""Below, drawing whole clusters covers too little (.91 to .93 of .95 with 20 to 30); below 20 a page says so."""
 
 
 def estimate(
@@ -41,8 +42,8 @@ def estimate(
     values: one number a question; NaN or None is unmeasured: counted and left out. Booleans are a 0/1 scale.
     clusters: one label a value; values of one cluster are drawn together. bounds: the ends of the scale, if it has any.
     method: "auto" is BCa, guarded. With bounds and fewer than 50 values, fewer than 10 effective values at either
-    end, fewer than 20 clusters, or no spread, it is Wilson's interval with effective n. Without bounds it is the
-    studentized bootstrap where values are few or their mean is skewed, and Student's t below 20 clusters. `note`
+    end, fewer than 50 clusters, or no spread, it is Wilson's interval with effective n. Without bounds it is the
+    studentized bootstrap below 100 values or where their mean is skewed, and Student's t below 50 clusters. `note`
     says why: "few", "ceiling", "few_clusters", "no_spread", "skewed". All intervals that exist are in `intervals`.
     No value, or no spread without bounds: low and high are None.
 
@@ -209,7 +210,7 @@ def _bounded(mean: Mean, column: Array, scale: Bounds, level: float) -> dict[str
     on_ends = not mean.units.clustered and bool(np.isin(column, scale).all())
     share = _share(mean, scale)
     if not on_ends:
-        quantile = kinds.t_quantile((1 + level) / 2, mean.freedom)
+        quantile = kinds.t_quantile((1 + level) / 2, mean.effective_freedom)
         return {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale), quantile), scale)}
     n = mean.units.n
     quantile = kinds.normal_quantile((1 + level) / 2)
@@ -246,7 +247,12 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
     reason = _reason(mean, scale)
     if not reason and "bca" in intervals:
         return "bca", ""
-    order = ("wilson",) if scale is not None else ("t",) if reason == "few_clusters" else ("studentized", "t")
+    if scale is not None:
+        order: tuple[str, ...] = ("wilson",)
+    elif mean.units.clustered and mean.units.number < FEWEST_CLUSTERS_FOR_BOOTSTRAP:
+        order = ("t_effective", "t")
+    else:
+        order = ("studentized", "t")
     return next((name for name in order if name in intervals), "none"), reason or "no_bca"
 
 
@@ -256,8 +262,10 @@ def _reason(mean: Mean, scale: Bounds | None) -> str:
         return "no_spread"
     if units.clustered and units.number < FEWEST_CLUSTERS:
         return "few_clusters"
+    if units.clustered and units.number < FEWEST_CLUSTERS_FOR_BOOTSTRAP:
+        return "few"
     if scale is None:
-        return "few" if units.number < FEWEST_OPEN_ENDED else "skewed" if abs(mean.acceleration) > SKEWED else ""
+        return "few" if units.number < FEWEST_FOR_BCA else "skewed" if abs(mean.acceleration) > SKEWED else ""
     share = _share(mean, scale)
     if units.n < FEWEST_FOR_BOOTSTRAP:
         return "few"

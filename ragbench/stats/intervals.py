@@ -110,6 +110,13 @@ def student(value: float, variance: float, freedom: float, level: float) -> Inte
     return value - half, value + half
 
 
+def fisher(value: float, error: float, freedom: float, level: float) -> Interval:
+    """tanh(artanh(value) ± t · error / (1 − value²)): for a value in (−1, 1) that is skewed near its ends."""
+    middle = math.atanh(value)
+    half = t_quantile((1 + level) / 2, freedom) * error / (1 - value**2)
+    return math.tanh(middle - half), math.tanh(middle + half)
+
+
 def t_p(statistic: float, freedom: float) -> float:
     """Two-sided p of a t statistic."""
     from scipy.special import stdtr

@@ -17,6 +17,9 @@ from ragbench.types import Array
 SKEWED = 0.02
 """From this |acceleration| on (skewness / 6√n) BCa and t cover too little, and the studentized bootstrap is needed."""
 
+FEWEST_FOR_BCA = 100
+"""Below, the studentized bootstrap covers better than BCa where no end of a scale bounds the mean."""
+
 MOST_FOR_STUDENTIZED = 5_000
 """With more units than this BCa covers as well, for skewness up to that of a lognormal(1)."""
 
@@ -41,8 +44,17 @@ class Mean:
         """Degrees of freedom of the standard error: units − 1."""
         return max(self.units.number - 1, 1)
 
+    @property
+    def effective_freedom(self) -> float:
+        """The same for clusters of unequal size, which are worth C / (1 + v²) equal ones, with v the sizes' standard
+        deviation over their mean (Carter, Schnepel, Steigerwald 2017, for values that are alike within a cluster)."""
+        if not self.units.clustered:
+            return self.freedom
+        variation = float(np.var(self.units.sizes) / np.mean(self.units.sizes) ** 2)
+        return max(self.units.number / (1 + variation) - 1, 1.0)
+
     def intervals(self, level: float) -> dict[str, Interval]:
-        """percentile, bca, studentized and t, as far as each exists."""
+        """percentile, bca, studentized, t, and t_effective for unequal clusters, as far as each exists."""
         found: dict[str, Interval] = {}
         if self.draws is None or self.variance <= 0:
             return found
@@ -55,6 +67,8 @@ class Mean:
             if studentized is not None:
                 found["studentized"] = studentized
         found["t"] = kinds.student(self.value, self.variance, self.freedom, level)
+        if self.effective_freedom < 0.9 * self.freedom:
+            found["t_effective"] = kinds.student(self.value, self.variance, self.effective_freedom, level)
         return found
 
 
@@ -64,7 +78,7 @@ def means_of(
     """The mean of every metric, with one set of resamples for all.
 
     spread: (metrics,) whether single values differ at all. studentize: (metrics,) where skewed means may need the
-    studentized bootstrap; it is drawn for those that are few (below 30 units) or skewed.
+    studentized bootstrap; it is drawn for those that are few (below 100 units) or skewed.
     """
     values = units.means
     residuals = units.residuals(values)
@@ -72,7 +86,7 @@ def means_of(
     shapes = np.array([kinds.acceleration(column, units.counts) for column in residuals.T])
     draws = mean_draws(units, resamples, rng) if units.number > 1 and (variances > 0).any() else None
     wanted = studentize & (variances > 0) & (units.number <= MOST_FOR_STUDENTIZED)
-    wanted &= (np.abs(shapes) > SKEWED) | (units.number < 30)
+    wanted &= (np.abs(shapes) > SKEWED) | (units.number < FEWEST_FOR_BCA)
     ratios: dict[int, Array] = {}
     if wanted.any():
         chosen = np.flatnonzero(wanted)

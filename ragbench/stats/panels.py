@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import tables
-from ragbench.stats.raters import MOST_CATEGORIES, Scale, encode, icc_of_sums, missing
+from ragbench.stats.raters import FEWEST_FOR_BCA, MOST_CATEGORIES, Scale, encode, icc_of_sums, missing
 from ragbench.stats.samples import Labels, as_codes, units_of
 from ragbench.stats.sums import resample_units
 from ragbench.types import Array, Estimate
@@ -35,7 +35,7 @@ def krippendorff_alpha(
     pairable = np.array([len(row) > 1 for row in rows], dtype=bool)
     codes = as_codes(clusters, len(rows))
     kept = [row for row in rows if len(row) > 1]
-    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed, "fisher_below": FEWEST_FOR_BCA}
     kept_codes = None if codes is None else codes[pairable]
     unmeasured = int((~pairable).sum())
     distinct = len({item for row in kept for item in row})
@@ -113,7 +113,9 @@ def fleiss_kappa_of_counts(
         return np.where(expected < 1 - 1e-12, (observed - expected) / np.where(expected < 1, 1 - expected, 1), np.nan)
 
     units = units_of(items, as_codes(clusters, len(table)))
-    return resample_units(kappa, units, n_unmeasured, level=level, resamples=resamples, seed=seed)
+    return resample_units(
+        kappa, units, n_unmeasured, level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA
+    )
 
 
 def icc(
@@ -141,7 +143,7 @@ def icc(
     return resample_units(
         lambda totals: icc_of_sums(totals[..., :-2], totals[..., -2], totals[..., -1]),
         units_of(items, None if codes is None else codes[complete]), int((~complete).sum()),
-        level=level, resamples=resamples, seed=seed,
+        level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA,
     )  # fmt: skip
 
 

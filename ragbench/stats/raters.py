@@ -19,6 +19,9 @@ from ragbench.types import Array, Estimate
 
 Scale = Literal["nominal", "ordinal", "interval"]
 
+FEWEST_FOR_BCA = 200
+"""Fewer items: the interval on Fisher's z covers better than BCa for statistics that end at 1."""
+
 MOST_CATEGORIES = 25
 """Up to here rank correlations are resampled from the table of categories; beyond, their standard errors serve."""
 
@@ -44,8 +47,9 @@ def agreement(
     interval: pearson, spearman, kendall, icc, krippendorff_alpha, bias.
 
     categories: all categories of the scale in their order, if some were not used (they count in AC1, AC2 and weights)
-    or do not sort by themselves. Intervals: BCa over items, or whole clusters of items; accuracy has Wilson's guard;
-    rank correlations of more than 25 categories have Bonett and Wright's (2000).
+    or do not sort by themselves. Intervals: BCa over items, or whole clusters of items; below 200 of them the delta
+    interval on Fisher's z; accuracy and bias as in `estimate`; rank correlations of more than 25 categories have
+    Bonett and Wright's (2000).
 
     Raises ValueError for different lengths, labels outside the categories, or text on an interval scale.
     """
@@ -82,13 +86,15 @@ class _Items:
     options: dict[str, Any]
 
     def of_sums(self, statistic: Statistic, columns: Array) -> Estimate:
-        return resample_units(statistic, units_of(columns, self.codes), self.unmeasured, **self.options)
+        return resample_units(
+            statistic, units_of(columns, self.codes), self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA
+        )
 
     def of_table(self, statistic: Statistic, coded: list[Codes], number: int) -> Estimate:
         units = table_units(coded[0] * number + coded[1], number**2, self.codes)
         return resample_units(
             lambda totals: statistic(totals.reshape(*totals.shape[:-1], number, number)),
-            units, self.unmeasured, **self.options,
+            units, self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA,
         )  # fmt: skip
 
     def of_mean(self, values: Array, bounds: tuple[float, float] | None = None) -> Estimate:

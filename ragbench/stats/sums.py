@@ -64,8 +64,13 @@ def resample_units(
     method: str = "auto",
     resamples: int = 10_000,
     seed: int = 0,
+    fisher_below: int = 0,
 ) -> Estimate:
-    """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together."""
+    """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together.
+
+    fisher_below: for statistics that end at 1 (agreement, correlation). With fewer units the printed interval is
+    "fisher": the delta interval on Fisher's z with Student's quantile, which covers better than BCa there.
+    """
     if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
     units = _gathered(units)
@@ -80,8 +85,12 @@ def resample_units(
         else:
             half = kinds.normal_quantile((1 + level) / 2) * error
             found["delta"] = (value - half, value + half)
+            if fisher_below and abs(value) < 1:
+                found["fisher"] = kinds.fisher(value, error, units.number - 1, level)
             found |= _resampled(statistic, units, value, moves, level, resamples, seed)
     chosen = method if method != "auto" else "bca" if "bca" in found else "delta"
+    if method == "auto" and "fisher" in found and units.number < fisher_below:
+        chosen, note = "fisher", "few"
     if not note and (chosen not in found or (method == "auto" and chosen == "delta")):
         note = "no_bca"
     low, high = found.get(chosen, (None, None))

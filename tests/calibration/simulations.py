@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -236,14 +236,16 @@ def kappas(n: int, simulations: int) -> list[Outcome]:
     options: dict[str, Any] = {"scale": "ordinal", "categories": [0, 1, 2, 3], "resamples": 500}
     truth = {name: one.value for name, one in stats.agreement(*rate(rng, 1_000_000), **options).items()}
     right: Counter[str] = Counter()
+    printed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     error: Counter[str] = Counter()
     for k in range(simulations):
         for name, one in stats.agreement(*rate(rng, n), **options, seed=k).items():
             error[name] += one.value - truth[name]
+            printed[name][one.method] += 1
             right[name] += one.low is not None and one.high is not None and one.low <= truth[name] <= one.high
     return [
         Outcome("agreement", "four grades", name, n, None, None, simulations, 0.95, right[name] / simulations,
-                error[name] / simulations, np.nan, "bca")
+                error[name] / simulations, np.nan, _shares(printed[name], simulations))
         for name in truth
     ]  # fmt: skip
 
@@ -336,9 +338,12 @@ def _clustered(marginal: Population, clusters: int, correlation: float, shape: s
     if correlation in (0.3, 0.5) and clusters in (15, 50):
         yield Cell(f"{name}, ignored", intervals, options | {"part": "clusters", "ignore": True})
     if marginal.bounds is not None:
-        centred = Population(
-            named.name + " − its mean", lambda rng, shape: population.draw(rng, shape) - population.mean, 0.0, None
+        apart = Population(
+            f"two systems: {named.name}",
+            lambda rng, shape: population.draw(rng, shape) - population.draw(rng, shape),
+            0.0,
+            None,
         )
-        yield Cell(f"difference {name}", differences, options | {"population": centred})
+        yield Cell(f"difference {name}", differences, options | {"population": apart})
         if correlation == 0.3 and clusters in (15, 50):
-            yield Cell(f"difference {name}, ignored", differences, options | {"population": centred, "ignore": True})
+            yield Cell(f"difference {name}, ignored", differences, options | {"population": apart, "ignore": True})
