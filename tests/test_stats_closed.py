@@ -42,13 +42,13 @@ def test_p_is_never_below_that_of_the_pair_alone() -> None:
 def test_a_system_that_is_far_off_does_not_hide_the_others() -> None:
     rng = np.random.default_rng(0)
     base = (rng.random(120) < 0.5).astype(float)
-    good = np.clip(base + (rng.random(120) < 0.3), 0, 1)
+    good = np.clip(base + (rng.random(120) < 0.12), 0, 1)
     bad = np.where(rng.random(120) < 0.9, 0.0, base)
     single_step = {c.challenger: c for c in stats.compare_many({"base": base, "good": good, "bad": bad}, "base")}
-    assert single_step["good"].p < 0.001
     table = np.stack([base, good, bad], axis=1)[:, :, None]
     p = closed_p(table, 120, 10_000, 0, np.array([[single_step["good"].p], [single_step["bad"].p]]))
-    assert p[0, 0] < 0.01 < single_step["good"].p_adjusted
+    assert p[0, 0] < 0.01
+    assert single_step["good"].p_adjusted > 0.1
 
 
 def test_metrics_do_not_touch_each_other() -> None:

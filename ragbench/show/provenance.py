@@ -68,6 +68,9 @@ def _names(material: Material) -> dict[str, str]:
         "n_clusters": _("independent groups"),
         "k": _("depth of rankings"),
         "unanswered": _("questions without a result"),
+        "repeats": _("times every question was asked"),
+        "timed_questions": _("questions that were timed"),
+        "slices_left_out": _("slices that are not shown"),
     }
 
 

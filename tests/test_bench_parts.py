@@ -1,0 +1,229 @@
+"""Curves, slices, repeats and clock readings of Tier 1, against values made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench import bench, rankings
+from ragbench.bench import consistency, curves, slices, timing
+from ragbench.bench.families import Sureness
+from ragbench.bench.session import BenchError
+from ragbench.measurement import Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.systems import Retrieval
+from ragbench.types import Chunk, Hit, Question
+from tests.small_project import write_lines
+
+SURE = Sureness(0.95, 1_000, 0)
+
+
+def test_a_curve_is_the_metric_at_every_depth() -> None:
+    ranking = rankings.from_lists([["a", "b", "c"], ["x", "y", "b"]], [{"a": 1, "c": 1}, {"b": 1}])
+    table = curves.table({"one": ranking}, 3, None, SURE).set_index(["metric", "k"])["value"]
+    assert list(table["recall"]) == [0.25, 0.25, 1.0]
+    assert list(table["ndcg"]) == pytest.approx(
+        [0.5, (1 / (1 + 1 / np.log2(3))) / 2, ((1.5 / (1 + 1 / np.log2(3))) + 0.5) / 2]
+    )
+
+
+def test_a_ranking_of_one_has_no_curve_and_a_deep_one_few_points() -> None:
+    ranking = rankings.from_lists([["a"]], [{"a": 1}])
+    assert not len(curves.table({"one": ranking}, 1, None, SURE))
+    deep = curves.depths(1000)
+    assert (deep[0], deep[-1]) == (1, 1000)
+    assert len(deep) <= 25
+    assert curves.depths(10) == list(range(1, 11))
+
+
+def asked(kinds: list[str | None]) -> list[Question]:
+    return [Question(f"q{n:03}", "?", relevant={"a": 1}, kind=kind, language="en") for n, kind in enumerate(kinds)]
+
+
+def scores(values: dict[str, list[float]]) -> pd.DataFrame:
+    rows = [
+        (system, "mrr", f"q{n:03}", value, "ok", "", None)
+        for system, column in values.items()
+        for n, value in enumerate(column)
+    ]
+    return pd.DataFrame(rows, columns=["system", "metric", "sample", "value", "status", "reason", "judge"])
+
+
+def sliced(kinds: list[str | None], base: list[float], new: list[float], **more: object) -> pd.DataFrame:
+    catalogue()
+    table = scores({"base": base, "new": new})
+    systems, metric = ["base", "new"], parse("mrr")
+    return slices.table(table, metric, systems, asked(kinds), ("kind", "language"), more.get("clusters"), SURE)
+
+
+def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:
+    kinds = ["long"] * 30 + ["short"] * 25 + ["rare"] * 19 + [None] * 2
+    base = [0.0] * 30 + [0.5] * 25 + [0.0] * 21
+    new = [1.0] * 30 + [0.5] * 25 + [1.0] * 21
+    table = sliced(kinds, base, new)
+    assert set(table["dimension"]) == {"kind"}, "all are of one language: nothing to slice by"
+    own = table[table["system"] == "new"].set_index(table[table["system"] == "new"]["slice"].fillna("none"))
+    assert list(own.index) == ["long", "short", "rare", "none"], "the largest first"
+    assert list(own["estimate_n"]) == [30, 25, 19, 2]
+    assert list(own["estimate_value"]) == [1.0, 0.5, 1.0, 1.0]
+    assert list(own["verdict"].fillna("")) == ["better", "not shown", "", ""]
+    assert set(own["comparison_family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
+
+
+def test_slices_respect_clusters() -> None:
+    kinds = ["a"] * 40 + ["b"] * 40
+    clusters = {f"q{n:03}": f"c{n // 2}" for n in range(80)}
+    rng = np.random.default_rng(0)
+    base, new = ([float(value) for value in rng.random(80)] for _ in range(2))
+    table = sliced(kinds, base, new, clusters=clusters)
+    assert set(table["estimate_clusters"]) == {20}
+    assert set(table["comparison_clusters"].dropna()) == {20}
+
+
+def test_only_the_largest_slices_are_shown_and_the_others_counted() -> None:
+    kinds: list[str | None] = [f"kind {n % 15:02}" for n in range(60)]
+    table = sliced(kinds, [0.0] * 60, [1.0] * 60)
+    assert table["slice"].nunique() == slices.MOST
+    assert slices.left_out(asked(kinds), ("kind", "language")) == {"kind": 3}
+
+
+@pytest.mark.parametrize(("given", "expected"), [("kind, source", ("kind", "source")), ([], ()), ("", ())])
+def test_slices_are_named_by_text_or_list(given: str | list[str], expected: tuple[str, ...]) -> None:
+    assert slices.chosen(given) == expected
+
+
+def hits(*names: str) -> list[Hit]:
+    return [Hit(Chunk(name, name, f"/{name[0]}")) for name in names]
+
+
+def repeated(runs: list[list[Hit]], unit: str = "chunk", k: int = 2) -> tuple[float, str, str]:
+    catalogue()
+    found = [Retrieval([run]) for run in runs]
+    [row] = consistency.rows("s", parse("retrieval_consistency"), asked(["x"]), found, len(runs), unit, k)
+    return row[3], row[4], row[5]
+
+
+def test_repeats_are_compared_with_the_first_run_in_order() -> None:
+    first = hits("a1", "b1", "c1")
+    assert repeated([first, first, hits("b1", "a1"), hits("a1", "b1", "d1")])[0] == pytest.approx(2 / 3)
+    assert repeated([hits("a1", "a2", "b1"), hits("a2", "b2", "a1")], "url")[0] == 1.0, "the same pages"
+
+
+def test_one_run_is_no_repeat() -> None:
+    value, status, reason = repeated([hits("a1")])
+    assert np.isnan(value)
+    assert (status, reason) == ("missing_field", consistency.ONCE)
+
+
+def test_a_question_that_failed_in_one_run_is_unmeasured() -> None:
+    catalogue()
+    failed = Retrieval([[]], errors={"q000": "down"})
+    runs = [Retrieval([hits("a1")]), failed]
+    [row] = consistency.rows("s", parse("retrieval_consistency"), asked(["x"]), runs, 2, "chunk", 1)
+    assert np.isnan(row[3])
+
+
+@pytest.fixture
+def with_function(project: Path) -> Path:
+    """The small project with a system that answers otherwise at every call, and questions of two kinds."""
+    name = f"unsteady_{abs(hash(str(project)))}"
+    (project / f"{name}.py").write_text(
+        "calls = [0]\ndef search(text, k):\n    calls[0] += 1\n"
+        "    return ['a1', 'b1'] if calls[0] % 2 else ['b1', 'a1']\n",
+        encoding="utf-8",
+    )
+    path = project / "ragbench.toml"
+    path.write_text(path.read_text() + f'[systems.unsteady]\ncallable = "{name}:search"\n', encoding="utf-8")
+    questions = project / "data" / "small" / "questions.en.jsonl"
+    rows = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
+    write_lines(questions, [{**row, "kind": "odd" if row["id"] in ("q1", "q3") else "even"} for row in rows])
+    return project
+
+
+def estimates(found: Measurement, metric: str) -> dict[str, float]:
+    return {e.system: e.estimate.value for e in found.estimates if e.metric == metric}
+
+
+@pytest.mark.usefixtures("with_function")
+def test_every_system_is_asked_anew() -> None:
+    found = bench.retrieval(systems="poor,ngrams,unsteady", repeats=3, k=2)
+    steady = estimates(found, "retrieval_consistency")
+    assert steady["ngrams"] == 1.0
+    assert steady["unsteady"] == 0.5, "three questions a run: the second run differs, the third does not"
+    assert np.isnan(steady["poor"])
+    reasons = found.scores.query("metric == 'retrieval_consistency' and system == 'poor'")["reason"]
+    assert set(reasons) == {consistency.LOGGED}
+    assert {c.comparison.challenger for c in found.comparisons if c.metric == "retrieval_consistency"} == set()
+
+
+def test_a_repeat_embeds_the_question_anew(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench.embed.hashing import HashingEmbedder
+
+    embedded: list[str] = []
+    embed = HashingEmbedder.embed
+
+    def counted(self: HashingEmbedder, texts: list[str], *, kind: str = "passage") -> np.ndarray:
+        embedded.extend(texts if kind == "query" else [])
+        return embed(self, texts, kind=kind)
+
+    monkeypatch.setattr(HashingEmbedder, "embed", counted)
+    bench.retrieval(systems="ngrams", repeats=1, timed_questions=0, ef_searches=())
+    embedded.clear()
+    bench.retrieval(systems="ngrams", repeats=4, timed_questions=0, ef_searches=())
+    assert len(embedded) == 3 * 3, "three questions, three repeats; the first run reads what is stored"
+
+
+@pytest.mark.usefixtures("with_function")
+def test_clock_readings_are_taken_once_and_shown_again() -> None:
+    how = {"systems": "ngrams,unsteady,poor", "repeats": 1, "k": 3, "ef_searches": [7]}
+    first, again = bench.retrieval(**how), bench.retrieval(**how)
+    for name in ("latencies", "quantiles", "indexes", "misses"):
+        pd.testing.assert_frame_equal(first.extra[name], again.extra[name])
+    assert set(map(tuple, first.extra["latencies"][["system", "part"]].to_numpy())) == {
+        ("ngrams", "embed"), ("ngrams", "search"), ("unsteady", "call")
+    }  # fmt: skip
+    assert (first.extra["latencies"]["ms"] > 0).all()
+    assert list(first.extra["indexes"]["ef_search"].fillna(0)) == [0, 7]
+    assert list(first.extra["indexes"]["recall"]) == [1.0, 1.0], "five chunks: the graph finds them all"
+    fresh = bench.retrieval(**how, fresh_timings=True)
+    assert not fresh.extra["latencies"]["ms"].equals(first.extra["latencies"]["ms"])
+
+
+@pytest.mark.usefixtures("project")
+def test_nothing_is_timed_where_nothing_is_wanted() -> None:
+    found = bench.retrieval(systems="ngrams", repeats=1, timed_questions=0)
+    assert not len(found.extra["latencies"])
+    assert not len(found.extra["quantiles"])
+    assert not len(found.extra["indexes"])
+
+
+def test_questions_are_timed_at_even_steps() -> None:
+    clock = timing.Clock(3, (), False)
+    assert timing.chosen(asked(["x"] * 9), clock) == [0, 4, 8]
+    assert timing.chosen(asked(["x"] * 2), clock) == [0, 1]
+
+
+def test_quantiles_are_of_both_parts_together_too() -> None:
+    rows = [("s", f"q{n}", part, ms) for n in range(9) for part, ms in (("embed", 1.0 + n), ("search", 10.0))]
+    table = timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95)
+    median = table[table["probability"] == 0.5].set_index("part")["value"]
+    assert dict(median) == {"embed": 5.0, "search": 10.0, "both": 15.0}
+    assert set(table[table["probability"] == 0.99]["note"]) <= {"open_above", "open"}
+
+
+def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> None:
+    found = bench.retrieval(systems="poor", k=1, slice_by="")
+    found.save(project / "kept")
+    again = Measurement.load(project / "kept")
+    assert not len(again.extra["slices"])
+    assert not len(again.extra["curves"])
+
+
+def test_names_of_slices_that_there_are_not_are_refused() -> None:
+    with pytest.raises(BenchError, match="slice_by names 'author'"):
+        slices.chosen("kind, author")
