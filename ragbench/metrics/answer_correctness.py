@@ -1,0 +1,97 @@
+"""Is the answer right, in fact and in meaning? Two measures with weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.factual_correctness import factual_correctness
+from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.semantic_similarity import semantic_similarity
+from ragbench.types import Embedder, Judge, Sample, Score, Status
+
+FIELDS = ("response", "reference")
+Preset = Literal["default", "equal", "factual", "semantic"]
+PRESETS: dict[str, tuple[float, float]] = {
+    "default": (0.75, 0.25),
+    "equal": (0.5, 0.5),
+    "factual": (0.9, 0.1),
+    "semantic": (0.1, 0.9),
+}
+"""Weights of (factual correctness, semantic similarity)."""
+
+
+@metric(source="the specification, metrics of answers, AnswerCorrectness", bounds=(-1.0, 1.0), fields=FIELDS)
+@measured
+async def answer_correctness(
+    sample: Sample,
+    judge: Judge,
+    embedder: Embedder | Sequence[Embedder],
+    *,
+    preset: Preset = "default",
+    factual_weight: float | None = None,
+    semantic_weight: float | None = None,
+) -> Score:
+    """Weighted mean of factual correctness (F1) and semantic similarity.
+
+    (w₁ factual + w₂ semantic) / (w₁ + w₂), −1 to 1 as the cosine may be negative, in practice 0 to 1.
+    preset: weights 0.75 and 0.25 by default; equal 0.5 and 0.5, factual 0.9 and 0.1, semantic 0.1 and 0.9.
+    factual_weight, semantic_weight: both, instead of a preset. Neither is negative, and one at least is above 0; a part
+        of weight 0 is not measured.
+    A part that could not be measured leaves the whole unmeasured, with the part's status. Both parts ask what they ask
+    on their own, so beside them this costs no further question. `detail["parts"]` keeps both.
+    """
+    weights = _weights(preset, factual_weight, semantic_weight)
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    parts = {
+        "factual_correctness": lambda: factual_correctness(sample, judge=judge),
+        "semantic_similarity": lambda: semantic_similarity(sample, embedder=embedder),
+    }
+    wanted = {name: weight for name, weight in zip(parts, weights, strict=True) if weight}
+    scores = dict(zip(wanted, await together([parts[name]() for name in wanted]), strict=True))
+    inquiry.seconds = next((score.seconds for score in scores.values() if score.seconds is not None), None)
+    for score in scores.values():
+        inquiry.suspected_injection.update(dict.fromkeys(score.detail.get("suspected_injection", ())))
+    for name, score in scores.items():
+        if score.status is not Status.OK:
+            raise inquiry.unmeasured(score.status, f"{name} is unmeasured: {score.reason}")
+    total = math.fsum(wanted.values())
+    value = math.fsum(weight * scores[name].value for name, weight in wanted.items()) / total
+    kept = {name: {"value": score.value, "weight": wanted[name], **score.detail} for name, score in scores.items()}
+    explanation = [_formula(wanted, scores, total, value)]
+    explanation += [said for score in scores.values() for said in score.detail["explanation"]]
+    return inquiry.score(value, explanation, parts=kept)
+
+
+def _formula(weights: Mapping[str, float], scores: Mapping[str, Score], total: float, value: float) -> dict[str, Any]:
+    if len(weights) == 1:
+        return sentence("Only {part} has a weight: {value}.", part=next(iter(weights)), value=value)
+    (factual, semantic), (first, second) = (score.value for score in scores.values()), weights.values()
+    return sentence(
+        "({first} × {factual} factual correctness + {second} × {semantic} semantic similarity) / {total} = {value}.",
+        first=float(first),
+        factual=factual,
+        second=float(second),
+        semantic=semantic,
+        total=total,
+        value=value,
+    )
+
+
+def _weights(preset: str, factual: float | None, semantic: float | None) -> tuple[float, float]:
+    if preset not in PRESETS:
+        raise ValueError(f"answer_correctness: preset = {preset!r}; there are {', '.join(PRESETS)}")
+    if (factual is None) != (semantic is None):
+        raise ValueError("answer_correctness: factual_weight and semantic_weight are given together, or neither is")
+    if factual is None or semantic is None:
+        return PRESETS[preset]
+    if preset != "default":
+        raise ValueError(f"answer_correctness: weights are given, and the preset {preset!r} as well: give one of them")
+    if not (0 <= factual < math.inf and 0 <= semantic < math.inf and factual + semantic > 0):
+        raise ValueError(
+            f"answer_correctness: the weights {factual} and {semantic} must be finite, 0 or more, and not both 0"
+        )
+    return factual, semantic
