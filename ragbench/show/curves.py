@@ -13,7 +13,7 @@ from ragbench.show.intervals import SYMBOLS, legend, named, series
 from ragbench.show.material import Material
 from ragbench.show.questions import behind
 from ragbench.show.table import spread
-from ragbench.show.text import shown
+from ragbench.show.text import clean, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def finding(material: Material) -> str:
     rows = _rows(material.kept("curves"), metric="recall")
     last = {str(row["system"]): row for row in rows}
     said = [
-        _("{system} {value}", system=name, value=_.number(last[name]["value"]))
+        _("{system} {value}", system=clean(name), value=_.number(last[name]["value"]))
         for name in material.systems
         if name in last
     ]

@@ -1,0 +1,203 @@
+"""Curves, slices and speed as views: the numbers of the tables, ways to the questions, nothing from data unescaped."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench.bench import curves, slices, timing
+from ragbench.bench.families import Sureness
+from ragbench.measurement import Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.show import Page
+from ragbench.types import Question, Ranking
+from tests.measurements import measurement
+
+SURE = Sureness(0.95, 500, 0)
+HOSTILE = "<script>alert(1)</script>\"'&\u202e"
+VIEWS = ("curves", "slices", "speed")
+
+
+def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ...] = ("one", "two")) -> Measurement:
+    """A measurement of 60 questions with every part that Tier 1 makes; the second kind has 12 questions."""
+    catalogue()
+    made = measurement(systems, ("mrr", "retrieval_consistency"), 60, question="What of {i} " + HOSTILE)
+    kind = [kinds[1] if n % 5 == 0 else kinds[0] for n in range(60)]
+    questions = made.questions.assign(kind=kind)
+    asked = [
+        Question(row["sample"], row["text"], relevant={"c": 1}, kind=row["kind"], language="en")
+        for row in questions.to_dict("records")
+    ]
+    rng = np.random.default_rng(0)
+    found = {}
+    for place, name in enumerate(systems):
+        gains = np.zeros((60, 12))
+        gains[np.arange(60), np.minimum(rng.integers(0, 12 - 4 * min(place, 2), 60), 11)] = 1
+        found[name] = Ranking(gains, np.ones((60, 1)), np.full(60, 12))
+    parts = [(name, part) for name in systems for part in ("embed", "search")]
+    readings = pd.DataFrame(
+        [(name, q.id, part, 1.0 + n / 7) for name, part in parts for n, q in enumerate(asked)],
+        columns=list(timing.LATENCIES),
+    )
+    index = [
+        ("e" + HOSTILE, name, kind, 16 if ef else None, 64 if ef else None, ef, recall, low, high, method, "", 4.0 / f,
+         3.0 / f, 5.0 / f, "", 0.95, 60)
+        for name in systems
+        for kind, ef, recall, low, high, method, f in (
+            ("exact", None, 1.0, None, None, "none", 1), ("hnsw", 10, 0.9, 0.8, 0.95, "bca", 2),
+            ("hnsw", 40, 1.0, 0.94, 1.0, "wilson", 1),
+        )
+    ]  # fmt: skip
+    table = slices.table(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    return replace(
+        made,
+        questions=questions,
+        facts={**made.facts, "k": 12, "repeats": 3, "timed_questions": 60, "slices_left_out": {"kind": 2}},
+        extra={
+            "curves": curves.table(found, 12, None, SURE),
+            "slices": table,
+            "latencies": readings,
+            "quantiles": timing.quantiles(readings, 0.95),
+            "indexes": pd.DataFrame(index, columns=list(timing.INDEXES)),
+            "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
+        },
+    )
+
+
+def html(found: Measurement, *names: str, language: str = "en") -> str:
+    page = Page(found, language=language)
+    present = frozenset((*names, "questions"))
+    return "".join(str(page.view(name).html(present)) for name in (*names, "questions"))
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+
+
+@pytest.mark.parametrize("systems", [("base", "new"), ("base", "new", "other", "fourth"), ("alone",)])
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_every_link_leads_somewhere_and_every_id_is_there_once(systems: tuple[str, ...], language: str) -> None:
+    text = html(full(systems), *VIEWS, language=language)
+    ids = re.findall(r'id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#([^"]+)"', text)
+    assert links
+    assert set(links) <= set(ids)
+
+
+def test_nothing_from_data_is_unescaped() -> None:
+    hostile = full(("base" + HOSTILE, "new"), (HOSTILE, "two"))
+    text = html(hostile, *VIEWS)
+    assert "<script>alert" not in text
+    assert "\u202e" not in text
+    for payload in re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL):
+        assert "<" not in payload
+        json.loads(payload)
+
+
+def test_curves_show_the_numbers_of_their_table() -> None:
+    found = full()
+    text = html(found, "curves")
+    row = found.extra["curves"].query("system == 'new' and metric == 'recall' and k == 12").iloc[0]
+    assert f"new {row['value']:.3f}" in plain(text)
+    assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in plain(text)
+    [first, _] = [json.loads(p) for p in re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)]
+    lines = [trace for trace in first["data"] if trace["mode"] == "lines+markers"]
+    assert [trace["name"] for trace in lines] == ["base", "new"]
+    assert lines[1]["x"] == list(range(1, 13))
+    assert lines[1]["y"][-1] == row["value"]
+    [band] = [trace for trace in first["data"] if trace["mode"] == "lines" and trace["name"] == "new"]
+    assert band["y"][11] == row["high"]
+    assert band["y"][12] == row["low"], "back along the lower ends"
+
+
+def test_a_curve_in_the_notebook_has_both_panels_and_no_named_colour() -> None:
+    figure = Page(full()).curves().figure
+    assert figure is not None
+    assert {trace["xaxis"] for trace in figure["data"]} == {"x", "x2"}
+    assert "@" not in json.dumps([trace["line"] for trace in figure["data"]])
+    assert sum(trace["showlegend"] for trace in figure["data"]) == 2
+
+
+def test_slices_show_verdicts_and_small_ones_none() -> None:
+    found = full()
+    text = plain(html(found, "slices"))
+    rows = found.extra["slices"]
+    large = rows[(rows["slice"] == "one") & (rows["system"] == "new")].iloc[0]
+    assert f"{large['estimate_value']:.3f} [{large['estimate_low']:.3f}, {large['estimate_high']:.3f}]" in text
+    assert f"+{large['comparison_difference']:.3f}" in text
+    assert large["verdict"] in text
+    assert "too few questions" in text
+    assert "this 1 comparison" in text
+    assert "By kind of question, 2 smaller slices are not shown." in text
+
+
+def test_the_questions_of_a_slice_are_listed_with_their_values() -> None:
+    text = html(full(), "slices")
+    listed = re.search(r'<details class="rb-fold" id="slice-kind-two">(.*?)</details>', text, re.DOTALL)
+    assert listed is not None
+    assert re.findall(r'href="#q-(\w+)"', listed[1]) == [f"q{n}" for n in range(0, 60, 5)]
+
+
+def test_a_slice_without_a_value_is_called_so() -> None:
+    text = plain(html(full(kinds=("one", None)), "slices"))
+    assert "not given" in text
+    assert "Kind of question: not given, 12 questions" in text
+
+
+def test_speed_says_how_many_were_timed_and_leaves_open_ends_open() -> None:
+    text = plain(html(full(), "speed"))
+    assert "60 questions were timed one by one" in text
+    assert "fresh_timings\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}True" in html(full(), "speed")
+    assert re.search(r"\[\d+\.\d+, …\]", text), "the 99th percentile of 60 readings has no upper end"
+    assert "0.900 [0.800, 0.950]" in text
+    assert "2.00 [1.50, 2.50]" in text
+    assert "2.0" in text, "twice as fast as exact search"
+    assert "Every question was asked 3 times" in text
+
+
+def test_the_slowest_and_the_missed_questions_lead_to_all_that_is_known() -> None:
+    text = html(full(), "speed")
+    slowest = re.search(r'id="slowest">(.*?)</details>', text, re.DOTALL)
+    missed = re.search(r'id="missed">(.*?)</details>', text, re.DOTALL)
+    assert slowest is not None
+    assert missed is not None
+    assert re.findall(r'href="#q-(\w+)"', slowest[1])[0] == "q59"
+    assert re.findall(r'href="#q-(\w+)"', missed[1]) == ["q3"]
+
+
+def test_what_was_not_measured_is_not_shown() -> None:
+    bare = measurement(("base", "new"), ("mrr",), 30)
+    for name in VIEWS:
+        assert plain(str(Page(bare).view(name).html())).strip() == ""
+    assert Page(bare).curves().figure is None
+
+
+def test_one_run_is_said_to_be_one() -> None:
+    once = full()
+    text = plain(html(replace(once, facts={**once.facts, "repeats": 1}), "speed"))
+    assert "asked once, so retrieval_consistency is not measured" in text
+
+
+def test_views_are_the_same_after_a_round_through_files(tmp_path) -> None:
+    found = full(("base", "new", "other"))
+    found.save(tmp_path)
+    assert html(Measurement.load(tmp_path), *VIEWS) == html(found, *VIEWS)
+
+
+def test_two_steps_of_correction_are_told_in_the_method() -> None:
+    found = full(("base", "new", "other"))
+    family = "4, randomized Tukey within each of the metrics, Holm over 2 metrics"
+    told = tuple(replace(c, comparison=replace(c.comparison, family=family)) for c in found.comparisons)
+    page = Page(replace(found, comparisons=told))
+    text = plain(str(page.method().html()))
+    assert "within a metric by closed randomized Tukey tests (max-T)" in text
+    assert "over the 2 metrics by Holm" in text
+    assert "at most 5%" in text
+    assert "p (max-T, Holm)" in plain(str(page.table().html()))
