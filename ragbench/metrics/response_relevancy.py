@@ -1,0 +1,131 @@
+"""Does the answer answer this question? The questions that it would answer are compared with the one that was asked."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import unicodedata
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.sentences import sentences
+from ragbench.metrics.vectors import cosine, vectors
+from ragbench.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
+
+FIELDS = ("user_input", "response")
+MOST = 20
+_EVASIVE = re.compile(
+    r"\b(?:i (?:do not|don't|don’t) know|not sure|cannot (?:answer|help|say)|can't (?:answer|help|say)|"
+    r"unable to answer|no information|не знаю|не могу (?:ответить|помочь|сказать)|затрудняюсь|нет (?:данных|информации|сведений)|"
+    r"не найден[ао]? (?:данных|информации|сведений)?)",
+    re.IGNORECASE,
+)
+
+
+class Manner(StrEnum):
+    """Whether the response commits itself to an answer."""
+
+    COMMITTAL = "committal"
+    NONCOMMITTAL = "noncommittal"
+
+
+class GeneratedQuestion(BaseModel):
+    """A question that the response answers."""
+
+    question: str = Field(description="one full question")
+    manner: Manner = Field(description='"committal" or "noncommittal"')
+
+
+class GeneratedQuestions(BaseModel):
+    """The reply's shape; empty where the response answers nothing."""
+
+    questions: list[GeneratedQuestion]
+
+
+def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> GeneratedQuestions:
+    """The response's own sentences stand for the questions: a question shares its words with its answer."""
+    manner = Manner.NONCOMMITTAL if _EVASIVE.search(texts["response"]) else Manner.COMMITTAL
+    parts = sentences(texts["response"])[: int(texts["number"])]
+    return GeneratedQuestions(questions=[GeneratedQuestion(question=part, manner=manner) for part in parts])
+
+
+QUESTIONS = Prompt(
+    name="response_relevancy",
+    version=1,
+    shape=GeneratedQuestions,
+    offline=_by_words,
+    texts={
+        "en": """Read the response of an assistant and write the questions to which it would be a full answer.
+
+Response:
+{response}
+
+How many questions to write:
+{number}
+
+- Each question asks for what the response says, all of it or its main point; each is worded differently.
+- Use only the response. Do not ask for what it leaves out. Write in its language.
+- For each, say whether the response is "committal" (it gives an answer) or "noncommittal" (it evades: "I do not know",
+  "I am not sure", "it depends", a refusal).""",
+        "ru": """Прочитайте ответ ассистента и напишите вопросы, на которые он был бы полным ответом.
+
+Ответ:
+{response}
+
+Сколько вопросов написать:
+{number}
+
+- Каждый вопрос — о том, что говорит ответ: обо всём или о главном; формулировки разные.
+- Опирайтесь только на ответ. Не спрашивайте о том, чего в нём нет. Пишите на его языке.
+- Для каждого укажите (латиницей): "committal" — ответ даёт ответ по существу, или "noncommittal" — ответ уклончив («не
+  знаю», «не уверен», «смотря как», отказ).""",
+    },
+)
+
+
+@metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3", bounds=(-1.0, 1.0), fields=FIELDS)
+@measured
+async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *, questions: int = 3) -> Score:
+    """Mean cosine between the question asked and questions that a judge generates from the answer; 0.0 if it evades.
+
+    −1 to 1, in practice 0 to 1. questions: how many are asked for, by one call; `detail["questions"]` keeps those that
+    came, each with its cosine. 0.0 when all are noncommittal. No question at all: unmeasured (empty_decomposition).
+    """
+    if not (isinstance(questions, int) and not isinstance(questions, bool) and 1 <= questions <= MOST):
+        raise ValueError(f"response_relevancy: questions = {questions!r}; it is a whole number from 1 to {MOST}")
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    assert sample.user_input is not None
+    assert sample.response is not None
+    reply = await inquiry.ask(QUESTIONS, {"response": sample.response, "number": str(questions)})
+    generated = [each for each in reply.questions if each.question.strip()][:questions]
+    if not generated:
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the judge found no question that the response answers")
+    evasive = sum(each.manner is Manner.NONCOMMITTAL for each in generated)
+    kept = [{"question": each.question, "manner": each.manner.value} for each in generated]
+    if evasive == len(generated):
+        said = sentence(
+            "The response evades: all {whole} questions are noncommittal; {value}.", whole=evasive, value=0.0
+        )
+        return inquiry.score(0.0, [said], questions=kept)
+    texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.user_input, *(q["question"] for q in kept))]
+    asked, *others = await vectors(embedder, texts, "query")
+    cosines = [cosine(asked, other) for other in others]
+    value = statistics.fmean(cosines)
+    explanation = [
+        sentence(
+            "Mean cosine between the question and {whole} questions that the response answers: {value}.",
+            whole=len(generated),
+            value=value,
+        ),
+        sentence("They are: {questions}.", questions=[each["question"] for each in kept]),
+    ]
+    if evasive:
+        explanation.append(sentence("Noncommittal: {part} of {whole}.", part=evasive, whole=len(generated)))
+    kept = [{**each, "cosine": each_cosine} for each, each_cosine in zip(kept, cosines, strict=True)]
+    return inquiry.score(value, explanation, questions=kept, embedder=embedder.name)
