@@ -245,7 +245,9 @@ def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: _Request) 
 def _reach(geometry: Geometry, listed: int) -> float:
     """A distance within which there are at least `listed` pairs, if there are so many: each has two nearest others."""
     nearest = np.sort(geometry.nn_distances[:, 0])
-    return float(nearest[2 * listed - 1]) if len(nearest) >= 2 * listed else geometry.pairs.maximum
+    if len(nearest) < 2 * listed:
+        return geometry.pairs.maximum
+    return float(nearest[2 * listed - 1]) * (1 + 1e-9)  # its own pair stays within it, however it was rounded
 
 
 def _outliers(name: str, geometry: Geometry, ids: np.ndarray, listed: int) -> pd.DataFrame:

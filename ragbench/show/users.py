@@ -147,7 +147,7 @@ def _lengths(material: Material, table: pd.DataFrame) -> Bars:
 
 def _scores(material: Material, table: pd.DataFrame) -> Bars:
     _ = material.text
-    known = [int(score) for score in table["score"] if score == score and score is not None]
+    known = [int(score) for score in table["score"].dropna()]
     counts = Counter(known)
     missing = len(table) - len(known)
     names, values = [str(score) for score in SCORES], [counts[score] for score in SCORES]

@@ -1,0 +1,219 @@
+"""Real users' questions: pages as proxy labels, what is counted and left out, and nobody named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragbench import bench
+from ragbench.bench import BenchError
+from ragbench.bench.personal import MASK, Masker
+from ragbench.bench.real_users import plain, when
+from ragbench.measurement import Measurement
+from ragbench.show import Page
+from tests.small_project import write_lines
+
+HISTORY = [
+    {
+        "id": "h1",
+        "question": "Where is b?",
+        "answer": "There.",
+        "url": "/b",
+        "score": 5,
+        "user": "ann.lee",
+        "asked_at": "2025-09-01T10:30",
+    },
+    {
+        "id": "h2",
+        "question": "where is B",
+        "answer": None,
+        "url": "/b",
+        "score": 1,
+        "user": "bob77",
+        "asked_at": "2025-09-02",
+    },
+    {
+        "id": "h3",
+        "question": "Call +7 900 123-45-67 or a.b@c.ru",
+        "answer": "Ask bob77.",
+        "url": "/a",
+        "user": "bob77",
+        "asked_at": "soon",
+    },
+    {"id": "h4", "question": "Is there nothing?", "url": None, "score": 1},
+    {
+        "id": "h5",
+        "question": "Where did it go?",
+        "url": "/gone",
+        "score": 4,
+        "user": "ann.lee",
+        "asked_at": "2026-01-31",
+    },
+]
+FOUND = {"h1": ["b1", "a1"], "h2": ["a2", "a1", "b1"], "h3": ["c1"]}
+
+
+@pytest.fixture
+def log(project: Path) -> Path:
+    """The small project with a log of five questions, three of them with a page that is there."""
+    write_lines(project / "data" / "small" / "history.en.jsonl", HISTORY)
+    write_lines(project / "good.jsonl", [{"id": q, "retrieved": ids} for q, ids in FOUND.items()])
+    return project
+
+
+def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
+    rows = measurement.scores.query("system == @system and metric == @metric")
+    return dict(zip(rows["sample"], rows["value"], strict=True))
+
+
+@pytest.mark.usefixtures("log")
+def test_the_page_that_was_shown_is_the_label() -> None:
+    found = bench.real_users(systems="good", k=5)
+    assert values(found, "good", "mrr") == {"h1": 1.0, "h2": 0.5, "h3": 0.0}
+    assert values(found, "good", "hit_rate@5") == {"h1": 1.0, "h2": 1.0, "h3": 0.0}
+    assert found.facts["unit"] == "url"
+    assert found.facts["proxy"] is True
+    labels = found.questions.set_index("sample")["relevant"]
+    assert {sample: list(pages) for sample, pages in labels.items()} == {"h1": ["/b"], "h2": ["/b"], "h3": ["/a"]}
+
+
+@pytest.mark.usefixtures("log")
+def test_what_has_no_page_or_a_page_that_is_gone_is_counted() -> None:
+    facts = bench.real_users(systems="good").facts
+    counted = {key: facts[key] for key in ("n_history", "n_without_page", "n_page_gone", "n_questions", "n_users")}
+    assert counted == {"n_history": 5, "n_without_page": 1, "n_page_gone": 1, "n_questions": 3, "n_users": 2}
+    said = Page(bench.real_users(systems="good")).proxy().html().striptags()
+    assert "The label is a proxy" in said
+    assert "5 questions were logged by 2 users: 1 has no page; the page of 1 is not in the base any more; 3 are" in said
+
+
+@pytest.mark.usefixtures("log")
+def test_questions_of_one_user_are_drawn_together() -> None:
+    assert {e.estimate.clusters for e in bench.real_users(systems="good").estimates} == {2}
+    assert {e.estimate.clusters for e in bench.real_users(systems="good", cluster_by="none").estimates} == {None}
+
+
+@pytest.mark.usefixtures("log")
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_nobody_is_named_in_what_is_kept_or_shown(log: Path, monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / "run"))
+    found = bench.real_users(systems="good,ngrams")
+    page = Page(found, language=language)
+    views = (page.answer(), page.proxy(), page.table(), page.usage(), page.repeats(), page.worst(10), page.questions())
+    shown = "".join(str(view.html()) for view in (*views, page.method(), page.provenance()))
+    tables = "".join(
+        table.to_json(force_ascii=False) for table in (found.questions, found.retrieved, *found.extra.values())
+    )
+    for secret in ("ann.lee", "bob77", "900 123", "a.b@c.ru"):
+        assert secret not in shown, secret
+        assert secret not in tables, secret
+        assert secret not in json.dumps(dict(found.facts)), secret
+    assert f"Call {MASK} or {MASK}@{MASK}" in found.questions.set_index("sample")["text"]["h3"]
+    assert set(found.questions["cluster"]) == {"1", "2"}
+
+
+@pytest.mark.usefixtures("log")
+def test_masking_can_be_switched_off_and_the_page_says_so() -> None:
+    found = bench.real_users(systems="good", mask=False)
+    assert "a.b@c.ru" in found.questions.set_index("sample")["text"]["h3"]
+    assert "keep this page to yourself" in Page(found).proxy().html()
+
+
+@pytest.mark.usefixtures("log")
+def test_the_log_is_described_whole() -> None:
+    extra = bench.real_users(systems="good").extra
+    asked = extra["asked"].set_index("sample")
+    assert asked["words"].to_dict() == {"h1": 3, "h2": 3, "h3": 9, "h4": 3, "h5": 4}
+    assert asked["day"].fillna("").to_dict() == {
+        "h1": "2025-09-01",
+        "h2": "2025-09-02",
+        "h3": "",
+        "h4": "",
+        "h5": "2026-01-31",
+    }
+    assert asked["hour"].dropna().to_dict() == {"h1": 10}
+    assert asked["weekday"].dropna().to_dict() == {"h1": 0, "h2": 1, "h5": 5}
+    [repeat] = extra["repeats"].to_dict("records")
+    assert (repeat["text"], repeat["count"], repeat["users"], list(repeat["samples"])) == (
+        "Where is b?",
+        2,
+        2,
+        ["h1", "h2"],
+    )
+    pages = extra["asked_pages"].set_index("page")
+    assert pages["count"].to_dict() == {"/b": 2, "/a": 1, "/gone": 1}
+    assert pages["in_base"].to_dict() == {"/b": True, "/a": True, "/gone": False}
+    habits = extra["habits"].set_index("name")
+    assert habits["value"].to_dict() == {
+        "words@0.1": 3.0,
+        "words@0.5": 3.0,
+        "words@0.9": pytest.approx(7.0),
+        "score": 2.75,
+    }
+    assert habits["low"]["score"] < 2.75 < habits["high"]["score"]
+
+
+@pytest.mark.usefixtures("project")
+def test_a_data_set_without_a_log_measures_nothing_and_says_so() -> None:
+    found = bench.real_users()
+    assert found.estimates == ()
+    assert found.facts["n_history"] == 0
+    page = Page(found)
+    assert "no log of real questions" in page.proxy().html()
+    for view in (page.answer(), page.intervals(), page.table(), page.usage(), page.repeats(), page.worst(5)):
+        assert view.html()
+    assert "twice" not in page.repeats().html()
+
+
+@pytest.mark.usefixtures("log")
+def test_a_request_that_cannot_be_followed_names_what_can() -> None:
+    with pytest.raises(BenchError, match="cluster_by = 'x': it is user or none"):
+        bench.real_users(cluster_by="x")
+    with pytest.raises(BenchError, match="k = 0"):
+        bench.real_users(k=0)
+
+
+def test_two_measurements_are_equal_to_the_byte(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / name))
+        bench.real_users(systems="ngrams,good")
+    for path in (log / "one" / "parts" / "real_users").iterdir():
+        assert path.read_bytes() == (log / "two" / "parts" / "real_users" / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("write to ivan.petrov+x@mail.example.ru!", f"write to {MASK}@{MASK}!"),
+        ("тел. +7 (900) 123-45-67, 8 800 555 35 35", f"тел. {MASK}, {MASK}"),
+        ("card 4276 1234 5678 9012", f"card {MASK}"),
+        ("паспорт 4510 123456", f"паспорт {MASK}"),
+        ("login s123456", f"login {MASK}"),
+        ("ask @ivan_p", f"ask @{MASK}"),
+        ("from u001, not u0012", f"from {MASK}, not u0012"),
+        ("1 000 000 roubles on 2025-09-02 or 01.09.2025", "1 000 000 roubles on 2025-09-02 or 01.09.2025"),
+        ("term 2024-2025, room 101, 8:30-19:00", "term 2024-2025, room 101, 8:30-19:00"),
+    ],
+)
+def test_what_is_masked_and_what_is_not(text: str, expected: str) -> None:
+    assert Masker(["u001"]).text(text) == expected
+
+
+def test_users_become_numbers_in_their_order() -> None:
+    masker = Masker(["zoe", "adam"])
+    assert [masker.user(name) for name in ("adam", "zoe", "new", "adam", None)] == ["2", "1", "3", "2", None]
+
+
+def test_questions_are_equal_by_their_words() -> None:
+    assert plain("Где  ЁЛКА?!") == plain("где елка")
+    assert plain("where is a") != plain("where is b")
+
+
+def test_times() -> None:
+    at, hour = when("2025-09-02T08:15:00+03:00")
+    assert at is not None
+    assert (at.date().isoformat(), hour) == ("2025-09-02", 8)
+    assert when("2025-09-02")[1] is None
+    assert when("yesterday") == when(None) == (None, None)

@@ -1,0 +1,128 @@
+"""How sources are used, against counts made by hand in the real database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragbench import bench
+from ragbench.bench import BenchError
+from ragbench.measurement import Measurement
+from tests.small_project import write_lines
+
+
+def value(measurement: Measurement, system: str, metric: str) -> float:
+    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
+    return found
+
+
+@pytest.mark.usefixtures("project")
+def test_used_and_unused_chunks_are_those_counted_by_hand() -> None:
+    found = bench.sources(systems="good,poor", n_topics=1)
+    expected = {"total_chunks": 5, "used_chunks": 4, "unused_chunks": 1, "utilization_rate": 0.8, "total_questions": 4}
+    assert {name: value(found, "good", name) for name in expected} == pytest.approx(expected)
+    assert value(found, "poor", "used_chunks") == 4
+    uses = found.extra["uses"].query("system == 'good'").set_index("chunk")["questions"]
+    assert uses.to_dict() == {"a1": 4, "a2": 0, "b1": 2, "c1": 1, "d1": 1}
+    assert found.comparisons == ()
+
+
+@pytest.mark.usefixtures("project")
+def test_only_the_first_k_of_a_ranking_count() -> None:
+    found = bench.sources(systems="good", k=1, n_topics=1)
+    assert value(found, "good", "used_chunks") == 2
+    assert found.retrieved["rank"].max() == 1
+
+
+@pytest.mark.usefixtures("project")
+def test_share_and_count_have_one_interval() -> None:
+    found = {e.metric: e.estimate for e in bench.sources(systems="good", n_topics=1).estimates}
+    used, rate, unused = found["used_chunks"], found["utilization_rate"], found["unused_chunks"]
+    assert used.low is not None
+    assert used.high is not None
+    assert rate.low == pytest.approx(used.low / 5)
+    assert (unused.low, unused.high) == pytest.approx((5 - used.high, 5 - used.low))
+    assert found["n_topics"].note == "count"
+    assert found["avg_chunks_per_topic"].note == "topics"
+
+
+@pytest.mark.usefixtures("project")
+def test_pages_are_counted_once_a_question_against_their_share() -> None:
+    pages = bench.sources(systems="good", n_topics=1).extra["pages"].set_index("page")
+    assert pages["questions"].to_dict() == {"/a": 4, "/b": 2, "/c": 1, "/d": 1}
+    assert pages["chunks"]["/a"] == 2
+    assert pages["needed"].to_dict() == {"/a": 1, "/b": 1, "/c": 1, "/d": 1}
+    assert pages["excess"]["/a"] == pytest.approx((4 / 8) / (2 / 5))
+
+
+@pytest.fixture
+def two_subjects(project: Path) -> Path:
+    """Twelve questions of two subjects; those on rent find one chunk, those on exams find many."""
+    folder = project / "data" / "small"
+    rent = [f"how high is the rent of room {i}" for i in range(6)]
+    exams = [f"exams timetable for subject {i} please" for i in range(6)]
+    questions = [{"id": f"q{i:02}", "text": text, "relevant": {"a1": 1}} for i, text in enumerate(rent + exams)]
+    write_lines(folder / "questions.en.jsonl", questions)
+    lists = {q["id"]: ["a1"] if i < 6 else ["a2", "b1", "c1", "d1"] for i, q in enumerate(questions)}
+    write_lines(project / "good.jsonl", [{"id": q, "retrieved": ids} for q, ids in lists.items()])
+    return project
+
+
+@pytest.mark.usefixtures("two_subjects")
+def test_a_topic_that_finds_few_chunks_is_thin_and_named_by_its_words() -> None:
+    found = bench.sources(systems="good,ngrams", n_topics=2)
+    topics = found.extra["topics"].set_index("topic")
+    [rent] = [number for number, words in topics["words"].items() if "rent" in words]
+    coverage = found.extra["coverage"].query("system == 'good'").set_index("topic_id")
+    assert coverage.loc[rent, ["question_count", "unique_chunks", "unique_urls"]].tolist() == [6, 1, 1]
+    assert coverage.loc[3 - rent, ["question_count", "unique_chunks", "unique_urls"]].tolist() == [6, 4, 4]
+    assert coverage["thin"].to_dict() == {rent: True, 3 - rent: False}
+    assert set(topics["samples"][rent]) == {f"q{i:02}" for i in range(6)}
+    labels = found.extra["question_topics"].set_index("sample")["topic"]
+    assert labels["q00"] == rent != labels["q11"]
+    assert value(found, "good", "avg_chunks_per_topic") == 2.5
+
+
+@pytest.mark.usefixtures("two_subjects")
+def test_the_number_of_topics_is_chosen_by_silhouette() -> None:
+    found = bench.sources(systems="ngrams", most_topics=4)
+    table = found.extra["silhouettes"].set_index("topics")["silhouette"]
+    assert set(table.index) <= {2, 3, 4}
+    assert found.facts["n_topics"] == table.idxmax() == 2
+    assert not found.facts["n_topics_given"]
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({"k": 0}, "k = 0: a whole number from 1 to 1000"),
+        ({"n_topics": 5}, "n_topics = 5: small:en has only 4 questions"),
+        ({"fewest_topics": 1}, "fewest_topics = 1: a whole number from 2"),
+        ({"fewest_topics": 5, "most_topics": 4}, "most_topics = 4: a whole number from 5"),
+        ({"thin": 0.0}, "thin = 0.0: a share"),
+        ({"embedder": "none"}, "no embedder 'none'; there are"),
+        ({"systems": "none"}, "no system 'none'"),
+    ],
+)
+def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
+    with pytest.raises(BenchError, match=expected):
+        bench.sources(**wrong)
+
+
+def test_questions_of_one_cluster_are_left_out_together(project: Path) -> None:
+    path = project / "data" / "small" / "questions.en.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    write_lines(path, [{**row, "cluster": row["id"] if row["id"] in ("q1", "q2") else "rest"} for row in rows])
+    found = {e.metric: e.estimate for e in bench.sources(systems="good", n_topics=1).estimates}
+    assert found["used_chunks"].clusters == 3
+
+
+def test_two_measurements_are_equal_to_the_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / name))
+        bench.sources(systems="ngrams,good")
+    for path in (project / "one" / "parts" / "sources").iterdir():
+        assert path.read_bytes() == (project / "two" / "parts" / "sources" / path.name).read_bytes(), path.name
