@@ -56,6 +56,11 @@ class Judged:
     reason: str
     passages: tuple[int, ...]
 
+    @classmethod
+    def unsupported(cls, statement: str) -> Judged:
+        """The verdict on a statement where there is nothing to support it."""
+        return cls(statement, Entailment.NEUTRAL, "there is nothing to read", ())
+
     @property
     def supported(self) -> bool:
         """Whether the passages support it."""

@@ -22,8 +22,8 @@ FIELDS = ("user_input", "response")
 MOST = 20
 _EVASIVE = re.compile(
     r"\b(?:i (?:do not|don't|don’t) know|not sure|cannot (?:answer|help|say)|can't (?:answer|help|say)|"
-    r"unable to answer|no information|не знаю|не могу (?:ответить|помочь|сказать)|затрудняюсь|нет (?:данных|информации|сведений)|"
-    r"не найден[ао]? (?:данных|информации|сведений)?)",
+    r"unable to answer|no information|не знаю|не могу (?:ответить|помочь|сказать)|затрудняюсь|"
+    r"нет (?:данных|информации|сведений)|не найден[ао]? (?:данных|информации|сведений)?)",
     re.IGNORECASE,
 )
 
@@ -107,7 +107,7 @@ async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *
     if not generated:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the judge found no question that the response answers")
     evasive = sum(each.manner is Manner.NONCOMMITTAL for each in generated)
-    kept = [{"question": each.question, "manner": each.manner.value} for each in generated]
+    kept: list[dict[str, Any]] = [{"question": each.question, "manner": each.manner.value} for each in generated]
     if evasive == len(generated):
         said = sentence(
             "The response evades: all {whole} questions are noncommittal; {value}.", whole=evasive, value=0.0
