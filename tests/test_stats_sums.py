@@ -138,9 +138,20 @@ def test_what_cannot_be_resampled_says_so() -> None:
     assert (nothing.verdict, nothing.n) == (Verdict.NOT_SHOWN, 0)
 
 
+def test_a_statistic_of_one_vector_serves_too() -> None:
+    """Even where there are as many units as columns, so that shapes alone would not tell rows from a vector."""
+    rows = np.eye(4)[np.random.default_rng(0).choice(4, 60, p=[0.4, 0.1, 0.2, 0.3])][:, :3]
+    whole = stats.resample(f1, rows, resamples=500)
+    single = stats.resample(lambda t: 2 * t[0] / (2 * t[0] + t[1] + t[2]), rows, resamples=500)
+    assert single == whole
+    square = np.array([[3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+    vector = stats.resample(lambda t: 2 * t[0] / (2 * t[0] + t[1] + t[2]), square, resamples=500)
+    assert vector.intervals["delta"] == pytest.approx(stats.resample(f1, square, resamples=500).intervals["delta"])
+
+
 def test_bad_statistics_are_named() -> None:
     with pytest.raises(ValueError, match="it must return"):
-        stats.resample(lambda totals: np.float64(1.0), np.ones((5, 2)) * np.arange(2))  # type: ignore[arg-type, return-value]
+        stats.resample(lambda totals: totals[..., :1], np.ones((5, 2)) * np.arange(2))
     with pytest.raises(ValueError, match="infinite"):
         stats.resample(f1, [[1.0, math.inf, 0.0]])
     with pytest.raises(ValueError, match="pair them by sentence"):

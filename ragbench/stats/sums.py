@@ -39,8 +39,9 @@ def resample(
     """A statistic of the column totals of `sufficient`, with its interval.
 
     sufficient: (sentences, columns) what each sentence adds to the totals; a row with NaN is unmeasured.
-    statistic: takes totals of shape (resamples, columns) and returns (resamples,) values, NaN where undefined; it
-    must not change when all totals are multiplied by one number, or be meant for this number of sentences.
+    statistic: takes totals of shape (resamples, columns) and returns (resamples,) values, NaN where undefined (index
+    columns as totals[..., j]). One that takes a vector of totals and returns a number serves too, but is called once
+    a resample.
     method "auto" is BCa; "delta", also its stand-in where resamples degenerate (`note` "no_bca"), is the normal
     interval with the infinitesimal jackknife's standard error. No interval exists for fewer than two units or where
     no unit moves the statistic (`note` "few", "no_spread").
@@ -48,6 +49,7 @@ def resample(
     check_level(level)
     check_resamples(resamples)
     table, present = _table(sufficient, "sufficient")
+    statistic = vectorised(statistic, table.shape[1])
     codes = as_codes(clusters, len(present))
     units = units_of(table[present], None if codes is None else codes[present])
     return resample_units(
@@ -164,6 +166,7 @@ def compare_statistic(
     codes = as_codes(clusters, len(present))
     first, second = first[present], second[present]
     columns = first.shape[1]
+    statistic = vectorised(statistic, columns)
 
     def gap(totals: Array) -> Array:
         return _values(statistic, totals[..., columns:]) - _values(statistic, totals[..., :columns])
@@ -201,15 +204,30 @@ def compare_statistic(
     )
 
 
+def vectorised(statistic: Callable[..., object], columns: int) -> Statistic:
+    """The statistic for many rows of totals at once; a ValueError if it takes neither rows nor one vector."""
+    probe = np.ones((columns + 1, columns))
+
+    def shape_of(totals: Array) -> tuple[int, ...] | None:
+        try:
+            with np.errstate(all="ignore"):
+                return np.shape(np.asarray(statistic(totals), dtype=np.float64))
+        except (IndexError, TypeError, ValueError, ZeroDivisionError):
+            return None
+
+    if shape_of(probe) == (columns + 1,):
+        return lambda totals: np.asarray(statistic(totals), dtype=np.float64)
+    if shape_of(probe[0]) == ():
+        return lambda totals: np.apply_along_axis(statistic, -1, totals).astype(np.float64)
+    raise ValueError(
+        f"the statistic took totals of shape {probe.shape} and returned {shape_of(probe)}; it must return "
+        f"({columns + 1},), one value for each row of totals (index columns as totals[..., j])"
+    )
+
+
 def _values(statistic: Statistic, totals: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.asarray(statistic(totals), dtype=np.float64)
-    if found.shape != totals.shape[:-1]:
-        raise ValueError(
-            f"the statistic took totals of shape {totals.shape} and returned {found.shape}; it must return "
-            f"{totals.shape[:-1]}, one value for each row of totals (index columns as totals[..., j])"
-        )
-    return found
+        return statistic(totals)
 
 
 def _table(sufficient: ArrayLike, name: str) -> tuple[Array, NDArray[np.bool_]]:

@@ -92,7 +92,8 @@ def intervals(
                 width[name] += high - low
         done += CHUNK
     clusters = None if codes is None else int(codes.max()) + 1
-    kinds = ["default"] if ignore else sorted(right)
+    flags = holds_flags(population)
+    kinds = ["default"] if ignore else sorted(kind for kind in right if flags or kind != "clopper_pearson")
     label = "default, clusters ignored" if ignore else ""
     return [
         Outcome(
@@ -101,6 +102,12 @@ def intervals(
         )
         for kind in kinds
     ]  # fmt: skip
+
+
+def holds_flags(population: Population) -> bool:
+    """Whether all values of the population are ends of its scale, so that Clopper and Pearson's interval exists."""
+    values = population.draw(np.random.default_rng(0), (2_000, 1))
+    return population.bounds is not None and bool(np.isin(values, population.bounds).all())
 
 
 def differences(
