@@ -1,0 +1,140 @@
+"""Which level of a rubric does the answer reach?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, is_blank, measured
+from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+
+FIELDS = ("response", "rubric")
+MOST_LEVELS = 100
+
+TEXTS = {
+    "en": """Decide which level of the rubric the response reaches.
+
+Rubric, from the lowest level to the highest, each with its number and its criteria:
+{rubric}
+
+Question (may be empty):
+{question}
+
+Contexts that were retrieved (may be empty):
+{contexts}
+
+Reference answer (may be empty; where it is given, it is correct):
+{reference}
+
+Response:
+{response}
+
+Compare the response with the criteria of every level and choose the level that fits best: the highest one whose
+criteria it meets. Count nothing for which the rubric has no criterion. Give the reason first, then the number of the
+level.""",
+    "ru": """Решите, какого уровня рубрики достигает ответ.
+
+Рубрика, от низшего уровня к высшему, у каждого номер и критерии:
+{rubric}
+
+Вопрос (может быть пустым):
+{question}
+
+Найденные контексты (могут быть пустыми):
+{contexts}
+
+Эталонный ответ (может быть пустым; если он дан, он верен):
+{reference}
+
+Ответ:
+{response}
+
+Сравните ответ с критериями каждого уровня и выберите наиболее подходящий: высший из тех, чьи критерии выполнены. Не
+учитывайте того, о чём в рубрике нет критерия. Сначала причина (по-русски), затем номер уровня.""",
+}
+
+
+@metric(source="the specification, Rubrics Score; after Prometheus, Kim et al. 2023, arXiv:2310.08491", fields=FIELDS)
+@measured
+async def rubrics_score(sample: Sample, judge: Judge) -> Score:
+    """Level of the sample's rubric that the answer reaches, from 0 for the lowest level to 1 for the highest.
+
+    (level − lowest) / (highest − lowest); `detail["level"]` keeps the level as the judge gave it. Only levels that the
+    rubric has are legal; between them nothing is rounded. The judge also sees question, contexts and reference where
+    the sample has them. One question.
+    Raises ValueError for a rubric with fewer than two levels, for levels that are no whole numbers, and for a level
+    without criteria: there is nothing to choose.
+    """
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    assert sample.rubric is not None
+    assert sample.response is not None
+    levels = _levels(sample.rubric)
+    texts = {
+        "rubric": [f"{level}: {sample.rubric[level]}" for level in levels],
+        "question": sample.user_input or "",
+        "contexts": inquiry.contexts,
+        "reference": sample.reference or "",
+        "response": sample.response,
+    }
+    reply: Any = await inquiry.ask(_prompt(levels), texts)
+    lowest, highest = levels[0], levels[-1]
+    value = (reply.level - lowest) / (highest - lowest)
+    explanation = [
+        sentence(
+            "Level {level} of {lowest} to {highest}; ({level} − {lowest}) / ({highest} − {lowest}) = {value}.",
+            level=reply.level,
+            lowest=lowest,
+            highest=highest,
+            value=value,
+        ),
+        sentence("Its criteria: {criteria}.", criteria=[sample.rubric[reply.level]]),
+        sentence("The judge says: {reason}", reason=reply.reason),
+    ]
+    return inquiry.score(
+        value, explanation, level=reply.level, lowest=lowest, highest=highest, said=reply.reason, levels=list(levels)
+    )
+
+
+def _levels(rubric: Mapping[int, str]) -> tuple[int, ...]:
+    """The levels, rising. Raises ValueError for a rubric that leaves nothing to choose."""
+    if wrong := [level for level in rubric if not isinstance(level, int) or isinstance(level, bool)]:
+        raise ValueError(f"rubrics_score: the level {wrong[0]!r} is no whole number")
+    if not 2 <= len(rubric) <= MOST_LEVELS:
+        raise ValueError(
+            f"rubrics_score: the rubric has the levels {sorted(rubric)}; it needs 2 to {MOST_LEVELS}, so that its "
+            "lowest and its highest level differ"
+        )
+    if blank := [level for level, criteria in rubric.items() if is_blank(criteria)]:
+        raise ValueError(f"rubrics_score: level {blank[0]} has no criteria")
+    return tuple(sorted(rubric))
+
+
+@lru_cache(maxsize=256)
+def _prompt(levels: tuple[int, ...]) -> Prompt[Any]:
+    """The prompt whose reply can name these levels only."""
+
+    def legal(level: int) -> int:
+        if level not in levels:
+            raise ValueError(f"the level must be one of {', '.join(map(str, levels))}")
+        return level
+
+    schema = {"type": "integer", "enum": list(levels)}
+    shape: type[BaseModel] = create_model(
+        "RubricLevel",
+        reason=(str, Field(description="one to three short sentences: which criteria are met, which are not")),
+        level=(Annotated[int, AfterValidator(legal), WithJsonSchema(schema)], ...),
+    )
+
+    def by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> BaseModel:
+        """The words that the response shares with the reference or the contexts, laid on the scale."""
+        known = [text for text in (texts["reference"], *texts["contexts"]) if text]
+        strength = reader.support(texts["response"], known) if known else 0.0
+        place = min(int(strength * len(levels)), len(levels) - 1)
+        return shape(reason=f"shared words and letters: {strength:.2f}", level=levels[place])
+
+    return Prompt(name="rubrics_score", version=1, shape=shape, texts=TEXTS, offline=by_words)
