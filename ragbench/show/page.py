@@ -109,11 +109,11 @@ class Page:
 
     def closest(self, count: int = 10) -> View:
         """The closest pairs of texts of each embedder, near-duplicates marked."""
-        return self._view("closest", lambda m, p: neighbours.closest(m, p, _counted("closest", count)), count=count)
+        return self._listed("closest", neighbours.closest, count)
 
     def outliers(self, count: int = 10) -> View:
         """The texts that lie farthest from their nearest neighbour."""
-        return self._view("outliers", lambda m, p: neighbours.outliers(m, p, _counted("outliers", count)), count=count)
+        return self._listed("outliers", neighbours.outliers, count)
 
     def map(self, dimensions: int = 2, colour: str = "auto") -> View:
         """The texts as points in 2 or 3 dimensions; colour: auto, page, folder, section, kind or cluster."""
@@ -134,11 +134,11 @@ class Page:
 
     def unused(self, count: int = 20) -> View:
         """The chunks that were never retrieved; those that a question needs come first."""
-        return self._view("unused", lambda m, p: coverage.unused(m, p, _counted("unused", count)), count=count)
+        return self._listed("unused", coverage.unused, count)
 
     def pages(self, count: int = 10) -> View:
         """The pages that are retrieved for most questions."""
-        return self._view("pages", lambda m, p: coverage.pages(m, p, _counted("pages", count)), count=count)
+        return self._listed("pages", coverage.pages, count)
 
     def promise(self) -> View:
         """Where intervals and tests kept what they promise in simulations, and every cell where they did not."""
@@ -160,7 +160,7 @@ class Page:
 
     def repeats(self, count: int = 10) -> View:
         """Questions asked more than once, and the pages shown most."""
-        return self._view("repeats", lambda m, p: users.repeats(m, p, _counted("repeats", count)), count=count)
+        return self._listed("repeats", users.repeats, count)
 
     def method(self) -> View:
         """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean."""
@@ -186,6 +186,12 @@ class Page:
         made: View = getattr(self, name)(**options)
         return made
 
+    def _listed(self, name: str, draw: Callable[[Material, frozenset[str], int], Markup], count: int) -> View:
+        """A view of the first `count` entries of a list."""
+        if count < 1:
+            raise ValueError(f"{name}({count}): a count is a whole number from 1")
+        return self._view(name, lambda m, p: draw(m, p, count), count=count)
+
     def _figure(self, table: str, make: Callable[[Material], dict[str, Any]]) -> dict[str, Any] | None:
         """A figure for JupyterLab; None where its table is empty."""
         return chart.in_notebook(make(self._material)) if len(self._material.kept(table)) else None
@@ -206,9 +212,3 @@ class Page:
             draw=lambda present: draw(self._material, present),
             figure=figure,
         )
-
-
-def _counted(view: str, count: int) -> int:
-    if count < 1:
-        raise ValueError(f"{view}({count}): a count is a whole number from 1")
-    return count

@@ -1,0 +1,142 @@
+"""Views of sources and of real users, drawn from what was measured of the small project in the real database."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench import bench
+from ragbench.measurement import Measurement
+from ragbench.show import Page
+from tests.small_project import write_lines
+
+HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & $x$"
+PAYLOAD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
+SOURCES = ("answer", "measures", "topics", "unused", "pages", "method", "provenance", "summary")
+USERS = ("answer", "proxy", "intervals", "table", "usage", "repeats", "worst", "questions", "method", "summary")
+
+
+def figures(html: str) -> list[dict[str, Any]]:
+    return [json.loads(payload) for payload in PAYLOAD.findall(html)]
+
+
+def assert_safe(html: str) -> None:
+    outside = PAYLOAD.sub("", html)
+    assert "<script" not in outside
+    assert "<img" not in outside
+    for payload in PAYLOAD.findall(html):
+        assert not re.search(r"[<>&]", payload)
+
+
+@pytest.fixture
+def sources(project: Path) -> Measurement:
+    """Six questions of two subjects with hostile words; chunk a2 is needed and never retrieved by `good`."""
+    folder = project / "data" / "small"
+    texts = [f"rent of room {i} {HOSTILE}" for i in range(3)] + [f"exams in subject {i}" for i in range(3)]
+    questions = [{"id": f"q{i}", "text": text, "relevant": {"a2": 1}} for i, text in enumerate(texts)]
+    write_lines(folder / "questions.en.jsonl", questions)
+    lists = [{"id": q["id"], "retrieved": ["a1"] if i < 3 else ["b1", "c1", "d1"]} for i, q in enumerate(questions)]
+    write_lines(project / "good.jsonl", lists)
+    chunks = [json.loads(line) for line in (folder / "chunks.en.jsonl").read_text(encoding="utf-8").splitlines()]
+    write_lines(folder / "chunks.en.jsonl", [{**chunk, "title": f"Title {HOSTILE}"} for chunk in chunks])
+    return bench.sources(systems="good,poor", n_topics=2)
+
+
+@pytest.fixture
+def users(project: Path) -> Measurement:
+    """Four logged questions, two of them the same, with hostile words."""
+    ask = {"answer": HOSTILE, "url": "/b", "score": 4, "asked_at": "2025-09-01T10:30"}
+    texts = [f"Where is it? {HOSTILE if i < 2 else i}" for i in range(4)]
+    rows = [{"id": f"h{i}", "question": text, "user": f"u{i}", **ask} for i, text in enumerate(texts)]
+    write_lines(project / "data" / "small" / "history.en.jsonl", rows)
+    write_lines(project / "good.jsonl", [{"id": f"h{i}", "retrieved": ["b1"] if i else []} for i in range(4)])
+    return bench.real_users(systems="good,ngrams")
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_hostile_sources_stay_texts_and_pages_are_drawn_again_alike(sources: Measurement, language: str) -> None:
+    for view in SOURCES:
+        html = str(Page(sources, language=language).view(view).html())
+        assert_safe(html)
+        assert str(Page(sources, language=language).view(view).html()) == html, view
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_hostile_users_stay_texts_and_pages_are_drawn_again_alike(users: Measurement, language: str) -> None:
+    for view in USERS:
+        html = str(Page(users, language=language).view(view).html())
+        assert_safe(html)
+        assert str(Page(users, language=language).view(view).html()) == html, view
+
+
+def test_what_was_kept_draws_the_same_pages(sources: Measurement, users: Measurement, tmp_path: Path) -> None:
+    for measurement, views in ((sources, SOURCES), (users, USERS)):
+        measurement.save(tmp_path / measurement.notebook)
+        again = Measurement.load(tmp_path / measurement.notebook)
+        for view in views:
+            assert str(Page(again).view(view).html()) == str(Page(measurement).view(view).html()), view
+
+
+def test_every_topic_leads_to_its_questions(sources: Measurement) -> None:
+    html = str(Page(sources).topics().html())
+    assert {f"q{i}" for i in range(6)} == set(re.findall(r'id="topic-question-(q\d)"', html))
+    assert 'id="topic-1"' in html
+    [figure] = figures(html)
+    good = next(trace for trace in figure["data"] if trace["name"] == "good")
+    assert sorted(good["x"]) == pytest.approx([1 / 3, 1])
+    thin = sources.extra["coverage"].query("thin")["topic_id"]
+    [word] = {sources.extra["topics"].set_index("topic")["words"][number][0] for number in thin}
+    assert f"Thin beside the others: “{word}" in html
+
+
+def test_chunks_that_are_needed_and_never_found_come_first(sources: Measurement) -> None:
+    html = str(Page(sources).unused(5).html())
+    assert "needed by 6 questions" in html
+    first = re.findall(r'id="unused1-(\w+)"', html)[0]
+    assert first == "a2", "the second system is good"
+    everything = replace(sources, extra={**sources.extra, "uses": sources.extra["uses"].assign(questions=1)})
+    assert "Every passage is retrieved at least once." in Page(everything).unused().html()
+
+
+def test_a_long_list_says_how_much_it_leaves_out(sources: Measurement) -> None:
+    nothing = replace(sources, extra={**sources.extra, "uses": sources.extra["uses"].assign(questions=0)})
+    text = Page(nothing).unused(2).html().striptags()
+    assert "good: 5 passages are never retrieved" in text
+    assert "3 more are in the tables of this run." in text
+
+
+def test_pages_are_counted_against_their_share(sources: Measurement) -> None:
+    text = Page(sources).pages().html().striptags()
+    assert "pages retrieved for most questions" in text
+    assert "3 50%6×0.62" in re.sub(r"\s*([×6])", r"\1", text), (
+        "3 of 6 questions, 6 labels, 3 of 12 places, 2 of 5 chunks"
+    )
+
+
+def test_sources_call_nothing_better(sources: Measurement) -> None:
+    said = Page(sources).answer().html().striptags()
+    assert "good retrieves 4 of 5 passages (80%) among the first 5 for 6 questions." in said
+    assert not re.search(r"better|worse", said)
+
+
+def test_usage_counts_what_was_asked(users: Measurement) -> None:
+    page = Page(users)
+    drawn = figures(str(page.usage().html()))
+    assert [sum(figure["data"][0]["y"]) for figure in drawn] == [4, 4, 4, 4, 4], "words, score, month, weekday, hour"
+    assert drawn[1]["data"][0]["y"] == [0, 0, 0, 4, 0]
+    assert drawn[4]["data"][0]["y"][10] == 4
+    assert drawn[2]["data"][0]["x"] == ["Sep 2025"]
+    assert len(page.usage().figure["data"]) == 5
+    assert "1 question was asked more than once in the same words (2 times in all)" in page.repeats().html()
+
+
+def test_a_question_leads_to_its_values(users: Measurement) -> None:
+    page = Page(users)
+    links = set(re.findall(r'href="#(q-[^"]+)"', str(page.worst(5).html(frozenset({"questions"})))))
+    assert links
+    assert links <= set(re.findall(r'id="(q-[^"]+)"', str(page.questions().html())))
