@@ -15,6 +15,10 @@ Texts = Mapping[str, "str | Sequence[str]"]
 Script = Callable[[Texts], Any] | Mapping[str, Any] | Sequence[Any] | Status
 
 
+LATENCY = 50
+"""Turns of the loop that an answer takes: whoever was to ask in the same round has asked by then."""
+
+
 class ScriptedJudge:
     """Answers a prompt from the script under its name.
 
@@ -48,7 +52,8 @@ class ScriptedJudge:
             self.languages.append(language)
             self._answers[key] = self._answer(prompt, texts)
             self._rounds[key] = before + 1
-        await asyncio.sleep(0.001)
+        for _ in range(LATENCY):
+            await asyncio.sleep(0)
         self.rounds = max(self.rounds, self._rounds[key])
         return self._answers[key]
 

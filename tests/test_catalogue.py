@@ -28,6 +28,19 @@ SPECIFIED = {
         "min_pairwise_distance",
         "max_pairwise_distance",
     },
+    "judged": {
+        "context_entity_recall",
+        "context_precision",
+        "context_recall",
+        "faithfulness",
+        "noise_sensitivity",
+        "response_relevancy",
+        "semantic_similarity",
+        "factual_correctness",
+        "answer_correctness",
+        "response_groundedness",
+        "rubrics_score",
+    },
     "sources": {"utilization_rate", "total_chunks", "used_chunks", "unused_chunks"},
 }
 OPTIONS = {"str": ["exponential", "binary"], "float": [0.5, 2, 1e-05], "flag": [True, False]}
