@@ -227,3 +227,21 @@ def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> N
 def test_names_of_slices_that_there_are_not_are_refused() -> None:
     with pytest.raises(BenchError, match="slice_by names 'author'"):
         slices.chosen("kind, author")
+
+
+@pytest.mark.parametrize("how", [{"index": "exact"}, {"index": "hnsw", "ef_search": 400}])
+def test_a_question_by_itself_finds_what_it_finds_among_many(store, how: dict) -> None:
+    from ragbench.embed import make
+    from ragbench.settings import EmbedderSettings
+
+    chunks = [Chunk(f"c{n:03}", f"Passage {n} tells of number {n * n} and of {n % 7}.") for n in range(120)]
+    texts = [chunk.text for chunk in chunks]
+    embedder = make("alone", EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=256), texts)
+    store.load_chunks("hash-of-alone", "alone", chunks)
+    store.embed(embedder, texts)
+    queries = store.vectors(embedder, ["number 49", "passage 3", "of 5 and 25"], kind="query")
+    together = store.search("hash-of-alone", embedder, queries, 8, **how)
+    alone = store.search("hash-of-alone", embedder, queries, 8, batch=1, **how)
+    assert alone.ids == together.ids
+    np.testing.assert_allclose(alone.similarities, together.similarities, atol=1e-6)
+    assert (alone.milliseconds > 0).all()

@@ -66,8 +66,8 @@ def latencies(
         if system.description["kind"] == "logged" or not timed:
             continue
         about = {
-            "what": "latency", "system": dict(system.description), "source": _source(system), "data": data_hash,
-            "k": depth, "questions": [question.id for question in timed],
+            "what": "latency of one statement", "system": dict(system.description), "source": _source(system),
+            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh)
         rows += [
@@ -131,8 +131,8 @@ def indexes(
             continue
         ways = _ways(system, clock.ef_searches)
         about = {
-            "what": "index", "embedder": system.embedder.identity, "ways": ways, "data": data_hash, "k": depth,
-            "questions": [question.id for question in timed],
+            "what": "index, one statement", "embedder": system.embedder.identity, "ways": ways,
+            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
             about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh

@@ -73,6 +73,7 @@ def nearest(
     similarities = np.full((len(queries), k), np.nan, np.float32)
     milliseconds = np.zeros(len(queries))
     statement = _statement(table, queries.shape[1], k, index)
+    alone = _statement_alone(table, queries.shape[1], k, index) if batch == 1 else ""
     stop, told = Event(), Lock()
 
     def work(starts: Sequence[int]) -> None:
@@ -83,8 +84,9 @@ def nearest(
                 if stop.is_set():
                     return
                 part = queries[start : start + batch]
+                written = _written(part[0]) if alone else ""
                 begun = time.perf_counter()
-                found = _round_trip(cursor, statement, part)
+                found = _asked_alone(cursor, alone, written) if alone else _round_trip(cursor, statement, part)
                 milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
                 rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
                 positions[start + found["n"], rank] = found["position"]
@@ -164,22 +166,45 @@ def _round_trip(cursor: Any, statement: str, part: Vectors) -> dict[str, NDArray
 
 
 def _statement(table: str, width: int, k: int, index: Index) -> str:
-    source = f"{SCHEMA}.{table}"
-    if index.kind == "exact":
-        inner = (
-            f"SELECT position, embedding <=> asked.embedding AS distance FROM {source} "  # noqa: S608 - our own names
-            f"ORDER BY embedding <=> asked.embedding, position LIMIT {k}"
-        )
-    else:
-        column, cast, _ = indexed_expression(width)
-        inner = (
-            f"SELECT position, embedding <=> asked.embedding AS distance FROM {source} "  # noqa: S608 - our own names
-            f"ORDER BY {column} <=> asked.embedding{cast} LIMIT {k}"
-        )
+    inner = _nearest(table, width, k, index, "asked.embedding")
     return (
         "COPY (SELECT n, position, 1 - distance FROM asked CROSS JOIN LATERAL "  # noqa: S608
         f"({inner}) AS found ORDER BY n, distance, position) TO STDOUT (FORMAT BINARY)"
     )
+
+
+def _statement_alone(table: str, width: int, k: int, index: Index) -> str:
+    """The same for one question by itself, as an application asks it: one statement with the vector in it."""
+    inner = _nearest(table, width, k, index, "%(asked)s::vector")
+    return f"SELECT position, 1 - distance FROM ({inner}) AS found ORDER BY distance, position"  # noqa: S608
+
+
+def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
+    source = f"{SCHEMA}.{table}"
+    if index.kind == "exact":
+        return (
+            f"SELECT position, embedding <=> {asked} AS distance FROM {source} "  # noqa: S608 - our own names
+            f"ORDER BY embedding <=> {asked}, position LIMIT {k}"
+        )
+    column, cast, _ = indexed_expression(width)
+    return (
+        f"SELECT position, embedding <=> {asked} AS distance FROM {source} "  # noqa: S608 - our own names
+        f"ORDER BY {column} <=> {asked}{cast} LIMIT {k}"
+    )
+
+
+def _written(vector: NDArray[np.float32]) -> str:
+    return "[" + ",".join(map(str, vector.tolist())) + "]"
+
+
+def _asked_alone(cursor: Any, statement: str, vector: str) -> dict[str, NDArray[Any]]:
+    cursor.execute(statement, {"asked": vector})
+    rows = cursor.fetchall()
+    return {
+        "n": np.zeros(len(rows), np.int32),
+        "position": np.array([position for position, _ in rows], np.int32),
+        "similarity": np.array([similarity for _, similarity in rows]),
+    }
 
 
 def _plan(cursor: Any, index: Index, ef_search: int) -> None:
