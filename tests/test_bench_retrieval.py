@@ -47,6 +47,9 @@ def test_what_is_not_averaged_is_counted() -> None:
     assert found.facts["unanswered"] == {"poor": 1, "good": 0}
     assert set(found.scores["sample"]) == {"q1", "q2", "q3"}
     assert {e.estimate.n for e in found.estimates if e.metric != "retrieval_consistency"} == {3}
+    missed = found.scores.query("system == 'poor' and sample == 'q3' and metric == 'mrr'")
+    assert list(missed["value"]) == [0.0]
+    assert missed["reason"].iloc[0] == "not in poor.jsonl"
 
 
 @pytest.mark.usefixtures("project")

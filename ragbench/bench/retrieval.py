@@ -62,8 +62,9 @@ def retrieval(
     0 for none. ef_searches: HNSW is compared with exact search at each of them, for systems with an embedder; empty
     for no comparison. fresh_timings: read the clock again instead of showing what was kept for the same inputs.
 
-    A mean is over the questions with at least one relevant document; one that a system did not answer counts 0. The
-    others are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
+    A mean is over the questions with at least one relevant document; one that a system did not answer, or failed to,
+    counts 0, with the reason in its rows. The others are counted in the facts.
+    Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
     clock = timing.Clock(timed_questions, tuple(ef_searches), fresh_timings)
     sureness = Sureness(level, resamples, seed)
@@ -286,14 +287,14 @@ def _scores(
 ) -> list[tuple[Any, ...]]:
     from ragbench.metrics.evaluation import evaluate
 
-    values = evaluate(ranking, request.rankings)
+    values, why = evaluate(ranking, request.rankings), runs[0].errors
     rows: list[tuple[Any, ...]] = []
     for each in request.metrics:
         if each.label == consistency.NAME:
             rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
         else:
             rows += [
-                (system, each.label, question.id, float(value), Status.OK.value, "", None)
+                (system, each.label, question.id, float(value), Status.OK.value, why.get(question.id, ""), None)
                 for question, value in zip(asked, values[each.label], strict=True)
             ]
     return rows
