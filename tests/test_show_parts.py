@@ -47,7 +47,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
     )
     index = [
         ("e" + HOSTILE, name, kind, 16 if ef else None, 64 if ef else None, ef, recall, low, high, method, "", 4.0 / f,
-         3.0 / f, 5.0 / f, "", 0.95, 60)
+         3.0 / f, 5.0 / f, "", 0.95, 60, None)
         for name in systems
         for kind, ef, recall, low, high, method, f in (
             ("exact", None, 1.0, None, None, "none", 1), ("hnsw", 10, 0.9, 0.8, 0.95, "bca", 2),

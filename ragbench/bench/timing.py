@@ -30,7 +30,7 @@ QUANTILES = ("system", "part", "probability", "value", "low", "high", "level", "
 LATENCIES = ("system", "sample", "part", "ms")
 INDEXES = (
     "embedder", "system", "index", "m", "ef_construction", "ef_search", "recall", "recall_low", "recall_high", "method",
-    "recall_note", "ms", "ms_low", "ms_high", "ms_note", "level", "n",
+    "recall_note", "ms", "ms_low", "ms_high", "ms_note", "level", "n", "clusters",
 )  # fmt: skip
 MISSES = ("system", "ef_search", "sample", "recall")
 
@@ -231,7 +231,7 @@ def _index_row(
     return (
         system.embedder.name, name, how["index"], how.get("m"), how.get("ef_construction"), how.get("ef_search"),
         recall.value, recall.low, recall.high, recall.method, recall.note, median.value, median.low,
-        median.high, median.note, sureness.level, median.n,
+        median.high, median.note, sureness.level, median.n, recall.clusters,
     )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def _value(material: Material, metric: str, row: Mapping[Any, Any] | None, label
     estimate = Estimate(
         **{name: _number(row[f"estimate_{name}"]) for name in ("value", "low", "high")},
         level=row["estimate_level"], method=str(row["estimate_method"]), n=int(row["estimate_n"]),
-        note=_text(row["estimate_note"]) or "",
+        clusters=_whole(row["estimate_clusters"]), note=_text(row["estimate_note"]) or "",
     )  # fmt: skip
     return cells.cell(label, spread(material.value(estimate, metric)) + notes.mark(estimate))
 
@@ -248,6 +248,7 @@ def comparison_of(row: Mapping[Any, Any] | None) -> Comparison | None:
         n_dropped=int(row["comparison_n_dropped"]),
         better=row["comparison_better"],
         p_adjusted=_number(row["comparison_p_adjusted"]),
+        clusters=_whole(row["comparison_clusters"]),
         minimum_detectable=_number(row["comparison_minimum_detectable"]),
         questions_needed=_whole(row["comparison_questions_needed"]),
         family=_text(row["comparison_family"]) or "",

@@ -217,7 +217,11 @@ def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Note
     recall = escape(_.number(1.0))
     if not is_exact:
         low, high = (row[f"recall_{end}"] if math.isfinite(row[f"recall_{end}"]) else None for end in ("low", "high"))
-        made = Estimate(row["recall"], low, high, row["level"], row["method"], int(row["n"]), note=row["recall_note"])
+        clusters = int(row["clusters"]) if row["clusters"] and row["clusters"] > 0 else None
+        made = Estimate(
+            row["recall"], low, high, row["level"], row["method"], int(row["n"]), clusters=clusters,
+            note=row["recall_note"],
+        )  # fmt: skip
         recall = spread(f"{_.number(made.value)} {_.interval(made.low, made.high)}") + notes.mark(made)
     count = escape(_.integer(int(row["n"])))
     if not is_exact and made.value < 1:

@@ -47,7 +47,11 @@ class Notes:
         """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
         if not estimate.note or estimate.note == "empty":
             return Markup("")
-        note = "few_moved" if estimate.note == "few" and isinstance(estimate, Comparison) else estimate.note
+        note = estimate.note
+        if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
+            note = "few_clusters"
+        elif note == "few" and isinstance(estimate, Comparison):
+            note = "few_moved"
         number = self._called.setdefault((note, estimate.method), len(self._called) + 1)
         return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
             f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
@@ -102,6 +106,7 @@ def method_name(material: Material, method: str) -> str:
         "clopper_pearson": _("Clopper–Pearson interval"),
         "bonett_price": _("Bonett–Price interval"),
         "t": _("Student's t interval"),
+        "t_effective": _("Student's t interval for unequal groups"),
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
         "u_statistic": _("interval of a U-statistic"),
