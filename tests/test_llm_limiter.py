@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.llm.journal import Batches
 from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
 
 
@@ -165,5 +166,48 @@ class TestAllowance:
             assert let_in(tasks) == 11
             for task in tasks:
                 task.cancel()
+
+        with_loop(test)
+
+
+class TestBatches:
+    def test_no_item_waits_for_a_worker_that_is_gone(self) -> None:
+        async def test() -> None:
+            batches: Batches[int, int] = Batches(lambda items: [2 * item for item in items], lanes=1)
+
+            async def chain(number: int) -> None:
+                for step in range(50):  # each next item is handed in at the moment the last batch ends
+                    assert await batches(number * 100 + step) == 2 * (number * 100 + step)
+
+            await asyncio.gather(*(chain(number) for number in range(8)))
+            await batches.flush()
+            batches.close()
+
+        with_loop(test)
+
+    def test_an_item_handed_in_as_the_last_worker_ends_is_served(self) -> None:
+        async def test() -> None:
+            batches: Batches[int, int] = Batches(lambda items: list(items), lanes=1)
+            assert await batches(1) == 1
+            late = []
+            for spins in range(6):
+                first = asyncio.create_task(batches(2))
+                while not first.done():
+                    await asyncio.sleep(0)
+                for _ in range(spins):
+                    await asyncio.sleep(0)
+                late.append(await asyncio.wait_for(batches(3), 2))
+            assert late == [3] * 6
+
+        with_loop(test)
+
+    def test_an_error_reaches_everybody_of_the_batch(self) -> None:
+        async def test() -> None:
+            def broken(items: Sequence[int]) -> Sequence[int]:
+                raise OSError("gone")
+
+            batches: Batches[int, int] = Batches(broken)
+            found = await asyncio.gather(*(batches(n) for n in range(5)), return_exceptions=True)
+            assert [str(error) for error in found] == ["gone"] * 5
 
         with_loop(test)

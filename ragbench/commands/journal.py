@@ -30,6 +30,7 @@ def show(context: typer.Context) -> None:
     with Store.open(settings.load()) as store:
         journal = DatabaseJournal(store.engine)
         sizes, (lookups, hits) = journal.sizes(), journal.use()
+        journal.close()
     if not sizes:
         typer.echo("the journal is empty: no model was asked yet")
         return
@@ -76,4 +77,5 @@ def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbenc
             new += len(batch) - journal.known(row["key"] for row in batch)
             journal.record(batch)
             read += len(batch)
+        journal.close()
     typer.echo(f"{read} replies read from {file.name}, {new} of them new")

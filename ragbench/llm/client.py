@@ -21,8 +21,8 @@ from ragbench.llm.request import Request, key_of
 from ragbench.settings import ConfigurationError, JudgeSettings
 from ragbench.types import Status
 
-AHEAD = 16
-"""At least so many questions more than the calls in flight are prepared ahead of their turn."""
+BLOCK = 32
+"""So many questions are prepared together, while as many as are in flight already wait for their turn."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
     "shape, and nothing else."
@@ -108,7 +108,7 @@ class Client:
             budget=budget or Budget(),
             tally=self.tally,
         )
-        self._turns = Turns(settings.concurrency + AHEAD, 2 * (settings.concurrency + AHEAD))
+        self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
 
     @property

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -102,9 +102,7 @@ class Batches(Generic[Item, Result]):
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._pending.append((item, future))
         if len(self._workers) < min(self._lanes, len(self._pending)):
-            worker = asyncio.create_task(self._drain())
-            self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+            self._workers.add(asyncio.create_task(self._drain()))
         return await future
 
     async def _drain(self) -> None:
@@ -122,6 +120,8 @@ class Batches(Generic[Item, Result]):
             for (_, future), result in zip(batch, results, strict=True):
                 if not future.done():
                     future.set_result(result)
+        # at once, not by a callback later: an item that comes in between would wait for a worker that is gone
+        self._workers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def flush(self) -> None:
         """Wait until everything handed in so far is through."""
@@ -135,7 +135,7 @@ class Batches(Generic[Item, Result]):
 class Ledger:
     """A journal seen from the event loop: one entry at a time in, whole batches out.
 
-    A journal in memory is asked at once; any other one from threads, two for finding and two for recording.
+    A journal in memory is asked at once; any other one from threads, one for finding and two for recording.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -149,7 +149,7 @@ class Ledger:
             kept = journal.record(list({row["key"]: row for row in rows}.values()))
             return [kept[row["key"]] for row in rows]
 
-        self._find: Batches[str, Row | None] = Batches(found)
+        self._find: Batches[str, Row | None] = Batches(found, lanes=1)
         self._record: Batches[Row, Row] = Batches(recorded)
 
     async def find(self, key: str) -> Entry | None:

@@ -9,17 +9,20 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 STOP_SECONDS = 1.5
+TURN_SECONDS = 0.0005
 
 _guard = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_running, _usual_turn = 0, 0.005
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
@@ -44,18 +47,38 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         work.close()
         raise RuntimeError("run() was called from the background loop itself: await the coroutine there")
     future = asyncio.run_coroutine_threadsafe(work, loop)
-    try:
-        return _wait(future)
-    except BaseException:
-        if not future.done():
-            future.cancel()
-            _let_finish(loop)
-        raise
+    with _short_turns():
+        try:
+            return _wait(future)
+        except BaseException:
+            if not future.done():
+                future.cancel()
+                _let_finish(loop)
+            raise
 
 
 async def submit(work: Coroutine[Any, Any, Result]) -> Result:
     """The same for those who are inside another event loop and want to await: `await submit(coroutine)`."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, background_loop()))
+
+
+@contextlib.contextmanager
+def _short_turns() -> Iterator[None]:
+    """Shorter turns of the interpreter's threads meanwhile: a busy loop makes the journal's threads wait a turn for
+    each of their steps, 5 ms by default, and their calls count as in flight until then."""
+    global _running, _usual_turn
+    with _guard:
+        if _running == 0:
+            _usual_turn = sys.getswitchinterval()
+            sys.setswitchinterval(min(_usual_turn, TURN_SECONDS))
+        _running += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            _running -= 1
+            if _running == 0:
+                sys.setswitchinterval(_usual_turn)
 
 
 def _wait(future: Future[Result]) -> Result:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,6 +22,8 @@ Result = TypeVar("Result")
 COLUMNS = tuple(column.name for column in journal.columns if column.name != "recorded_at")
 PATIENCE_SECONDS = 45.0
 """How long a server that went away is waited for."""
+READY = 2
+"""So many connections are kept out of the pool, ready for the next statement."""
 _COUNT_SECONDS = 1.0
 
 _ARRAYS = {"INTEGER": "int[]", "BIGINT": "bigint[]", "BOOLEAN": "boolean[]", "DOUBLE": "float8[]"}
@@ -61,6 +63,7 @@ class DatabaseJournal:
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._streaming = engine
         self._revive = revive
+        self._ready: list[Connection] = []
         self._insert = text(_insert())
         self._find = select(*(journal.c[name] for name in COLUMNS)).where(
             journal.c.key == func.any(bindparam("keys", type_=None))
@@ -148,13 +151,19 @@ class DatabaseJournal:
     def _read(self, connection: Connection, keys: Sequence[str]) -> Mapping[str, Row]:
         return {row.key: dict(row._mapping) for row in connection.execute(self._find, {"keys": list(keys)})}
 
+    def close(self) -> None:
+        """Count the use, and give back the connections that are kept ready."""
+        self.count()
+        self._let_go()
+
     def _patiently(self, doing: str, work: Callable[[Connection], Result]) -> Result:
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                with self._engine.connect() as connection:
+                with self._connected() as connection:
                     return work(connection)
             except DBAPIError as error:
+                self._let_go()
                 if not went_away(error.orig) or time.monotonic() > until:
                     with told_plainly(doing):
                         raise
@@ -162,3 +171,26 @@ class DatabaseJournal:
             if self._revive is not None:
                 with suppress(StoreError):
                     self._revive()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """A connection, one that is ready if there is one: the pool would ask each whether it still lives."""
+        try:
+            connection = self._ready.pop()
+        except IndexError:
+            connection = self._engine.connect()
+        try:
+            with connection.begin():
+                yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if len(self._ready) < READY:
+            self._ready.append(connection)
+        else:
+            connection.close()
+
+    def _let_go(self) -> None:
+        while self._ready:
+            with suppress(IndexError, DBAPIError):
+                self._ready.pop().close()
