@@ -1,0 +1,84 @@
+"""Retrieved contexts against labelled ones, without a judge: by identifier, or by likeness of their letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.strings import edit_distance, plain
+from ragbench.types import Chunk, Sample, Score
+
+FIELDS = ("contexts", "reference_contexts")
+By = Literal["id", "text"]
+
+
+@metric(source="RAGAS' id-based and non-LLM context precision; set precision over distinct contexts", fields=FIELDS)
+@measured
+async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
+    """Share of the distinct retrieved contexts that are among the labelled ones; no judge is asked.
+
+    by: "id" compares identifiers; "text" takes two texts for one where 1 − edit distance / longer length reaches the
+    threshold, after NFKC and casefold. 0 to 1; copies of a chunk count once.
+    """
+    _check(by, threshold)
+    inquiry = Inquiry(sample, None, *FIELDS)
+    wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
+    matched = [chunk for chunk in found if _is_among(chunk, wanted, by, threshold)]
+    value = len(matched) / len(found)
+    said = sentence(
+        "Retrieved contexts that are labelled: {part} of {whole}; {part} / {whole} = {value}.",
+        part=len(matched),
+        whole=len(found),
+        value=value,
+    )
+    return inquiry.score(value, [said], matched=[chunk.id for chunk in matched])
+
+
+@metric(source="RAGAS' id-based and non-LLM context recall; set recall over distinct contexts", fields=FIELDS)
+@measured
+async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
+    """Share of the distinct labelled contexts that were retrieved; no judge is asked.
+
+    by, threshold: as in `context_precision_by_label`. 0 to 1.
+    """
+    _check(by, threshold)
+    inquiry = Inquiry(sample, None, *FIELDS)
+    wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
+    missing = [chunk for chunk in wanted if not _is_among(chunk, found, by, threshold)]
+    part = len(wanted) - len(missing)
+    value = part / len(wanted)
+    said = sentence(
+        "Labelled contexts that were retrieved: {part} of {whole}; {part} / {whole} = {value}.",
+        part=part,
+        whole=len(wanted),
+        value=value,
+    )
+    return inquiry.score(value, [said], missing=[chunk.id for chunk in missing])
+
+
+def _check(by: str, threshold: float) -> None:
+    if by not in ("id", "text"):
+        raise ValueError(f"by = {by!r}; contexts are compared by id or by text")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold = {threshold}; a likeness lies above 0 and up to 1")
+
+
+def _distinct(chunks: Sequence[Chunk], by: By) -> list[Chunk]:
+    return list({chunk.id if by == "id" else plain(chunk.text): chunk for chunk in reversed(chunks)}.values())[::-1]
+
+
+def _is_among(chunk: Chunk, others: Sequence[Chunk], by: By, threshold: float) -> bool:
+    if by == "id":
+        return any(chunk.id == other.id for other in others)
+    return any(_alike(plain(chunk.text), plain(other.text), threshold) for other in others)
+
+
+def _alike(one: str, other: str, threshold: float) -> bool:
+    """Whether the likeness reaches the threshold; the distance is computed only where lengths leave it open."""
+    longest = max(len(one), len(other))
+    if not longest or min(len(one), len(other)) / longest < threshold:
+        return False
+    return one == other or 1 - edit_distance(one, other) / longest >= threshold
