@@ -42,7 +42,7 @@
       for (const label of figure.layout.annotations) label.visible = true;
     }
     plot.style.height = figure.layout.height + "px";
-    return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, responsive: !printing() });
+    return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, scrollZoom: false, responsive: !printing() });
   };
   const drawAll = () => plots.forEach(draw);
   let wasNarrow = narrow();

@@ -8,12 +8,13 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show import chart
+from ragbench.show.cells import cell, table
 from ragbench.show.intervals import SYMBOLS, legend, named, series, sign
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of, text
 from ragbench.show.text import anchor, shown
 
-ROW = 26
+ROW = 28
 NAME = 46
 SUMMARY = 110
 FIRST = 4  # questions of a topic that are shown before it is unfolded further
@@ -61,9 +62,10 @@ def topic_name(material: Material, number: int) -> str:
 def topics_figure(material: Material) -> dict[str, Any]:
     """A row a topic, largest topic first; a mark a system."""
     _ = material.text
-    table = material.kept("coverage")
-    numbers = sorted({int(number) for number in table["topic_id"]})
+    covered = material.kept("coverage")
+    numbers = sorted({int(number) for number in covered["topic_id"]})
     layout = chart.layout(material.text, len(numbers) * ROW + 44)
+    layout["annotations"] = [_label(_row_name(material, number), row) for row, number in enumerate(numbers)]
     layout["xaxis"] = chart.axis(rangemode="tozero", showline=True, linecolor="@muted", nticks=8)
     layout["yaxis"] = chart.axis(
         tickvals=list(range(len(numbers))),
@@ -73,7 +75,7 @@ def topics_figure(material: Material) -> dict[str, Any]:
     )
     traces = []
     for name in material.systems:
-        own = {int(row["topic_id"]): row for row in rows_of(table, name)}
+        own = {int(row["topic_id"]): row for row in rows_of(covered, name)}
         found = [(place, own[number]) for place, number in enumerate(numbers) if number in own]
         place_of = series(material, name)
         traces.append(
@@ -89,6 +91,23 @@ def topics_figure(material: Material) -> dict[str, Any]:
             }
         )
     return {"data": traces, "layout": layout}
+
+
+def _label(name: str, row: int) -> dict[str, Any]:
+    """A topic's name above its row: what a narrow page shows in place of the axis."""
+    return {
+        "text": chart.plain(name, NAME),
+        "xref": "paper",
+        "yref": "y",
+        "x": 0,
+        "y": row - 0.46,
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+        "visible": False,
+        "font": {"size": 12, "color": "@ink"},
+        "bgcolor": "@paper",
+    }
 
 
 def _row_name(material: Material, number: int) -> str:
@@ -211,12 +230,8 @@ def _pages(material: Material, system: str, count: int) -> Markup:
     if not rows:
         return title + Markup("<p>{}</p>").format(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
-    head = Markup("").join(Markup("<th scope=col>{}</th>").format(name) for name in heads)
-    body = Markup("").join(_page(material, heads, row) for row in rows)
-    return title + Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-table rb-wide">'
-        "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
-    ).format(_("Pages"), head, body)
+    head = [Markup("<th scope=col>{}</th>").format(name) for name in heads]
+    return title + table(_("Pages"), head, [_page(material, heads, row) for row in rows])
 
 
 def _page(material: Material, heads: tuple[str, ...], row: Mapping[str, Any]) -> Markup:
@@ -231,9 +246,7 @@ def _page(material: Material, heads: tuple[str, ...], row: Mapping[str, Any]) ->
         f"×{_.number(row['excess'], 1)}",
         _.integer(int(row["chunks"])),
     )
-    cells = Markup("").join(
-        Markup('<td data-label="{}">{}</td>').format(name, value) for name, value in zip(heads[1:], values, strict=True)
-    )
+    cells = Markup("").join(cell(name, value) for name, value in zip(heads[1:], values, strict=True))
     return Markup("<tr><th scope=row>{}{}</th>{}</tr>").format(
         shown(row["title"], 90) or shown(row["page"], 90), address, cells
     )

@@ -6,6 +6,7 @@ import math
 
 from markupsafe import Markup
 
+from ragbench.show.cells import cell, table
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, spread
@@ -18,14 +19,10 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     if not material.metrics:
         return Markup("<p>{}</p>").format(_("Nothing was measured."))
     notes = Notes(material)
-    heads = Markup("").join(
-        Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems
-    )
-    rows = Markup("").join(_row(material, metric, notes) for metric in material.metrics)
-    return Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-table rb-wide rb-measures">'
-        "<thead><tr><th scope=col>{}</th>{}</tr></thead><tbody>{}</tbody></table></div>{}"
-    ).format(_("Measures"), _("measure"), heads, rows, notes.html())
+    heads = [Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems]
+    rows = [_row(material, metric, notes) for metric in material.metrics]
+    first = Markup("<th scope=col>{}</th>").format(_("measure"))
+    return table(_("Measures"), [first, *heads], rows, "rb-wide rb-measures") + notes.html()
 
 
 def _row(material: Material, metric: str, notes: Notes) -> Markup:
@@ -56,4 +53,4 @@ def _value(material: Material, system: str, metric: str, notes: Notes) -> Markup
         content = Markup("{}{}").format(spread(material.value(estimate, metric)), notes.mark(estimate))
         if math.isnan(estimate.value):
             content += Markup(" <small>{}</small>").format(material.text("not measured"))
-    return Markup('<td data-label="{}">{}</td>').format(shown(system), content)
+    return cell(shown(system), content)

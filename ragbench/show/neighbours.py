@@ -66,7 +66,7 @@ def _pair(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
 
 def _outliers(material: Material, system: str, count: int) -> Markup:
     _ = material.text
-    title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=shown(system))
+    title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=_name(material, system))
     place = material.systems.index(system)
     rows = rows_of(material.kept("outliers"), system)[:count]
     return Markup("<h3>{}</h3>").format(title) + ordered(_outlier(material, f"far{place}", row) for row in rows)
@@ -107,7 +107,11 @@ def ordered(items: Iterable[Markup]) -> Markup:
 
 
 def _bold(material: Material, system: str) -> Markup:
-    return Markup("<b>{}</b>").format(named(material, system) if len(material.systems) > 1 else shown(system))
+    return Markup("<b>{}</b>").format(_name(material, system))
+
+
+def _name(material: Material, system: str) -> Markup:
+    return named(material, system) if len(material.systems) > 1 else shown(system)
 
 
 def _number(material: Material, value: float) -> Markup:

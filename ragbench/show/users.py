@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.show import chart
+from ragbench.show.cells import cell, table
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of
 from ragbench.show.table import spread
@@ -61,7 +62,7 @@ def _counts(material: Material, logged: int) -> str:
             )
         )
     left.append(_.plural("{n} is measured", "{n} are measured", logged - without - gone))
-    return f"{head}: {'; '.join(left)}."
+    return f"{head[:1].upper()}{head[1:]}: {'; '.join(left)}."
 
 
 @dataclass(frozen=True)
@@ -130,37 +131,37 @@ def habits(material: Material) -> list[Markup]:
 def panels(material: Material) -> list[Bars]:
     """Lengths, scores, months, days of the week and hours, as far as they are known."""
     _ = material.text
-    table = material.kept("asked")
-    if not len(table):
+    asked = material.kept("asked")
+    if not len(asked):
         return []
-    found = [_lengths(material, table), _scores(material, table), *_times(material, table)]
+    found = [_lengths(material, asked), _scores(material, asked), *_times(material, asked)]
     return [one for one in found if sum(one.counts)]
 
 
-def _lengths(material: Material, table: pd.DataFrame) -> Bars:
+def _lengths(material: Material, asked: pd.DataFrame) -> Bars:
     _ = material.text
-    counts = Counter(min(int(words), LONGEST) for words in table["words"])
+    counts = Counter(min(int(words), LONGEST) for words in asked["words"])
     values = range(min(counts), max(counts) + 1)
     names = [f"{LONGEST}+" if value == LONGEST else str(value) for value in values]
     return Bars(_("words in a question"), names, [counts[value] for value in values])
 
 
-def _scores(material: Material, table: pd.DataFrame) -> Bars:
+def _scores(material: Material, asked: pd.DataFrame) -> Bars:
     _ = material.text
-    known = [int(score) for score in table["score"].dropna()]
+    known = [int(score) for score in asked["score"].dropna()]
     counts = Counter(known)
-    missing = len(table) - len(known)
+    missing = len(asked) - len(known)
     names, values = [str(score) for score in SCORES], [counts[score] for score in SCORES]
     if missing and known:
         names, values = [*names, _("none")], [*values, missing]
     return Bars(_("score that the user gave"), names, values if known else [])
 
 
-def _times(material: Material, table: pd.DataFrame) -> list[Bars]:
+def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
     from babel.dates import format_date, get_day_names
 
     _ = material.text
-    days = [datetime.date.fromisoformat(day) for day in table["day"] if isinstance(day, str)]
+    days = [datetime.date.fromisoformat(day) for day in asked["day"] if isinstance(day, str)]
     if not days:
         return []
     months = Counter((day.year, day.month) for day in days)
@@ -174,7 +175,7 @@ def _times(material: Material, table: pd.DataFrame) -> list[Bars]:
         Bars(_("month"), labels, [months[one] for one in named]),
         Bars(_("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
     ]
-    hours = Counter(int(hour) for hour in table["hour"].dropna())
+    hours = Counter(int(hour) for hour in asked["hour"].dropna())
     if hours:
         found.append(Bars(_("hour of the day"), [str(hour) for hour in range(24)], [hours[h] for h in range(24)]))
     return found
@@ -274,24 +275,17 @@ def _pages(material: Material, count: int) -> Markup:
     if not rows:
         return Markup("")
     logged = int(material.facts.get("n_history", 0))
-    heads = Markup("").join(
-        Markup("<th scope=col>{}</th>").format(name) for name in (_("page"), _("shown for"), _("share of the log"))
-    )
-    body = Markup("").join(
-        Markup('<tr><th scope=row>{}{}</th><td data-label="{}">{}</td><td data-label="{}">{}</td></tr>').format(
+    heads = [Markup("<th scope=col>{}</th>").format(h) for h in (_("page"), _("shown for"), _("share of the log"))]
+    body = [
+        Markup("<tr><th scope=row>{}{}</th>{}{}</tr>").format(
             shown(row["title"], 90) or shown(row["page"], 90),
             Markup(" <small>{}</small>").format(_address(material, row)),
-            _("shown for"),
-            _.integer(int(row["count"])),
-            _("share of the log"),
-            _.percent(row["count"] / logged) if logged else _.number(None),
+            cell(_("shown for"), _.integer(int(row["count"]))),
+            cell(_("share of the log"), _.percent(row["count"] / logged) if logged else _.number(None)),
         )
         for row in rows
-    )
-    return Markup(
-        '<h3>{}</h3><div class="rb-scroll" tabindex="0" role="region" aria-label="{}">'
-        '<table class="rb-table rb-wide"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
-    ).format(_("Pages that were shown most"), _("Pages"), heads, body)
+    ]
+    return Markup("<h3>{}</h3>{}").format(_("Pages that were shown most"), table(_("Pages"), heads, body))
 
 
 def _address(material: Material, row: Any) -> Markup:
