@@ -143,7 +143,7 @@ def _depths(table: pd.DataFrame) -> dict[str, Any]:
     deepest = int(table["k"].max())
     axis = chart.axis(showgrid=False)
     if deepest > WIDE:
-        ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= deepest]
+        ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= deepest / 1.3] + [deepest]
         return axis | {"type": "log", "tickvals": ticks, "ticktext": [str(tick) for tick in ticks]}
     step = 1 if deepest <= FEW_DEPTHS else 5
     return axis | {"tickvals": [1, *(tick for tick in range(2, deepest + 1) if tick % step == 0)]}

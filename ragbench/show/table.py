@@ -287,7 +287,8 @@ def _counts(material: Material, metric: str, comparison: Comparison | None, syst
     measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
     cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
-        text = " / ".join(_.integer(e.n_unmeasured) for e in found) or DASH
+        missing = [_.integer(e.n_unmeasured) for e in found]
+        text = " / ".join(missing if len(set(missing)) > 1 else missing[:1]) or DASH
         cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
     return cells
 
