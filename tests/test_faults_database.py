@@ -29,7 +29,7 @@ QUESTIONS = [f"question {n}" for n in range(800)]
 
 
 class RandomEmbedder:
-    name = identity = "random"
+    name = identity = "random in the fault tests"
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         rng = np.random.default_rng([ord(letter) for letter in texts[0] + kind])

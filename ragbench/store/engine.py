@@ -31,7 +31,7 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
         connect_args={"connect_timeout": seconds, "application_name": "ragbench", "prepare_threshold": None, **alive},
     )
 
-    @event.listens_for(engine, "connect")
+    @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks for the default schema
     def _limit(connection: Any, _record: Any) -> None:
         wanted = {
             "statement_timeout": f"{round(limits.statement_seconds * 1000)}",
