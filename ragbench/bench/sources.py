@@ -98,8 +98,9 @@ def _measure(session: Session, request: _Request) -> Measurement:
         chosen = _embedder(session, request.embedder)
         vectors = _question_vectors(store, session, chosen)
     rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
-    covered = {name: _covered(vectors, chunks, request) for name, chunks in rows.items()}
-    first = covered[session.systems[0]]
+    first = _covered(vectors, rows[session.systems[0]], request, request.n_topics)
+    others = {name: _covered(vectors, rows[name], request, first.n_topics) for name in session.systems[1:]}
+    covered = {session.systems[0]: first, **others}
     estimates = [
         each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
     ]
@@ -161,14 +162,15 @@ def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
     return store.vectors(model, texts, kind="query", batch=settings.batch)
 
 
-def _covered(vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: _Request) -> TopicCoverage:
+def _covered(vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: _Request, n_topics: int) -> TopicCoverage:
+    """The same topics for every system: equal vectors, seed and number give equal clusters."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # sums in one order: the same topics whatever the number of threads
         return formulas.topic_coverage(
             topics.directions(vectors),
             retrieved,
-            n_topics=request.n_topics or None,
+            n_topics=n_topics or None,
             choices=range(request.fewest_topics, request.most_topics + 1),
             seed=request.seed,
         )
