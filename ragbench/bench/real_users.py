@@ -96,7 +96,7 @@ def _question(past: PastQuestion, cluster_by: str) -> Question:
         text=past.question,
         reference=past.answer,
         relevant_urls={str(past.url): 1.0},
-        kind=None if past.score is None else f"score {past.score}",
+        kind=None if past.score is None else f"★ {past.score}",
         language=language_of([past.question]),
         cluster=past.user if cluster_by == "user" else None,
     )
