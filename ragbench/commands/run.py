@@ -60,7 +60,8 @@ def _tiers() -> list[str]:
     from ragbench import settings
 
     folder = settings.project_folder() / settings.load().notebooks_folder
-    found = sorted(path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
+    names = (path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
+    found = sorted(names, key=lambda name: (not name.startswith("tier"), name))
     if not found:
         raise typer.BadParameter(f"there are no notebooks in {folder}; name one by its path", param_hint="NOTEBOOKS")
     return found
