@@ -2,7 +2,8 @@
 
 Replies are valid for the shape that is asked for, and depend on the first user message alone, so that every repetition
 and every repair yields the same value. Which fault strikes a call depends on the seed, on the request's body and on
-how often this body came before: not on the order of arrival. Counters outlive the client.
+how often this body came before: not on the order of arrival. A question's content is spoilt once at most: told of its
+fault, the model mends it. Counters outlive the client.
 
 As a program: `python chat_server.py --latency 0.05 --faults '{"429": 0.1}'` prints its base URL and serves.
 """
@@ -65,6 +66,7 @@ class ChatServer:
 
     def __post_init__(self) -> None:
         self._seen: collections.Counter[bytes] = collections.Counter()
+        self._struck: set[str] = set()
         self._ready = threading.Event()
         unknown = set(self.faults) - set(TRANSPORT_FAULTS) - set(CONTENT_FAULTS)
         assert not unknown, f"no such faults: {unknown}"
@@ -156,10 +158,14 @@ class ChatServer:
         key = hashlib.sha256(raw).digest()
         self._seen[key] += 1
         chance = random.Random(f"{self.seed} {key.hex()} {self._seen[key]}").random()
-        mended = any(message["role"] == "assistant" for message in body["messages"]) or self._seen[key] > 1
+        question = json.dumps(body["messages"][:2])
         for name, rate in self.faults.items():
             if chance < rate:
-                return "" if mended and name in CONTENT_FAULTS else name
+                if name in CONTENT_FAULTS:
+                    if question in self._struck:
+                        return ""
+                    self._struck.add(question)
+                return name
             chance -= rate
         return ""
 
