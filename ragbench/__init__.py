@@ -1,5 +1,90 @@
 """ragbench: how good is a Retrieval-Augmented Generation system, is its new version better, and how sure is that?"""
 
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ragbench.bench.scores import Scores
+    from ragbench.metric import Metric
+    from ragbench.types import Embedder, Judge
 
 __version__ = _version("ragbench")
+__all__ = ["ascore", "score"]
+
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
+
+
+def score(
+    samples: Any,
+    metrics: Sequence[Metric | str] | None = None,
+    judge: Judge | str | Sequence[Judge | str] | None = None,
+    *,
+    embedder: Embedder | str = "hashing",
+    language: Literal["en", "ru"] | None = None,
+    aggregate: Aggregate = "mean",
+    tolerance: float | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Scores:
+    """Scores with reasons for a table of answers, from a script or a notebook cell.
+
+    samples: a Sample or mapping, a list of either, or a data frame with one row a sample. Columns are named user_input,
+        response, reference, retrieved_contexts (also question, answer, ground_truth, contexts).
+    metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`; None: all that the fields
+        allow.
+    judge: a name of ragbench.toml or "lexical", a judge, or several; None: all configured ones, else the lexical one.
+    language: of prompts and explanations. aggregate, tolerance: how several judges' scores become one.
+    level, resamples, seed: of the intervals.
+
+    Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
+    """
+    from ragbench.llm import run
+
+    with _scoring(samples, metrics, judge, locals()) as work:
+        return run(work)
+
+
+async def ascore(
+    samples: Any,
+    metrics: Sequence[Metric | str] | None = None,
+    judge: Judge | str | Sequence[Judge | str] | None = None,
+    *,
+    embedder: Embedder | str = "hashing",
+    language: Literal["en", "ru"] | None = None,
+    aggregate: Aggregate = "mean",
+    tolerance: float | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Scores:
+    """The same as `score`, to be awaited inside an event loop."""
+    from ragbench.llm import submit
+
+    with _scoring(samples, metrics, judge, locals()) as work:
+        return await submit(work)
+
+
+def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Any:
+    import contextlib
+    from collections.abc import Iterator
+
+    from ragbench.bench.scoring import Asked, applicable, kept_replies, measure
+    from ragbench.datasets.samples import samples_of
+    from ragbench.judge import Rule
+
+    judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
+    rows = samples_of(samples)
+    chosen = applicable(rows, [metrics] if isinstance(metrics, str) else metrics)
+    rule = Rule(options["aggregate"], options["tolerance"])
+    kept = {name: options[name] for name in ("embedder", "language", "level", "resamples", "seed")}
+
+    @contextlib.contextmanager
+    def inside() -> Iterator[Coroutine[Any, Any, Scores]]:
+        with kept_replies(judges, chosen) as journal:
+            yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **kept))
+
+    return inside()

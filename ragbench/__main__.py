@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragbench.commands import database, doctor, journal, lab, load, metrics, run, statistics, trec
+from ragbench.commands import database, doctor, journal, lab, load, metrics, run, score, statistics, trec
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -25,6 +25,7 @@ application = typer.Typer(
 )
 application.command("run")(run.run)
 application.command("trec")(trec.trec)
+application.command("score")(score.score)
 application.command("significance")(statistics.significance)
 application.command("agree")(statistics.agree)
 application.command("metrics")(metrics.metrics)

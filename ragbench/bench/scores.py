@@ -1,0 +1,174 @@
+"""What scoring a table of answers gave: it shows itself in a notebook, and answers questions about itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ragbench import stats
+from ragbench.bench.findings import bounds
+from ragbench.language import translator
+from ragbench.metric import Metric
+from ragbench.metrics.explanation import explain
+from ragbench.types import Estimate, Sample, Score, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTEBOOK, SYSTEM = "score", "samples"
+SHOWN = ("value", "low", "high", "level", "method", "n", "n_unmeasured")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric's score of one sample."""
+
+    sample: Sample
+    metric: Metric
+    score: Score
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """Scores of samples by metrics, with their estimates.
+
+    level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
+    """
+
+    rows: tuple[Row, ...]
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    language: str = "en"
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked for."""
+        return tuple({row.metric.label: row.metric for row in self.rows}.values())
+
+    @cached_property
+    def estimates(self) -> Mapping[tuple[str, str], Estimate]:
+        """(system, metric) → the mean with its interval, and how many could not be measured."""
+        found: dict[tuple[str, str], Estimate] = {}
+        for system in dict.fromkeys(_system(row) for row in self.rows):
+            own = [row for row in self.rows if _system(row) == system]
+            samples = list({row.sample.id: row.sample for row in own}.values())
+            clusters = [sample.cluster or f"\0{sample.id}" for sample in samples]
+            values = {
+                metric.label: [row.score.value for row in own if row.metric.label == metric.label]
+                for metric in self.metrics
+            }
+            many = stats.estimate_many(
+                values,
+                clusters=clusters if any(sample.cluster for sample in samples) else None,
+                bounds={metric.label: bounds(metric) for metric in self.metrics},
+                level=self.level,
+                resamples=self.resamples,
+                seed=self.seed,
+            )
+            found |= {(system, label): estimate for label, estimate in many.items()}
+        return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
+        import pandas as pd
+
+        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
+        return pd.DataFrame(self._table(), columns=columns)
+
+    def worst(self, n: int = 5, metric: str | None = None) -> list[Row]:
+        """The n worst measured scores of a metric (the first if none is named), worst first; ties by sample id."""
+        label = metric or self.metrics[0].label
+        own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
+        if not own and label not in {each.label for each in self.metrics}:
+            raise ValueError(f"{label!r} was not measured; measured: {', '.join(m.label for m in self.metrics)}")
+        sign = -1 if own and own[0].metric.better == "lower" else 1
+        return sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
+
+    def explain(self, identifier: str, language: str | None = None) -> str:
+        """Every metric's explanation of one sample, a line each. Raises ValueError for an unknown id."""
+        own = [row for row in self.rows if row.sample.id == identifier]
+        if not own:
+            raise ValueError(f"there is no sample {identifier!r}; the first are {', '.join(self._ids()[:5])}")
+        speaker = translator(language or self.language)
+        return "\n".join(
+            f"{row.metric.label}: {speaker.number(row.score.value)} ({row.score.status.value}). "
+            + (explain(row.score, speaker) if language else row.score.reason)
+            for row in own
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """`estimates` in the form of a run's summary; `samples`: id, system, metric, judge, value, status, reason."""
+        estimates = []
+        for (system, metric), estimate in self.estimates.items():
+            known = asdict(estimate)
+            named = {"notebook": NOTEBOOK, "system": system, "metric": metric}
+            estimates.append(named | {key: known[key] for key in SHOWN})
+        samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
+        return {"estimates": estimates, "samples": samples}
+
+    def _table(self) -> list[dict[str, Any]]:
+        return [line for row in self.rows for line in _lines(row)]
+
+    def _ids(self) -> list[str]:
+        return list(dict.fromkeys(row.sample.id for row in self.rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        _ = translator(self.language)
+        lines = [f"{len(self._ids())} samples, {len(self.metrics)} metrics"]
+        for (system, metric), one in self.estimates.items():
+            name = metric if system == SYSTEM else f"{system} {metric}"
+            lines.append(
+                f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  n {one.n} − {one.n_unmeasured}"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from markupsafe import Markup
+
+        _ = translator(self.language)
+        cell, head = Markup("<td>{}</td>"), Markup("<th>{}</th>")
+        titles = (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured"))
+        lines = [
+            (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, one.n_unmeasured)
+            for (system, metric), one in self.estimates.items()
+        ]
+        body = Markup("").join(
+            Markup("<tr>{}</tr>").format(Markup("").join(cell.format(value) for value in line)) for line in lines
+        )
+        return str(
+            Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
+                Markup("").join(head.format(title) for title in titles), body
+            )
+        )
+
+
+def _system(row: Row) -> str:
+    return row.sample.system or SYSTEM
+
+
+def _lines(row: Row) -> Sequence[dict[str, Any]]:
+    """One line for each judge of a panel, and one for what they come to."""
+    named = {"id": row.sample.id, "system": _system(row), "metric": row.metric.label}
+    lines = []
+    for judge, kept in row.score.detail.get("judges", {}).items():
+        value = None if math.isnan(kept["value"]) else kept["value"]
+        lines.append({**named, "judge": judge, **kept, "value": value, "seconds": None})
+    value = None if math.isnan(row.score.value) else row.score.value
+    lines.append(
+        {
+            **named,
+            "judge": row.score.judge,
+            "value": value,
+            "status": row.score.status.value,
+            "reason": row.score.reason,
+            "seconds": row.score.seconds,
+        }
+    )
+    return lines

@@ -1,0 +1,160 @@
+"""A table of answers → scores with reasons: the metrics of single samples, by one judge or several, all at once."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ragbench import embed, settings
+from ragbench.bench.scores import Row, Scores
+from ragbench.judge import Panel, Rule, open_judges
+from ragbench.language import translator
+from ragbench.llm import Journal
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.vectors import Batch
+from ragbench.types import Embedder, Judge, Sample, Score
+
+DEFAULT_EMBEDDER = "hashing"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to score by.
+
+    judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
+    one. language: of prompts (where a sample says nothing) and of explanations. rule: how several judges become one.
+    journal: where paid replies are kept; None keeps them for this call.
+    """
+
+    judges: tuple[Judge | str, ...] = ()
+    embedder: Embedder | str = DEFAULT_EMBEDDER
+    language: str | None = None
+    rule: Rule = field(default_factory=Rule)
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    journal: Journal | None = None
+
+
+def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
+    """The metrics asked for, or all of the grain `sample` whose fields the samples have.
+
+    Raises ValueError for a metric of another grain, and, before anything is paid for, for one that no sample has the
+    fields of.
+    """
+    known = catalogue()
+    if metrics is None:
+        found = [each for each in known.values() if each.grain == "sample" and not _lacking(each, samples)]
+        if not found:
+            raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
+        return found
+    found = [parse(each) if isinstance(each, str) else each for each in metrics]
+    if not found:
+        raise ValueError("no metric is asked for")
+    for each in found:
+        if each.grain != "sample":
+            raise ValueError(f"{each.label} works on the grain {each.grain!r}, not on single samples")
+        if lacking := _lacking(each, samples):
+            raise ValueError(
+                f"{each.label} needs {', '.join(lacking)}, which no sample has; they have "
+                f"{', '.join(_given(samples)) or 'no field'}"
+            )
+    return list({each.label: each for each in found}.values())
+
+
+@contextlib.contextmanager
+def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
+    """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
+    names = [judge for judge in judges if isinstance(judge, str)] if judges else sorted(settings.load().judges)
+    if set(names) <= {"lexical"} or not any("judge" in metric.needs for metric in metrics):
+        yield None
+        return
+    from ragbench.store import Store
+    from ragbench.store.journal import DatabaseJournal
+
+    with Store.open(settings.load()) as store:
+        yield DatabaseJournal(store.engine)
+
+
+async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
+    """Every metric on every sample by every judge, all at once; embeddings in one batch.
+
+    Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
+    """
+    tongue = asked.language
+    rows = [replace(each, language=each.language or tongue) for each in samples] if tongue else list(samples)
+    names = [judge for judge in asked.judges if isinstance(judge, str)]
+    opened = None
+    if any("judge" in metric.needs for metric in metrics) and len(names) == len(asked.judges):
+        opened = open_judges(settings.load(), names, journal=asked.journal, language=tongue)
+    elif names:
+        raise ValueError("judges are given either all by name or all as objects")
+    judges = tuple(opened.judges) if opened is not None else cast(tuple[Judge, ...], asked.judges)
+    try:
+        batch = Batch(_embedder(asked.embedder, samples, metrics))
+        panel = Panel(judges, asked.rule) if len(judges) > 1 else None
+        works = [_work(metric, row, judges, panel, batch, tongue or "en") for row in rows for metric in metrics]
+        scores = await batch.gather(works)
+    finally:
+        if opened is not None:
+            await opened.close()
+    pairs = [(row, metric) for row in rows for metric in metrics]
+    found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
+    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en")
+
+
+def _work(
+    metric: Metric, sample: Sample, judges: Sequence[Judge], panel: Panel | None, batch: Batch, language: str
+) -> Callable[[], Coroutine[Any, Any, Score]]:
+    tools: dict[str, Any] = {"embedder": batch}
+    speaker = translator(language)
+
+    async def by(judge: Judge | None) -> Score:
+        given = {need: tools.get(need, judge) for need in metric.needs}
+        score: Score | Awaitable[Score] = metric(sample, **given)
+        score = await score if inspect.isawaitable(score) else score
+        return replace(score, reason=explain(score, speaker))
+
+    async def work() -> Score:
+        if "judge" not in metric.needs:
+            return await by(None)
+        return await (panel.score(by) if panel is not None else by(judges[0]))
+
+    return work
+
+
+def _embedder(asked: Embedder | str, samples: Sequence[Sample], metrics: Iterable[Metric]) -> Embedder:
+    if not isinstance(asked, str):
+        return asked
+    if not any("embedder" in metric.needs for metric in metrics):
+        return _NoEmbedder()
+    known = settings.load().embedders
+    if asked not in known:
+        raise ValueError(f"there is no embedder {asked!r}; there are {', '.join(sorted(known))}")
+    texts = [text for each in samples for text in (each.user_input, each.response, each.reference) if text]
+    texts += [chunk.text for each in samples for chunk in each.contexts or () if chunk.text]
+    return embed.make(asked, known[asked], sorted({text for text in texts if text.strip()}))
+
+
+class _NoEmbedder:
+    """Stands where no metric embeds."""
+
+    name = identity = "none"
+
+    def embed(self, texts: Sequence[str], *, kind: str = "passage") -> Any:
+        raise RuntimeError("no metric was to embed anything")
+
+
+def _given(samples: Sequence[Sample]) -> list[str]:
+    fields = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+    return [name for name in fields if any(getattr(each, name) is not None for each in samples)]
+
+
+def _lacking(metric: Metric, samples: Sequence[Sample]) -> list[str]:
+    given = _given(samples)
+    return [field for field in metric.fields if field not in given]

@@ -1,0 +1,162 @@
+"""`ragbench score`: a table of answers, measured; with an exit code for pipelines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.settings import Language
+
+if TYPE_CHECKING:
+    from ragbench.bench.scores import Scores
+    from ragbench.types import Estimate
+
+MOST_UNMEASURED = 0.02
+"""A gate fails where a larger share of the samples could not be measured."""
+FAILED = 1
+_GATE = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A bound that a metric's interval has to keep: `faithfulness>=0.8`, `noise_sensitivity<=0.1`."""
+
+    metric: str
+    sign: str
+    limit: float
+
+    @classmethod
+    def read(cls, text: str) -> Gate:
+        """Raises ValueError for anything else."""
+        found = _GATE.fullmatch(text)
+        if found is None:
+            raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
+        return cls(found["metric"].strip(), found["sign"], float(found["limit"]))
+
+    def verdict(self, estimate: Estimate) -> tuple[bool, str]:
+        """Whether it holds, and why: on the interval's bound, never on the mean, and with few unmeasured."""
+        total = estimate.n + estimate.n_unmeasured
+        if estimate.n_unmeasured > MOST_UNMEASURED * total:
+            return False, f"{estimate.n_unmeasured} of {total} unmeasured, at most {MOST_UNMEASURED:.0%} may be"
+        end = estimate.low if self.sign == ">=" else estimate.high
+        if end is None:
+            return False, "there is no interval"
+        which = "lower" if self.sign == ">=" else "upper"
+        return (end >= self.limit if self.sign == ">=" else end <= self.limit), f"{which} bound {end:.4f}"
+
+
+def score(
+    file: Annotated[Path, typer.Argument(help="Answers: .jsonl, .json, .csv or .parquet, one sample a row.")],
+    metrics: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. All that the fields allow if none.")
+    ] = None,
+    judges: Annotated[
+        list[str] | None, typer.Option("--judge", help="A judge of ragbench.toml, or lexical; repeat it for a panel.")
+    ] = None,
+    embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
+    language: Annotated[Language | None, typer.Option(help="Of prompts and explanations.")] = None,
+    aggregate: Annotated[str, typer.Option(help="How several judges become one: mean, median, minimum, …")] = "mean",
+    tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write estimates and samples as JSON; - for the screen.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for summary.json and scores.csv.")] = None,
+    gates: Annotated[
+        list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Level of intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
+) -> None:
+    """Score a table of answers: a value with its reason for every sample, and means with intervals.
+
+    Columns: user_input, response, reference, retrieved_contexts (also question, answer, ground_truth, contexts). Fields
+    that a metric needs and no sample has are named before anything is paid for.
+
+    Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
+    """
+    from ragbench.bench.scoring import Asked, applicable, kept_replies, measure
+    from ragbench.datasets.samples import read_samples
+    from ragbench.judge import Rule
+    from ragbench.llm import run
+
+    try:
+        bounds = [Gate.read(text) for text in gates or ()]
+        samples = read_samples(file)
+        chosen = applicable(samples, metrics or None)
+        rule = Rule(aggregate, tolerance)  # type: ignore[arg-type]
+        if unknown := {gate.metric for gate in bounds} - {each.label for each in chosen}:
+            raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    names = tuple(judges or ())
+    with kept_replies(names, chosen) as journal:
+        asked = Asked(names, embedder, language, rule, confidence, resamples, seed, journal)
+        found = run(measure(samples, chosen, asked))
+    to_screen = json_file is not None and str(json_file) == "-"
+    if not to_screen:
+        _print(found)
+    _write(found, json_file, out)
+    if bounds and not _kept(found, bounds):
+        raise typer.Exit(FAILED)
+
+
+def _kept(found: Scores, gates: list[Gate]) -> bool:
+    """Whether all gates hold, for every system; each is said on the error channel."""
+    every = True
+    for gate in gates:
+        for (system, metric), estimate in found.estimates.items():
+            if metric == gate.metric:
+                holds, why = gate.verdict(estimate)
+                every &= holds
+                word = "holds" if holds else "fails"
+                typer.echo(f"gate {gate.metric}{gate.sign}{gate.limit:g} {word} for {system}: {why}", err=True)
+    return every
+
+
+def _print(found: Scores) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("system", "metric", "mean", "interval", "method", "n", "unmeasured"):
+        table.add_column(title, justify="left" if title in ("system", "metric", "method") else "right", no_wrap=True)
+    for (system, metric), one in found.estimates.items():
+        mean = "—" if one.n == 0 else f"{one.value:.4f}"
+        bounds = "—" if one.low is None else f"{one.low:.4f} … {one.high:.4f}"
+        table.add_row(system, metric, mean, bounds, one.method, str(one.n), str(one.n_unmeasured))
+    console = Console()
+    (console if console.is_terminal else Console(width=160)).print(table)
+
+
+def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
+    import json
+
+    from ragbench.measurement import without_nan
+    from ragbench.report import files
+
+    def text(value: dict[str, Any]) -> str:
+        return json.dumps(without_nan(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    if json_file is not None and str(json_file) == "-":
+        typer.echo(text(found.as_json()), nl=False)
+    elif json_file is not None:
+        files.write(json_file, text(found.as_json()))
+        typer.echo(str(json_file), err=True)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        files.write(out / "summary.json", text(found.as_json()))
+        table = found.to_pandas()
+        for name in ("system", "id", "metric", "judge", "reason"):
+            table[name] = table[name].map(_inert)
+        files.write_by(out / "scores.csv", lambda temporary: table.to_csv(temporary, index=False))
+        typer.echo(str(out), err=True)
+
+
+def _inert(cell: Any) -> Any:
+    """A text that a spreadsheet takes for a formula gets an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

@@ -1,0 +1,204 @@
+"""Tables of answers, as people have them, to samples: JSON Lines, JSON, CSV, Parquet, mappings, data frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json, read_lines, read_text
+from ragbench.types import Chunk, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "sample_id", "question_id"),
+    "user_input": ("user_input", "question", "query"),
+    "response": ("response", "answer"),
+    "reference": ("reference", "ground_truth", "ground_truth_answer", "ground_truths"),
+    "contexts": ("retrieved_contexts", "contexts"),
+    "context_ids": ("retrieved_context_ids", "context_ids"),
+    "reference_contexts": ("reference_contexts",),
+    "reference_context_ids": ("reference_context_ids",),
+    "rubric": ("rubric", "rubrics"),
+    "language": ("language",),
+    "cluster": ("cluster",),
+    "system": ("system",),
+}
+"""What a field may be called, the present name first."""
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """The samples of a .jsonl, .json, .csv or .parquet file; the first two and CSV may be gzipped.
+
+    Raises DatasetError with file, line and field for what cannot be read.
+    """
+    endings = [ending.lower() for ending in path.suffixes]
+    if ".jsonl" in endings:
+        return _unique([_sample(item, f"{path.name}, line {n}", n) for n, item in read_lines(path)])
+    if ".json" in endings:
+        content = parse_json(read_text(path), path.name)
+        if not isinstance(content, list):
+            raise DatasetError(f"{path.name}: a JSON list of objects is expected, found {type(content).__name__}")
+        return samples_of(content, path.name)
+    if ".csv" in endings:
+        csv.field_size_limit(2**24)
+        return samples_of(list(csv.DictReader(io.StringIO(read_text(path)))), path.name)
+    if ".parquet" in endings:
+        return samples_of(_parquet(path), path.name)
+    raise DatasetError(f"{path.name}: samples are read from .jsonl, .json, .csv and .parquet files")
+
+
+def samples_of(
+    given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame, place: str = "samples"
+) -> list[Sample]:
+    """Samples out of one sample, one mapping, a list of either, or a data frame with one row a sample.
+
+    Fields go by NAMES, so older names are understood too; None, NaN and a missing column are "not given", an empty text
+    is empty. Samples without an id are numbered from 1. Raises DatasetError, naming row and field.
+    """
+    if isinstance(given, Sample):
+        return [given]
+    if isinstance(given, Mapping):
+        return [_sample(given, place, 1)]
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):
+        given = given.to_dict("records")
+    found = []
+    for number, item in enumerate(given, 1):
+        if isinstance(item, Sample):
+            found.append(item)
+        elif isinstance(item, Mapping):
+            found.append(_sample(item, f"{place}, row {number}", number))
+        else:
+            raise DatasetError(f"{place}, row {number}: a sample is a Sample or a mapping, not {type(item).__name__}")
+    return _unique(found)
+
+
+def _unique(samples: Sequence[Sample]) -> list[Sample]:
+    seen: set[tuple[str | None, str]] = set()
+    for sample in samples:
+        if (sample.system, sample.id) in seen:
+            raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
+        seen.add((sample.system, sample.id))
+    if len(samples) > MAX_ROWS:
+        raise DatasetError(f"more than {MAX_ROWS:,} samples; split them")
+    return list(samples)
+
+
+def _sample(item: Mapping[str, Any], place: str, number: int) -> Sample:
+    found = {field: _first(item, names) for field, names in NAMES.items()}
+
+    def text(name: str) -> str | None:
+        return _text(found[name], f"{place}, {name}")
+
+    def label(name: str) -> str | None:
+        return None if found[name] is None else str(found[name])
+
+    return Sample(
+        id=str(number) if found["id"] is None else str(found["id"]),
+        user_input=text("user_input"),
+        response=text("response"),
+        reference=text("reference"),
+        contexts=_chunks(found["contexts"], found["context_ids"], f"{place}, contexts"),
+        reference_contexts=_chunks(
+            found["reference_contexts"], found["reference_context_ids"], f"{place}, reference_contexts"
+        ),
+        rubric=_rubric(found["rubric"], place),
+        language=label("language"),
+        cluster=label("cluster"),
+        system=label("system"),
+    )
+
+
+def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The first of the names that is there; NaN and None are not there."""
+    for name in names:
+        value = item.get(name)
+        if value is not None and not (isinstance(value, float) and math.isnan(value)):
+            return value.tolist() if hasattr(value, "tolist") else value
+    return None
+
+
+def _text(value: Any, place: str) -> str | None:
+    if isinstance(value, list) and len(value) == 1:  # older tables hold a list of ground truths
+        value = value[0]
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise DatasetError(f"{place}: a text is expected, found {type(value).__name__}")
+
+
+def _chunks(value: Any, ids: Any, place: str) -> tuple[Chunk, ...] | None:
+    names = _listed(ids)
+    if value is None and names is None:
+        return None
+    texts = _listed(value)
+    if texts is None:
+        texts = [""] * len(names or ())
+    if names is not None and len(names) != len(texts):
+        raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
+    return tuple(_chunk(text, None if names is None else names[n], n, place) for n, text in enumerate(texts))
+
+
+def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
+    if isinstance(value, Chunk):
+        return value
+    if isinstance(value, Mapping):
+        identifier = value.get("id", identifier)
+        value = value.get("text")
+    if not isinstance(value, str):
+        raise DatasetError(f"{place}[{number}]: a text, or an object with a text, is expected")
+    return Chunk(str(number + 1) if identifier is None else str(identifier), value)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A list as it is; out of a cell that holds one as JSON; one text as a list of one."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value.lstrip().startswith("["):
+            try:
+                value = json.loads(value)
+            except ValueError:
+                return [value]
+            return value if isinstance(value, list) else [value]
+        return [value] if value.strip() else []
+    return list(value)
+
+
+def _rubric(value: Any, place: str) -> dict[int, str] | None:
+    if isinstance(value, str) and value.strip():
+        value = parse_json(value, f"{place}, rubric")
+    if not value:
+        return None
+    if not isinstance(value, Mapping):
+        raise DatasetError(f"{place}, rubric: an object from level to criteria is expected")
+    try:
+        return {_level(key): str(criteria) for key, criteria in value.items() if criteria is not None}
+    except ValueError:
+        raise DatasetError(f'{place}, rubric: levels are whole numbers, as in {{"1": "…", "5": "…"}}') from None
+
+
+def _level(key: Any) -> int:
+    """The level in 3, "3" or "score3_description"."""
+    return int(str(key).removeprefix("score").removesuffix("_description"))
+
+
+def _parquet(path: Path) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            if file.metadata.num_rows > MAX_ROWS:
+                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
+            rows: list[dict[str, Any]] = file.read().to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    return rows

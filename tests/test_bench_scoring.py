@@ -1,0 +1,179 @@
+"""Scoring a table of answers: `ragbench.score`, its asynchronous form, and the result that answers questions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ragbench
+from ragbench.bench.scores import Scores
+from ragbench.judge import LexicalJudge
+from ragbench.metrics.faithfulness import faithfulness
+from ragbench.types import Chunk, Sample, Status
+from tests.scripted_embedder import ScriptedEmbedder
+from tests.scripted_judge import ScriptedJudge, claims, entailment
+
+ROWS = [
+    {"id": "good", "question": "Q?", "answer": "Paris is in France.", "contexts": ["Paris is in France."]},
+    {"id": "half", "question": "Q?", "answer": "Paris is in France. Bananas fly.", "contexts": ["Paris is in France."]},
+    {"id": "none", "question": "Q?", "answer": "Bananas fly.", "contexts": ["Paris is in France."]},
+    {"id": "missing", "question": "Q?", "answer": None, "contexts": ["Paris is in France."]},
+]
+NAMED = {"metrics": ["faithfulness"], "judge": "lexical", "resamples": 200}
+
+
+@pytest.fixture(scope="module")
+def scores() -> Scores:
+    return ragbench.score(ROWS, **NAMED)
+
+
+def by_id(found: Scores) -> dict[str, float]:
+    return {row.sample.id: row.score.value for row in found.rows}
+
+
+class TestForms:
+    def test_values_and_statuses(self, scores: Scores) -> None:
+        values = by_id(scores)
+        assert [values[name] for name in ("good", "half", "none")] == [1.0, 0.5, 0.0]
+        assert math.isnan(values["missing"])
+        assert scores.rows[3].score.status is Status.MISSING_FIELD
+
+    def test_a_frame_a_list_and_samples_are_alike(self, scores: Scores) -> None:
+        frame = ragbench.score(pd.DataFrame(ROWS), **NAMED)
+        samples = ragbench.score([row.sample for row in scores.rows], ["faithfulness"], LexicalJudge(), resamples=200)
+        assert frame.as_json() == scores.as_json() == samples.as_json()
+
+    def test_one_sample(self) -> None:
+        one = Sample("s", "Q?", "A.", contexts=(Chunk("c", "A."),))
+        assert ragbench.score(one, [faithfulness], LexicalJudge()).rows[0].score.value == 1.0
+
+    def test_inside_a_running_loop(self, scores: Scores) -> None:
+        async def cell() -> tuple[Scores, Scores]:
+            return ragbench.score(ROWS, **NAMED), await ragbench.ascore(ROWS, **NAMED)
+
+        first, second = asyncio.run(cell())
+        assert first.as_json() == second.as_json() == scores.as_json()
+
+    def test_without_metrics_all_that_the_fields_allow(self) -> None:
+        found = ragbench.score(ROWS, judge="lexical", resamples=200)
+        names = {metric.label for metric in found.metrics}
+        assert {"faithfulness", "response_relevancy", "response_groundedness", "context_relevance"} <= names
+        assert not names & {"context_recall", "semantic_similarity", "rubrics_score"}
+
+
+class TestBeforeAnythingIsPaidFor:
+    @pytest.mark.parametrize(
+        ("metrics", "message"),
+        [
+            (["context_recall"], "context_recall needs reference, which no sample has; they have user_input, response"),
+            (["faithfulnes"], "did you mean faithfulness"),
+            (["mrr"], "works on the grain 'ranking'"),
+            ([], "no metric is asked for"),
+            (["faithfulness(mode=x)"], "has no option 'mode'"),
+        ],
+    )
+    def test_metrics_that_cannot_be(self, metrics: list[str], message: str) -> None:
+        judge = ScriptedJudge()
+        with pytest.raises(ValueError, match=message):
+            ragbench.score(ROWS, metrics, judge)
+        assert not judge.calls
+
+    def test_samples_without_fields(self) -> None:
+        with pytest.raises(ValueError, match="no metric can be measured"):
+            ragbench.score([{"id": "x"}], judge="lexical")
+
+    def test_unknown_names(self) -> None:
+        with pytest.raises(ValueError, match="nobody"):
+            ragbench.score(ROWS, ["faithfulness"], "nobody")
+        with pytest.raises(ValueError, match="there is no embedder 'best'"):
+            ragbench.score(ROWS, ["response_relevancy"], "lexical", embedder="best")
+
+
+class TestJudges:
+    def panel(self, second: Any, **options: Any) -> Scores:
+        kind = ScriptedJudge(claims=claims("A.", "B."), entailment=entailment(1, 1))
+        kind.name = "kind"
+        other = ScriptedJudge(claims=claims("A.", "B."), entailment=second)
+        other.name = "other"
+        return ragbench.score(ROWS[0], ["faithfulness"], [kind, other], **options)
+
+    def test_each_judges_score_is_kept(self) -> None:
+        found = self.panel(entailment(0, 1))
+        assert found.rows[0].score.value == 0.75
+        lines = found.as_json()["samples"]
+        assert [(line["judge"], line["value"]) for line in lines] == [
+            ("kind", 1.0), ("other", 0.5), ("panel mean", 0.75)
+        ]  # fmt: skip
+        assert "1 / 2 = 0.500" in lines[1]["reason"]
+
+    def test_other_aggregates(self) -> None:
+        assert self.panel(entailment(0, 1), aggregate="minimum").rows[0].score.value == 0.5
+        far = self.panel(entailment(0, 0), aggregate="consensus", tolerance=0.5)
+        assert far.rows[0].score.status is Status.VERDICT_MISMATCH
+
+    def test_a_failed_judge_is_named(self) -> None:
+        found = self.panel(Status.TIMEOUT)
+        assert found.rows[0].score.value == 1.0
+        assert "other (timeout)" in found.rows[0].score.reason
+
+    def test_explanations_in_russian(self) -> None:
+        found = self.panel(entailment(0, 1), language="ru")
+        assert "0,500" in found.as_json()["samples"][1]["reason"]
+
+    def test_embeddings_of_the_table_are_one_call(self) -> None:
+        rows = [{"response": f"r{n}", "reference": f"t{n}"} for n in range(6)]
+        embedder = ScriptedEmbedder({f"{side}{n}": [1.0, n] for side in "rt" for n in range(6)})
+        found = ragbench.score(rows, ["semantic_similarity"], embedder=embedder)
+        assert by_id(found) == {str(n): 1.0 for n in range(1, 7)}
+        assert len(embedder.calls) == 1
+
+
+class TestTheResult:
+    def test_estimates(self, scores: Scores) -> None:
+        estimate = scores.estimates["samples", "faithfulness"]
+        assert (estimate.value, estimate.n, estimate.n_unmeasured) == (0.5, 3, 1)
+        assert estimate.low is not None
+        assert estimate.floor == pytest.approx(1.5 / 4)
+
+    def test_systems_apart(self) -> None:
+        rows = [{**row, "system": name} for name in ("one", "two") for row in ROWS[:3]]
+        rows[3]["answer"] = "Bananas fly."
+        found = ragbench.score(rows, **NAMED)
+        assert {key: round(one.value, 3) for key, one in found.estimates.items()} == {
+            ("one", "faithfulness"): 0.5, ("two", "faithfulness"): 0.167
+        }  # fmt: skip
+
+    def test_the_worst(self, scores: Scores) -> None:
+        assert [row.sample.id for row in scores.worst(2)] == ["none", "half"]
+        lower = ragbench.score(ROWS, ["hallucination"], "lexical")
+        assert lower.worst(1)[0].score.value == max(by_id(lower)[name] for name in ("good", "half", "none"))
+        with pytest.raises(ValueError, match="measured: faithfulness"):
+            scores.worst(metric="mrr")
+
+    def test_explain(self, scores: Scores) -> None:
+        assert "1 / 2 = 0.500. Not supported: “Bananas fly.”" in scores.explain("half")
+        assert "1 / 2 = 0,500. Не подтверждено: «Bananas fly.»" in scores.explain("half", "ru")
+        assert "missing_field" in scores.explain("missing")
+        with pytest.raises(ValueError, match="there is no sample 'x'; the first are good"):
+            scores.explain("x")
+
+    def test_tables(self, scores: Scores) -> None:
+        frame = scores.to_pandas()
+        assert list(frame["id"]) == [row["id"] for row in ROWS]
+        assert frame["value"].isna().sum() == 1
+        assert set(frame["judge"]) == {"lexical"}
+        written = json.loads(json.dumps(scores.as_json(), allow_nan=False))
+        assert written["samples"][3]["value"] is None
+        assert set(written["samples"][0]) == {"id", "system", "metric", "judge", "value", "status", "reason"}
+
+    def test_it_shows_itself_and_escapes(self) -> None:
+        rows = [{**row, "system": "<script>alert(1)</script>"} for row in ROWS]
+        found = ragbench.score(rows, **NAMED)
+        assert "<script>" not in found._repr_html_()
+        assert "&lt;script&gt;" in found._repr_html_()
+        assert "faithfulness" in repr(found)

@@ -1,0 +1,101 @@
+"""Tables of answers in every shape that people have them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ragbench.datasets import DatasetError
+from ragbench.datasets.samples import read_samples, samples_of
+from ragbench.types import Chunk, Sample
+
+PRESENT = {
+    "user_input": "Вопрос?",
+    "response": "Ответ.",
+    "reference": "Эталон.",
+    "retrieved_contexts": ["Один.", "Два."],
+}
+OLDER = {"question": "Вопрос?", "answer": "Ответ.", "ground_truth": "Эталон.", "contexts": ["Один.", "Два."]}
+EXPECTED = Sample("1", "Вопрос?", "Ответ.", "Эталон.", (Chunk("1", "Один."), Chunk("2", "Два.")))
+
+
+@pytest.mark.parametrize("row", [PRESENT, OLDER], ids=["present", "older"])
+class TestNames:
+    def test_mappings_and_lists(self, row: dict[str, Any]) -> None:
+        assert samples_of(row) == samples_of([row]) == [EXPECTED]
+
+    def test_data_frames(self, row: dict[str, Any]) -> None:
+        assert samples_of(pd.DataFrame([row])) == [EXPECTED]
+
+    def test_files(self, row: dict[str, Any], tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n\n", encoding="utf-8")
+        (tmp_path / "a.json").write_text(json.dumps([row]), encoding="utf-8")
+        pd.DataFrame([row]).to_parquet(tmp_path / "a.parquet")
+        cells = {key: json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+                 for key, value in row.items()}  # fmt: skip
+        with (tmp_path / "a.csv").open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, cells)
+            writer.writeheader()
+            writer.writerow(cells)
+        for ending in ("jsonl", "json", "parquet", "csv"):
+            assert read_samples(tmp_path / f"a.{ending}") == [EXPECTED], ending
+
+
+def test_what_was_not_given_is_none_and_what_is_empty_is_empty() -> None:
+    frame = pd.DataFrame(
+        [{"id": "a", "response": "x", "reference": math.nan}, {"id": "b", "response": "", "contexts": []}]
+    )
+    first, second = samples_of(frame)
+    assert (first.reference, first.contexts) == (None, None)
+    assert (second.response, second.contexts) == ("", ())
+
+
+def test_identifiers_and_rubrics() -> None:
+    row = {"retrieved_contexts": [{"id": "c7", "text": "t"}], "reference_context_ids": ["c7", "c9"], "cluster": 3}
+    (one,) = samples_of([{**row, "rubrics": {"score1_description": "bad", "score5_description": "good"}}])
+    assert one.contexts == (Chunk("c7", "t"),)
+    assert one.reference_contexts == (Chunk("c7", ""), Chunk("c9", ""))
+    assert one.rubric == {1: "bad", 5: "good"}
+    assert one.cluster == "3"
+
+
+def test_samples_pass_through() -> None:
+    assert samples_of(EXPECTED) == samples_of([EXPECTED]) == [EXPECTED]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"response": ["a", "b"]}], "row 1, response: a text is expected, found list"),
+        ([{"id": "x"}, {"id": "x"}], "'x' stands twice"),
+        ([{"contexts": ["a"], "context_ids": ["1", "2"]}], "1 texts and 2 identifiers"),
+        ([{"contexts": [1]}], r"contexts\[0\]"),
+        (["text"], "row 1: a sample is a Sample or a mapping, not str"),
+        ([{"rubric": {"best": "x"}}], "levels are whole numbers"),
+    ],
+)
+def test_what_cannot_be_a_sample(rows: list[Any], message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        samples_of(rows)
+
+
+def test_the_same_id_in_two_systems() -> None:
+    assert len(samples_of([{"id": "x", "system": "a"}, {"id": "x", "system": "b"}])) == 2
+
+
+def test_unknown_files(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"\.jsonl, \.json, \.csv and \.parquet"):
+        read_samples(tmp_path / "a.xlsx")
+    with pytest.raises(DatasetError, match="no such file"):
+        read_samples(tmp_path / "a.jsonl")
+    (tmp_path / "b.parquet").write_bytes(b"no parquet")
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_samples(tmp_path / "b.parquet")
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_samples(tmp_path / "none.parquet")
