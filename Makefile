@@ -36,6 +36,7 @@ bench: $(READY)
 
 calibrate: $(READY)
 	$(BIN)/python -m tests.calibration --simulations $(CALIBRATION_SIMULATIONS)
+	$(BIN)/ragbench run statistics_calibration
 
 lock: $(READY)
 	@{ sed -n '/^#/p' requirements.lock; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements.new
