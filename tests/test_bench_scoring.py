@@ -63,7 +63,7 @@ class TestForms:
         found = ragbench.score(ROWS, judge="lexical", resamples=200)
         names = {metric.label for metric in found.metrics}
         assert {"faithfulness", "response_relevancy", "response_groundedness", "context_relevance"} <= names
-        assert not names & {"context_recall", "semantic_similarity", "rubrics_score"}
+        assert not names & {"context_recall", "semantic_similarity", "rubrics_score", "aspect_critique"}
 
 
 class TestBeforeAnythingIsPaidFor:

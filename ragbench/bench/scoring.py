@@ -42,14 +42,15 @@ class Asked:
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
-    """The metrics asked for, or all of the grain `sample` whose fields the samples have.
+    """The metrics asked for, or all of the grain `sample` that have a good direction and whose fields the samples have.
 
     Raises ValueError for a metric of another grain, and, before anything is paid for, for one that no sample has the
     fields of.
     """
     known = catalogue()
     if metrics is None:
-        found = [each for each in known.values() if each.grain == "sample" and not _lacking(each, samples)]
+        found = [each for each in known.values() if each.grain == "sample" and each.better is not None]
+        found = [each for each in found if not _lacking(each, samples)]
         if not found:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         return found
