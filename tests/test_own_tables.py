@@ -244,3 +244,15 @@ def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPat
         tables.read("far", settings.load())
     assert "canary-word" not in str(caught.value)
     assert os.environ["FAR_URL"]
+
+
+@pytest.mark.usefixtures("own")
+def test_real_users_and_sources_run_on_the_tables_too() -> None:
+    users = bench.real_users("db:own", "theirs", resamples=1000)
+    mrr = {e.metric: e.estimate for e in users.estimates}["mrr"]
+    assert (mrr.value, mrr.n) == (pytest.approx(2.5 / 3), 3)
+    used = bench.sources("db:own", "theirs", k=1, n_topics=2)
+    shares = {e.metric: e.estimate.value for e in used.estimates}
+    assert shares["total_chunks"] == 4
+    assert shares["used_chunks"] == len({"1", "3"})
+    assert shares["utilization_rate"] == 0.5
