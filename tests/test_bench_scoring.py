@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import ragbench
+from ragbench import settings
 from ragbench.bench.scores import Scores
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.faithfulness import faithfulness
+from ragbench.settings import JudgeSettings, Settings
 from ragbench.types import Chunk, Sample, Status
+from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
 
@@ -177,3 +181,15 @@ class TestTheResult:
         assert "<script>" not in found._repr_html_()
         assert "&lt;script&gt;" in found._repr_html_()
         assert "faithfulness" in repr(found)
+
+
+def test_what_a_model_was_paid_for_is_never_paid_for_again(
+    database_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ChatServer(answer=lambda body: {"reason": "half of it", "rating": 1}).running() as server:
+        judge = JudgeSettings(base_url=server.url, model="tester")
+        known = Settings(database=database_settings.database, judges={"scoring": judge})
+        monkeypatch.setattr(settings, "load", lru_cache(lambda: known))
+        first, second = (ragbench.score(ROWS[1:3], ["response_groundedness"], "scoring") for _ in range(2))
+        assert by_id(first) == by_id(second) == {"half": 0.5, "none": 0.5}
+        assert server.calls == 2
