@@ -10,9 +10,7 @@ import pytest
 from ragbench.progress import FILE, Progress
 
 
-def test_a_headless_run_keeps_its_state_in_a_file_while_it_works(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_headless_run_keeps_its_state_in_a_file_while_it_works(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     with Progress("embedding", 10, tmp_path / "part") as progress:
         progress(4)
         progress._write(force=True)
