@@ -123,10 +123,17 @@ def measure(settings: Settings, chosen: argparse.Namespace) -> None:
         report("build HNSW", *timed(settings, lambda: store.search(name, embedder, queries[:1], K, **hnsw)))
         found = store.search(name, embedder, queries, K, **hnsw)
         report("exact in blocks", *repeated(settings, lambda: store.exact_in_blocks(name, embedder, queries, K), 1))
-        print(f"recall of HNSW: {recall_against_exact(found, store.exact_in_blocks(name, embedder, queries, K)):.4f}")
+        exact = store.exact_in_blocks(name, embedder, queries, K)
+        print(f"recall of HNSW: {recall_against_exact(found, exact):.4f}")
         few = queries[:200]
         store.search(name, embedder, few[:1], K)
-        report(f"exact in the database, {len(few)}", *timed(settings, lambda: store.search(name, embedder, few, K)))
+        told = []
+        report(
+            f"exact in the database, {len(few)}",
+            *timed(settings, lambda: told.append(store.search(name, embedder, few, K))),
+        )
+        same = sum(one == other for one, other in zip(told[0].ids, exact.ids[: len(few)], strict=True))
+        print(f"blocks and database give the same ids in the same order for {same} of {len(few)} questions")
         with store.engine.connect() as connection:
             number = connection.exec_driver_sql(
                 "SELECT id FROM ragbench.collection WHERE starts_with(index, 'hnsw')"
