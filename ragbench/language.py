@@ -76,8 +76,12 @@ class Translator:
         """`[0.125, 0.280]`; a semicolon between the ends where the decimal mark is a comma; a dash for None."""
         if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
             return DASH
+        return self.ends(self.number(low, digits, signed=signed), self.number(high, digits, signed=signed))
+
+    def ends(self, low: str, high: str) -> str:
+        """`[low, high]` of ends already written; a semicolon between them where the decimal mark is a comma."""
         between = "; " if self.number(0.5, 1) == "0,5" else ", "
-        return f"[{self.number(low, digits, signed=signed)}{between}{self.number(high, digits, signed=signed)}]"
+        return f"[{low}{between}{high}]"
 
     def p_value(self, p: float | None, *, relation: bool = False) -> str:
         """`0.499` or `< 0.001`; with `relation`, `= 0.499`."""

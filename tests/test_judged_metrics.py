@@ -17,20 +17,9 @@ from ragbench.metrics.vectors import Batch
 from ragbench.types import Chunk, Prompt, Sample, Score, Status
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
+from tests.test_catalogue import SPECIFIED
 
-ELEVEN = (
-    "context_entity_recall",
-    "context_precision",
-    "context_recall",
-    "faithfulness",
-    "noise_sensitivity",
-    "response_relevancy",
-    "semantic_similarity",
-    "factual_correctness",
-    "answer_correctness",
-    "response_groundedness",
-    "rubrics_score",
-)
+ELEVEN = tuple(sorted(SPECIFIED["judged"]))
 METRICS = [catalogue()[name] for name in ELEVEN]
 JUDGED = [each for each in catalogue().values() if "judge" in each.needs]
 SAMPLE = Sample(

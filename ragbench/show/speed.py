@@ -109,9 +109,8 @@ def _ms(material: Material, row: Mapping[Any, Any], name: str = "") -> Markup:
     if not math.isfinite(row["value"]):
         return escape(DASH)
     digits = 2 if row["value"] < 10 else 1 if row["value"] < 1000 else 0
-    ends = [_.number(row[end], digits) if math.isfinite(row[end]) else OPEN for end in ("low", "high")]
-    between = "; " if _.number(0.5, 1) == "0,5" else ", "
-    return spread(f"{_.number(row['value'], digits)} [{between.join(ends)}]")
+    low, high = (_.number(row[end], digits) if math.isfinite(row[end]) else OPEN for end in ("low", "high"))
+    return spread(f"{_.number(row['value'], digits)} {_.ends(low, high)}")
 
 
 def _slowest(material: Material, present: frozenset[str]) -> Markup:
