@@ -151,3 +151,14 @@ def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_da
     assert estimate.clusters == 36
     assert estimate.low is not None
     assert estimate.low > 0.5, "180 passages: chance is below 0.04"
+
+
+def test_as_many_pages_are_ranked_as_were_asked_for_however_many_chunks_the_first_one_has(project: Path) -> None:
+    data = project / "data" / "small"
+    oak = [{"id": f"a{i}", "url": "/a", "text": f"The old oak stands in yard number {i}."} for i in range(6)]
+    write_lines(data / "chunks.en.jsonl", [*oak, {"id": "b", "url": "/b", "text": "Salaries are paid monthly."}])
+    asked = {"id": "q", "text": "Where does the old oak stand in the yard?", "relevant": {"b": 1}}
+    write_lines(data / "questions.en.jsonl", [asked])
+    found = bench.retrieval(systems="ngrams", unit="url", k=2, metrics="mrr,recall@2", repeats=1)
+    assert list(found.retrieved["url"]) == ["/a", "/b"]
+    assert values(found, "ngrams", "mrr") == {"q": 0.5}
