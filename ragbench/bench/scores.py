@@ -159,7 +159,8 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
     lines = []
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
-        lines.append({**named, "judge": judge, **kept, "value": value, "seconds": None})
+        shown = {key: kept[key] for key in ("status", "reason", "seconds")}
+        lines.append({**named, "judge": judge, "value": value, **shown})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(
         {

@@ -28,7 +28,7 @@ class Asked:
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
     one. language: of prompts (where a sample says nothing) and of explanations. rule: how several judges become one.
-    journal: where paid replies are kept; None keeps them for this call.
+    journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     """
 
     judges: tuple[Judge | str, ...] = ()
@@ -39,6 +39,7 @@ class Asked:
     resamples: int = 10_000
     seed: int = 0
     journal: Journal | None = None
+    advance: Callable[[int], None] | None = None
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
@@ -99,7 +100,11 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     try:
         batch = Batch(_embedder(asked.embedder, samples, metrics))
         panel = Panel(judges, asked.rule) if len(judges) > 1 else None
-        works = [_work(metric, row, judges, panel, batch, tongue or "en") for row in rows for metric in metrics]
+        works = [
+            _counted(_work(metric, row, judges, panel, batch, tongue or "en"), asked.advance)
+            for row in rows
+            for metric in metrics
+        ]
         scores = await batch.gather(works)
     finally:
         if opened is not None:
@@ -127,6 +132,20 @@ def _work(
         return await (panel.score(by) if panel is not None else by(judges[0]))
 
     return work
+
+
+def _counted(
+    work: Callable[[], Coroutine[Any, Any, Score]], advance: Callable[[int], None] | None
+) -> Callable[[], Coroutine[Any, Any, Score]]:
+    if advance is None:
+        return work
+
+    async def counted() -> Score:
+        score = await work()
+        advance(1)
+        return score
+
+    return counted
 
 
 def _embedder(asked: Embedder | str, samples: Sequence[Sample], metrics: Iterable[Metric]) -> Embedder:

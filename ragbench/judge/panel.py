@@ -48,8 +48,17 @@ class Rule:
         return f"{self.how}({self.tolerance:g})" if self.tolerance is not None else self.how
 
     def __call__(self, scores: Mapping[str, Score]) -> Score:
-        """One score out of the judges' scores by name; `detail["judges"]` keeps each value, status and reason."""
-        kept = {name: {"value": s.value, "status": s.status.value, "reason": s.reason} for name, s in scores.items()}
+        """One score out of the judges' scores by name; `detail["judges"]` keeps all of them."""
+        kept = {
+            name: {
+                "value": s.value,
+                "status": s.status.value,
+                "reason": s.reason,
+                "seconds": s.seconds,
+                "detail": dict(s.detail),
+            }
+            for name, s in scores.items()
+        }
         more = {"detail": {"judges": kept, "aggregate": self.label}, "judge": f"panel {self.label}"}
         values = [score.value for score in scores.values() if score.status is Status.OK]
         failed = ", ".join(f"{name} ({s.status.value})" for name, s in scores.items() if s.status is not Status.OK)

@@ -1,0 +1,157 @@
+"""Judged metrics inside a tier: the answers of all systems by all judges at once, as score rows with what made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragbench import llm
+from ragbench.bench import scoring
+from ragbench.bench.scores import Row, Scores
+from ragbench.bench.session import BenchError, Session
+from ragbench.judge import Rule
+from ragbench.measurement import SCORE_COLUMNS, without_nan
+from ragbench.metric import Metric
+from ragbench.types import Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
+OFFLINE = "lexical"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Who judges, and how several become one.
+
+    judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
+    are none. aggregate, tolerance: see `ragbench.judge.Rule`. embedder: of metrics that embed; empty: the offline one.
+    language: of prompts where a sample names none, and of the reasons; empty: the settings'.
+    """
+
+    judges: str | Sequence[str] = ""
+    aggregate: str = "mean"
+    tolerance: float | None = None
+    embedder: str = ""
+    language: str = ""
+
+    def names(self, session: Session) -> tuple[str, ...]:
+        """The judges' names, each of them configured; raises BenchError for one that is not."""
+        given = self.judges.split(",") if isinstance(self.judges, str) else self.judges
+        found = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+        legal = (OFFLINE, *sorted(session.settings.judges))
+        for name in found:
+            if name not in legal:
+                raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+        return found or tuple(sorted(session.settings.judges)) or (OFFLINE,)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What judging gave.
+
+    scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
+    judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
+    cited chunks, formula. A panel's aggregate is no row of its own here.
+    facts: `judges` (name, model, mode, stand_in of each), `aggregate`, `embedder`.
+    """
+
+    scores: pd.DataFrame
+    judgements: pd.DataFrame
+    facts: dict[str, Any]
+
+
+def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric], judging: Judging) -> Judged:
+    """Every metric (grain `sample`) on every sample by every judge; samples name their system.
+
+    Replies of models are in the journal before they are scored, so an interrupted run goes on where it stopped.
+    Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
+    or the budget is spent.
+    """
+    names = judging.names(session)
+    rule = Rule(judging.aggregate, tolerance=judging.tolerance)  # type: ignore[arg-type]
+    embedder = judging.embedder or scoring.DEFAULT_EMBEDDER
+    if embedder not in session.settings.embedders:
+        raise BenchError(
+            f"there is no embedder {embedder!r}; there are {', '.join(sorted(session.settings.embedders))}"
+        )
+    paid = any("judge" in metric.needs for metric in metrics) and set(names) != {OFFLINE}
+    with (
+        scoring.kept_replies(names, metrics) if paid else nullcontext() as journal,
+        session.progress("judging", len(samples) * len(metrics)) as progress,
+    ):
+        asked = scoring.Asked(
+            judges=names,
+            embedder=embedder,
+            language=judging.language or session.settings.language,
+            rule=rule,
+            journal=journal,
+            advance=progress,
+        )
+        found = llm.run(scoring.measure(samples, metrics, asked))
+    facts = {
+        "judges": described(session, names),
+        "aggregate": rule.label if len(names) > 1 else None,
+        "embedder": embedder,
+    }
+    return Judged(_scores(found), judgements(found, names), facts)
+
+
+def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The judges as a page's facts list them."""
+    found: list[dict[str, Any]] = []
+    for name in names:
+        if name == OFFLINE:
+            found.append({"name": name, "stand_in": True})
+            continue
+        one = session.settings.judge(name)
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+    return found
+
+
+def _scores(found: Scores) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (
+            row.sample.system,
+            row.metric.label,
+            row.sample.id,
+            row.score.value,
+            row.score.status.value,
+            row.score.reason,
+            row.score.judge,
+        )
+        for row in found.rows
+    ]
+    return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+
+
+def judgements(found: Scores, judges: Sequence[str]) -> pd.DataFrame:
+    """One row a system, metric, sample and judge, with the data that the score was made from as JSON."""
+    import pandas as pd
+
+    rows = [line for row in found.rows for line in _lines(row, judges)]
+    table = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
+    return table.astype({"value": float, "seconds": float})
+
+
+def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
+    place = (row.sample.system, row.metric.label, row.sample.id)
+    panel = row.score.detail.get("judges")
+    if panel is not None:
+        return [
+            (*place, name, one["value"], one["status"], one["reason"], one.get("seconds"), _json(one.get("detail", {})))
+            for name, one in panel.items()
+        ]
+    score = row.score
+    judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
+    return [(*place, judge, score.value, score.status.value, score.reason, score.seconds, _json(score.detail))]
+
+
+def _json(detail: Any) -> str:
+    return json.dumps(without_nan(detail), ensure_ascii=False, sort_keys=True, default=str, allow_nan=False)
