@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ragbench import embed, settings
 from ragbench.bench.scores import Row, Scores
-from ragbench.judge import Panel, Rule, open_judges
+from ragbench.judge import OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
 from ragbench.language import translator
-from ragbench.llm import Journal
+from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
+from ragbench.progress import Progress
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -29,6 +31,9 @@ class Asked:
     judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
     one. language: of prompts (where a sample says nothing) and of explanations. rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
+    on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
+    each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
+    a process that only plans (`ragbench.llm.planning.folder`) it is always one.
     """
 
     judges: tuple[Judge | str, ...] = ()
@@ -40,6 +45,8 @@ class Asked:
     seed: int = 0
     journal: Journal | None = None
     advance: Callable[[int], None] | None = None
+    on_change: Callable[[Tally], None] | None = None
+    plan: Callable[[Sequence[Outlook]], object] | None = None
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
@@ -93,7 +100,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     names = [judge for judge in asked.judges if isinstance(judge, str)]
     opened = None
     if any("judge" in metric.needs for metric in metrics) and len(names) == len(asked.judges):
-        opened = open_judges(settings.load(), names, journal=asked.journal, language=tongue)
+        opened = _opened(asked, names)
     elif names:
         raise ValueError("judges are given either all by name or all as objects")
     judges = tuple(opened.judges) if opened is not None else cast(tuple[Judge, ...], asked.judges)
@@ -106,12 +113,28 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             for metric in metrics
         ]
         scores = await batch.gather(works)
+        if isinstance(opened, Rehearsed):
+            (asked.plan or planning.keep)(await opened.outlooks())
     finally:
         if opened is not None:
             await opened.close()
     pairs = [(row, metric) for row in rows for metric in metrics]
     found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
-    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en")
+    usage = opened.usage() if opened is not None else {}
+    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en", usage)
+
+
+def live_line(progress: Progress) -> Callable[[Tally], None]:
+    """Keeps the calls' line beside a bar: answered, in flight, failed, cost, time left."""
+    began = time.monotonic()
+    return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
+
+
+def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
+    known, kept = settings.load(), asked.journal
+    if asked.plan is not None or planning.folder() is not None:
+        return rehearse_judges(known, names, journal=kept, language=asked.language)
+    return open_judges(known, names, journal=kept, language=asked.language, on_change=asked.on_change)
 
 
 def _work(
@@ -129,7 +152,10 @@ def _work(
     async def work() -> Score:
         if "judge" not in metric.needs:
             return await by(None)
-        return await (panel.score(by) if panel is not None else by(judges[0]))
+        if panel is None:
+            return await by(judges[0])
+        score = await panel.score(by)
+        return replace(score, reason=explain(score, speaker))
 
     return work
 

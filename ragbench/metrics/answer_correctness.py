@@ -57,7 +57,8 @@ async def answer_correctness(
         inquiry.suspected_injection.update(dict.fromkeys(score.detail.get("suspected_injection", ())))
     for name, score in scores.items():
         if score.status is not Status.OK:
-            raise inquiry.unmeasured(score.status, f"{name} is unmeasured: {score.reason}")
+            why = score.detail.get("explanation", [score.reason])[0]
+            raise inquiry.unmeasured(score.status, sentence("{part} is unmeasured: {reason}", part=name, reason=why))
     total = math.fsum(wanted.values())
     value = math.fsum(weight * scores[name].value for name, weight in wanted.items()) / total
     kept = {name: {"value": score.value, "weight": wanted[name], **score.detail} for name, score in scores.items()}

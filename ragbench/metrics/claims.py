@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import AGAIN, Inquiry
 from ragbench.types import LexicalReader, Prompt, Status
 
@@ -207,7 +208,11 @@ async def verdicts_on(inquiry: Inquiry, statements: Sequence[str], passages: Seq
         more = await _numbered(inquiry, rest, passages, AGAIN)
         found |= {missing[place]: judged for place, judged in more.items()}
     if len(found) < len(statements):
-        reason = f"the judge gave verdicts on {len(found)} of {len(statements)} statements, asked twice"
+        reason = sentence(
+            "the judge gave verdicts on {part} of {whole} statements, asked twice",
+            part=len(found),
+            whole=len(statements),
+        )
         raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=list(statements))
     return [found[place] for place in range(len(statements))]
 

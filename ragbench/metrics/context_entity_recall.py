@@ -87,7 +87,7 @@ async def context_entity_recall(
     listed, found = await together([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
     wanted, there = _by_name(listed), _by_name(found)
     if not wanted:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the reference names no entity")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference names no entity"))
     matched = [name for folded, name in wanted.items() if folded in there]
     missing = [name for folded, name in wanted.items() if folded not in there]
     if variant == "ragas":

@@ -25,7 +25,7 @@ async def context_recall(sample: Sample, judge: Judge) -> Score:
     assert sample.reference is not None
     parts = sentences(sample.reference)
     if not parts:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the reference has no sentence")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference has no sentence"))
     verdicts = await verdicts_on(inquiry, parts, inquiry.contexts)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)

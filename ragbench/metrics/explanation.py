@@ -6,10 +6,12 @@ was measured once can be explained in any language later. `Score.reason` is the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
-from ragbench.types import Score
+from ragbench.types import Score, Status
 
 DIGITS = 3
 
@@ -44,7 +46,11 @@ def sentence(text: str, /, **values: Any) -> dict[str, Any]:
 
 def explain(score: Score, speaker: Speaker = ENGLISH) -> str:
     """The explanation of a score in the speaker's language; its `reason` where the metric left no sentences."""
-    return spoken(score.detail["explanation"], speaker) if "explanation" in score.detail else score.reason
+    if "explanation" in score.detail:
+        return spoken(score.detail["explanation"], speaker)
+    if "judges" in score.detail:
+        return spoken(_of_a_panel(score), speaker)
+    return reason_in(score.reason, speaker)
 
 
 def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -> str:
@@ -55,14 +61,73 @@ def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -
     )
 
 
+def reason_in(reason: str, speaker: Speaker) -> str:
+    """A judge's reason. A model gives it in the language it was asked in; the offline judge's few are said anew."""
+    for known in OFFLINE_REASONS:
+        found = _pattern(known["text"]).fullmatch(reason)
+        if found is not None:
+            return speaker(known["text"], **{name: _number(text, speaker) for name, text in found.groupdict().items()})
+    return reason
+
+
+def _of_a_panel(score: Score) -> list[dict[str, Any]]:
+    """What each judge gave, what that comes to, and who gave nothing."""
+    judges: Mapping[str, Mapping[str, Any]] = score.detail["judges"]
+    given = {name: one["value"] for name, one in judges.items() if one["status"] == Status.OK.value}
+    missing = [f"{name} ({one['status']})" for name, one in judges.items() if name not in given]
+    values = [{"text": "{judge} {value}", "values": {"judge": n, "value": float(v)}} for n, v in given.items()]
+    said = []
+    if score.status is Status.OK:
+        said.append(
+            sentence(
+                "By the judges: {scores}; together ({aggregate}): {value}.",
+                scores=tuple(values),
+                aggregate=score.detail["aggregate"],
+                value=float(score.value),
+            )
+        )
+    elif given:
+        said.append(
+            sentence(
+                "The judges come to no value together ({aggregate}): {scores}.",
+                scores=tuple(values),
+                aggregate=score.detail["aggregate"],
+            )
+        )
+    if missing:
+        said.append(sentence("Not measured by {judges}.", judges=", ".join(missing)))
+    return said
+
+
+@lru_cache(maxsize=64)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+(?:\\.\\d+)?)", re.escape(text)))
+
+
+def _number(text: str, speaker: Speaker) -> str:
+    return speaker.number(float(text), len(text.partition(".")[2]))
+
+
 def _shown(value: Any, speaker: Speaker) -> str:
     if isinstance(value, float):
         return speaker.number(value, DIGITS)
     if isinstance(value, Mapping):
         return spoken([value], speaker)
     if isinstance(value, list | tuple):
-        return "; ".join(speaker(_QUOTED["text"], quoted=each) for each in value)
-    return str(value)
+        return "; ".join(
+            spoken([each], speaker) if isinstance(each, Mapping) else speaker(_QUOTED["text"], quoted=each)
+            for each in value
+        )
+    return reason_in(value, speaker) if isinstance(value, str) else str(value)
 
 
 _QUOTED = sentence("“{quoted}”", quoted="")
+
+OFFLINE_REASONS = (
+    sentence("shared words and letters: {share}"),
+    sentence("sentences that share their words: {part} of {whole}"),
+    sentence("parts that share their words: {part} of {whole}"),
+    sentence("there is nothing to read"),
+    sentence("the chunk has no text"),
+)
+"""All that the offline judge gives for a reason, and what is said where no judge was asked."""

@@ -83,7 +83,11 @@ async def _side(inquiry: Inquiry, side: str) -> list[Judged]:
     text, other = (getattr(inquiry.sample, name) for name in (side, "reference" if side == "response" else "response"))
     claims = await claims_of(inquiry, text)
     if not claims:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, f"the {side} makes no claim")
+        neither = {
+            "response": sentence("the response makes no claim"),
+            "reference": sentence("the reference makes no claim"),
+        }
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, neither[side])
     return await verdicts_on(inquiry, claims, [other])
 
 

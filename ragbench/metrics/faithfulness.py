@@ -24,7 +24,7 @@ async def faithfulness(sample: Sample, judge: Judge) -> Score:
     assert sample.response is not None
     claims = await claims_of(inquiry, sample.response)
     if not claims:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the response makes no claim")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
     verdicts = await verdicts_on(inquiry, claims, inquiry.contexts)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)

@@ -23,13 +23,13 @@ async def hallucination(sample: Sample, judge: Judge) -> Score:
     inquiry = Inquiry(sample, judge, *FIELDS)
     claims = await claims_of(inquiry, sample.response or "")
     if not claims:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the response makes no claim")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
     verdicts = await verdicts_on(inquiry, claims, inquiry.contexts)
     against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
     names = [chunk.id for chunk in inquiry.chunks]
     places = {place for verdict in against for place in (verdict.passages or _only(len(names)))}
     if any(not verdict.passages for verdict in against) and len(names) > 1:
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, "the judge names no context for a contradiction")
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, sentence("the judge names no context for a contradiction"))
     value = len(places) / len(names)
     explanation = [
         sentence(

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from ragbench.metrics.explanation import spoken
+from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
 
 Result = TypeVar("Result")
@@ -67,9 +67,9 @@ class Inquiry:
         for field in fields:
             value = getattr(sample, field)
             if value is None:
-                raise self.unmeasured(Status.MISSING_FIELD, f"the sample has no field {field}")
+                raise self.unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field))
             if is_blank(value):
-                raise self.unmeasured(Status.EMPTY_INPUT, f"the field {field} is empty")
+                raise self.unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field=field))
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -97,9 +97,12 @@ class Inquiry:
         kept = {"explanation": list(explanation), **detail}
         return Score(value, Status.OK, spoken(explanation), **self._kept(kept))
 
-    def unmeasured(self, status: Status, reason: str, **detail: Any) -> UnmeasuredError:
-        """The error that ends the measurement; to be raised."""
-        return UnmeasuredError(Score.unmeasured(status, reason, **self._kept(detail)))
+    def unmeasured(self, status: Status, reason: str | Mapping[str, Any], **detail: Any) -> UnmeasuredError:
+        """The error that ends the measurement; to be raised. The reason is a sentence, or a judge's own words."""
+        if isinstance(reason, str):
+            return UnmeasuredError(Score.unmeasured(status, reason, **self._kept(detail)))
+        kept = self._kept({"explanation": [reason], **detail})
+        return UnmeasuredError(Score.unmeasured(status, spoken([reason]), **kept))
 
     def _kept(self, detail: Mapping[str, Any]) -> dict[str, Any]:
         flags = {"suspected_injection": list(self.suspected_injection)} if self.suspected_injection else {}

@@ -32,7 +32,7 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
     response, reference = sample.response or "", sample.reference or ""
     said, true = await together([claims_of(inquiry, response), claims_of(inquiry, reference)])
     if not said:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the response makes no claim")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
     correct, *by_context = await together(
         [
             verdicts_on(inquiry, said, [reference]),

@@ -105,7 +105,8 @@ async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *
     reply = await inquiry.ask(QUESTIONS, {"response": sample.response, "number": str(questions)})
     generated = [each for each in reply.questions if each.question.strip()][:questions]
     if not generated:
-        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, "the judge found no question that the response answers")
+        reason = sentence("the judge found no question that the response answers")
+        raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, reason)
     evasive = sum(each.manner is Manner.NONCOMMITTAL for each in generated)
     kept: list[dict[str, Any]] = [{"question": each.question, "manner": each.manner.value} for each in generated]
     if evasive == len(generated):
