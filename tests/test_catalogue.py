@@ -41,6 +41,7 @@ SPECIFIED = {
         "response_groundedness",
         "rubrics_score",
     },
+    "judge": {"consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"},
     "sources": {"utilization_rate", "total_chunks", "used_chunks", "unused_chunks"},
 }
 OPTIONS = {"str": ["exponential", "binary"], "float": [0.5, 2, 1e-05], "flag": [True, False]}

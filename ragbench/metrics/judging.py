@@ -1,0 +1,96 @@
+"""The specification's four numbers of a judge: does it repeat itself, does it answer, how fast, what does it give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragbench.metric import metric
+from ragbench.types import Array
+
+_SPECIFICATION = "the specification, Judge"
+DELTA = 0.5
+_ROUNDING = 1e-9  # 0.8 − 0.3 is 0.5 on paper
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One judge on the same items, asked again and again.
+
+    scores: (items, repeats) on the metric's own scale, NaN where there is none.
+    asked: (items, repeats) whether the judge was asked at all: an item without the fields that it needs was not.
+    seconds: (items, repeats) what the judge took, NaN where that is not known; None where nothing was timed.
+    """
+
+    scores: Array
+    asked: NDArray[np.bool_]
+    seconds: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores.ndim != 2 or self.scores.shape != self.asked.shape:
+            raise ValueError(f"scores {self.scores.shape} and asked {self.asked.shape} are both (items, repeats)")
+        if self.seconds is not None and self.seconds.shape != self.scores.shape:
+            raise ValueError(f"seconds {self.seconds.shape} and scores {self.scores.shape} are both (items, repeats)")
+
+
+def pairs_within(scores: ArrayLike, delta: float) -> Array:
+    """(items,) share of the pairs of repeats that differ by at most `delta`; NaN with fewer than two scores."""
+    matrix = np.asarray(scores, dtype=np.float64)
+    first, second = np.triu_indices(matrix.shape[1], 1)
+    apart = np.abs(matrix[:, first] - matrix[:, second])
+    known = ~np.isnan(apart)
+    close = (apart <= delta + _ROUNDING) & known
+    pairs = known.sum(axis=1)
+    return np.where(pairs > 0, close.sum(axis=1) / np.maximum(pairs, 1), np.nan)
+
+
+def item_latencies(seconds: ArrayLike) -> Array:
+    """(items,) mean milliseconds of the calls of each item whose time is known; NaN where none is."""
+    table = np.asarray(seconds, dtype=np.float64).reshape(len(np.asarray(seconds)), -1)
+    known = ~np.isnan(table)
+    return np.where(known.any(axis=1), 1000 * np.nansum(table, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
+
+
+def _mean(values: Array) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+@metric(source=f"{_SPECIFICATION}, Consistency Score", over="set")
+def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
+    """Share of repeated scores of the same answer that differ by at most delta; undefined without a repeat.
+
+    Mean over items of the share of pairs of repeats with |s1 − s2| ≤ delta, delta in units of the scale that the
+    scores have: 0.5 means equality on whole numbers and half of the scale on 0 to 1, so it is printed with the scale.
+    """
+    return _mean(pairs_within(table.scores, delta))
+
+
+@metric(source=_SPECIFICATION, over="set", better="lower")
+def error_rate(table: Sitting) -> float:
+    """Share of the questions to the judge that brought no usable score: unparseable, refused, cut off or failed.
+
+    Items that the judge was never asked about do not count.
+    """
+    asked = int(table.asked.sum())
+    return float((np.isnan(table.scores) & table.asked).sum() / asked) if asked else float("nan")
+
+
+@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better="lower", unit="ms")
+def avg_latency_ms(table: Sitting | ArrayLike) -> float:
+    """Mean milliseconds that the judge took for a score.
+
+    Of a plain array: seconds of each call, NaN where unknown.
+    """
+    seconds = table.seconds if isinstance(table, Sitting) else table
+    return float("nan") if seconds is None else _mean(item_latencies(np.asarray(seconds, dtype=np.float64)))
+
+
+@metric(source=_SPECIFICATION, over="set")
+def avg_faithfulness(table: Sitting) -> float:
+    """Mean faithfulness that the judge gave, 0 to 1: first the mean of each answer's repeats, then over answers."""
+    known = ~np.isnan(table.scores)
+    means = np.nansum(table.scores, axis=1) / np.maximum(known.sum(axis=1), 1)
+    return _mean(np.where(known.any(axis=1), means, np.nan))
