@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -20,6 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from ragbench.settings import thresholds
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
@@ -27,6 +28,8 @@ from ragbench.settings.tables import (
     DatabaseSettings,
     EmbedderSettings,
     EndpointSettings,
+    GateSettings,
+    GeneratorSettings,
     JudgeSettings,
     Language,
     ProviderSettings,
@@ -44,6 +47,8 @@ __all__ = [
     "DatabaseSettings",
     "EmbedderSettings",
     "EndpointSettings",
+    "GateSettings",
+    "GeneratorSettings",
     "JudgeSettings",
     "Language",
     "ProviderSettings",
@@ -58,7 +63,10 @@ __all__ = [
 ]
 
 PREFIX = "RAGBENCH_"
-PROCESS_VARIABLES = frozenset({"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"})
+Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+PROCESS_VARIABLES = frozenset(
+    {"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+)
 
 
 class ConfigurationError(ValueError):
@@ -85,8 +93,10 @@ class Settings(BaseSettings):
     providers: dict[str, ProviderSettings] = {}
     databases: dict[str, SourceSettings] = {}
     judges: dict[str, JudgeSettings] = {}
+    generators: dict[str, GeneratorSettings] = {"extractive": GeneratorSettings()}
     budget: BudgetSettings = BudgetSettings()
     thresholds: dict[str, dict[str, Band]] = {}
+    gate: dict[str, GateSettings] = {}
 
     @classmethod
     def settings_customise_sources(
@@ -104,6 +114,11 @@ class Settings(BaseSettings):
     def _offline_default_is_always_there(cls, given: dict[str, EmbedderSettings]) -> dict[str, EmbedderSettings]:
         return {"hashing": EmbedderSettings(), **given}
 
+    @field_validator("generators", mode="after")
+    @classmethod
+    def _stand_in_is_always_there(cls, given: dict[str, GeneratorSettings]) -> dict[str, GeneratorSettings]:
+        return {"extractive": GeneratorSettings(), **given}
+
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
         for name, system in self.systems.items():
@@ -111,6 +126,11 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f"systems.{name}.embedder = {system.embedder!r}: there is no such table; "
                     f"embedders are {', '.join(sorted(self.embedders))}"
+                )
+            if system.generator is not None and system.generator not in self.generators:
+                raise ValueError(
+                    f"systems.{name}.generator = {system.generator!r}: there is no such table; "
+                    f"generators are {', '.join(sorted(self.generators))}"
                 )
         for name, embedder in self.embedders.items():
             if embedder.database is not None and embedder.database not in self.databases:
@@ -120,12 +140,14 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        for name, judge in self.judges.items():
-            if judge.provider is not None and judge.provider not in self.providers:
+        models = [("judges", self.judges), ("generators", self.generators)]
+        for table, name, one in [(table, name, one) for table, ones in models for name, one in ones.items()]:
+            if one.provider is not None and one.provider not in self.providers:
                 raise ValueError(
-                    f"judges.{name}.provider = {judge.provider!r}: there is no such table; "
+                    f"{table}.{name}.provider = {one.provider!r}: there is no such table; "
                     f"providers are {', '.join(sorted(self.providers)) or 'none'}"
                 )
+        thresholds.bands(self)  # refuses the name of a set that there is not
         if "lexical" in self.judges:
             raise ValueError("judges.lexical: this name belongs to the offline judge; choose another")
         return self
@@ -139,12 +161,24 @@ class Settings(BaseSettings):
         if name not in self.judges:
             legal = ", ".join(["lexical", *sorted(self.judges)])
             raise ConfigurationError(f"there is no judge {name!r}; judges are {legal} (tables [judges.NAME])")
-        judge = self.judges[name]
-        if judge.provider is None:
-            return judge
-        shared = self.providers[judge.provider]
-        own = judge.model_fields_set & set(EndpointSettings.model_fields)
-        return judge.model_copy(update=shared.model_dump(exclude=own))
+        return self._with_provider(self.judges[name])
+
+    def generator(self, name: str) -> GeneratorSettings:
+        """The generator of that name with its provider's settings filled in where it says nothing itself.
+
+        Raises ConfigurationError with the legal names.
+        """
+        if name not in self.generators:
+            legal = ", ".join(sorted(self.generators))
+            raise ConfigurationError(f"there is no generator {name!r}; there are {legal} (tables [generators.NAME])")
+        return self._with_provider(self.generators[name])
+
+    def _with_provider(self, model: Model) -> Model:
+        if model.provider is None:
+            return model
+        shared = self.providers[model.provider]
+        own = model.model_fields_set & set(EndpointSettings.model_fields)
+        return model.model_copy(update=shared.model_dump(exclude=own))
 
 
 def config_path() -> Path:
@@ -228,7 +262,7 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _refuse_unknown_variables(found: Settings) -> None:
-    keys = {judge.key_variable for judge in found.judges.values()}
+    keys = {model.key_variable for models in (found.judges, found.generators) for model in models.values()}
     keys |= {provider.key_variable for provider in found.providers.values()}
     keys |= {embedder.key_variable for embedder in found.embedders.values()}
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES

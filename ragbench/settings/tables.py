@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -9,6 +10,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Language = Literal["en", "ru"]
+BandWord = Literal["attention", "good", "excellent"]
+BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
 
 
 class Table(BaseModel):
@@ -54,7 +57,10 @@ class EmbedderSettings(Table):
 
 
 class SystemSettings(Table):
-    """One retrieval system under test: configured parts, your Python callable, or logged results. Exactly one."""
+    """One system under test: configured parts, your Python callable, or logged results. Exactly one of these.
+
+    generator: who writes its answers; without one those that it gives itself, else the extractive stand-in's.
+    """
 
     embedder: str | None = None
     index: Literal["exact", "hnsw"] = "exact"
@@ -63,6 +69,7 @@ class SystemSettings(Table):
     ef_search: int = Field(default=40, ge=1, le=1000)
     callable: str | None = None
     results: Path | None = None
+    generator: str | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> SystemSettings:
@@ -142,6 +149,47 @@ class JudgeSettings(EndpointSettings):
         return self
 
 
+class GeneratorSettings(EndpointSettings):
+    """Who writes answers from a question and its contexts.
+
+    extractive: the best sentences of the contexts, `sentences` of them, without any model; a refusal where no sentence
+    fits the question to at least `refuse_below` (0 to 1). A stand-in, named as one on every page.
+    openai: `model` behind a provider of its own (`base_url`) or a shared one (`provider`).
+    callable: your own function of (question, texts of the contexts), as module:function.
+
+    prompt: a file with the slots {question} and {contexts}; without one the built-in prompt in `language` (by default
+    the question's own). max_context_characters: what of the contexts is given at most; the rest is counted as cut.
+    """
+
+    kind: Literal["extractive", "openai", "callable"] = "extractive"
+    model: str | None = None
+    provider: str | None = None
+    callable: str | None = None
+    prompt: Path | None = None
+    language: Language | None = None
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int = Field(default=1024, ge=1)
+    seed: int | None = None
+    max_context_characters: int | None = Field(default=None, ge=1)
+    sentences: int = Field(default=2, ge=1, le=20)
+    refuse_below: float = Field(default=0.4, ge=0, le=1)
+    input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
+    output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
+
+    @model_validator(mode="after")
+    def _complete(self) -> GeneratorSettings:
+        if self.kind == "openai" and (not self.model or (self.base_url is None) == (self.provider is None)):
+            raise ValueError(
+                "a generator of kind 'openai' needs `model`, and `base_url` or the name of a shared `provider`"
+            )
+        if (self.kind == "callable") != (self.callable is not None):
+            raise ValueError("a generator of kind 'callable', and no other, needs `callable`: write it module:function")
+        if self.callable is not None and ":" not in self.callable:
+            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
+        return self
+
+
 class BudgetSettings(Table):
     """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
 
@@ -204,7 +252,69 @@ class SourceSettings(Table):
 
 
 class Band(Table):
-    """Thresholds of one metric: `good` and above (or below, where lower is better) is good, `excellent` excellent."""
+    """Thresholds of one metric: from `good` on it is good, above `excellent` excellent, else it needs attention.
 
-    excellent: float
+    excellent: None where a set has one threshold only. better: "lower" turns the directions round.
+    scale: the ends of the scale that the thresholds are written for; None: the metric's own, whatever it is.
+    """
+
     good: float
+    excellent: float | None = None
+    better: Literal["higher", "lower"] = "higher"
+    scale: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Band:
+        sign = 1 if self.better == "higher" else -1
+        if self.excellent is not None and sign * self.excellent < sign * self.good:
+            raise ValueError(
+                f"excellent = {self.excellent:g} is not beyond good = {self.good:g}: {self.better} is better"
+            )
+        return self
+
+    def word(self, value: float) -> BandWord:
+        """The band that a value lies in; the threshold itself is good, and not yet excellent."""
+        sign = 1 if self.better == "higher" else -1
+        if self.excellent is not None and sign * value > sign * self.excellent:
+            return "excellent"
+        return "good" if sign * value >= sign * self.good else "attention"
+
+    def spanned(self, low: float, high: float) -> tuple[BandWord, ...]:
+        """The bands that an interval reaches, worst first; a band is stated only where it is the only one."""
+        worst, best = sorted((BANDS.index(self.word(low)), BANDS.index(self.word(high))))
+        there = BANDS if self.excellent is not None else BANDS[:2]
+        return tuple(word for word in there if worst <= BANDS.index(word) <= best)
+
+    def moved(self, convert: Callable[[float], float], scale: tuple[float, float]) -> Band:
+        """The same thresholds written for another scale."""
+        excellent = None if self.excellent is None else convert(self.excellent)
+        return self.model_copy(update={"good": convert(self.good), "excellent": excellent, "scale": scale})
+
+
+class GateSettings(Table):
+    """A condition that `ragbench run --gate` holds the report to. At least one of the four bounds is given.
+
+    metric: its label, `mrr` or `hit_rate@5`. notebook: only of this one. system: only this one; else every system,
+    for `not_worse_by` every one but the baseline. at_least, at_most: bounds that the whole interval keeps. band: the
+    band of the threshold set that the whole interval reaches. not_worse_by: how much worse than the baseline is still
+    good enough (non-inferiority), in the metric's unit. baseline: a system of the same report; else the report's.
+    most_unmeasured: with a larger share of unmeasured values the gate fails, whatever the rest says.
+    """
+
+    metric: str
+    notebook: str | None = None
+    system: str | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    band: Literal["good", "excellent"] | None = None
+    not_worse_by: float | None = Field(default=None, gt=0)
+    baseline: str | None = None
+    most_unmeasured: float = Field(default=0.02, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> GateSettings:
+        if all(each is None for each in (self.at_least, self.at_most, self.band, self.not_worse_by)):
+            raise ValueError(f"the gate on {self.metric!r} asks nothing: give at_least, at_most, band or not_worse_by")
+        if self.baseline is not None and self.not_worse_by is None:
+            raise ValueError(f"the gate on {self.metric!r} names a baseline: say `not_worse_by` what margin")
+        return self
