@@ -1,0 +1,223 @@
+"""Show an answer or not: the production judge's decision, and how good such decisions are against people's labels."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.sentences import sentences
+from ragbench.types import Array, Judge, LexicalReader, Prompt, Sample, Score
+
+SOURCE = "the specification, section 9.3"
+FIELDS = ("user_input", "response")
+DECISION_FIELDS = ("show", "decision", "verdict")
+YES = frozenset({"yes", "true", "1", "да"})
+NO = frozenset({"no", "false", "0", "нет"})
+_FIRST_WORD = re.compile(r"\W*(\w+)(?![.,]?\d)")
+_WHOLE_NUMBER = re.compile(r"\W*([01])(?:\.0+)?\W*")
+
+
+class Cell(IntEnum):
+    """Where a decision falls: positive is "show". A call that failed decided nothing, and is no fewer for it."""
+
+    TRUE_POSITIVE = 0
+    FALSE_POSITIVE = 1
+    FALSE_NEGATIVE = 2
+    TRUE_NEGATIVE = 3
+    FAILED_POSITIVE = 4
+    FAILED_NEGATIVE = 5
+
+
+def cell(truth: bool, decision: bool | None) -> Cell:
+    """The cell of one decision; None is a call that failed."""
+    if decision is None:
+        return Cell.FAILED_POSITIVE if truth else Cell.FAILED_NEGATIVE
+    if decision:
+        return Cell.TRUE_POSITIVE if truth else Cell.FALSE_POSITIVE
+    return Cell.FALSE_NEGATIVE if truth else Cell.TRUE_NEGATIVE
+
+
+def decision_of(reply: Any) -> bool | None:
+    """What a production judge's reply decides: True is "show", False is "don't show", None is neither.
+
+    A text counts by its first word ("No: … yesterday" is No), or, where it is a JSON object, by the first of its
+    fields show, decision, verdict; never by a word somewhere in it. Case, signs and Markdown around the word do not
+    matter; English and Russian are read, and 1 and 0 where nothing else stands there.
+    """
+    if isinstance(reply, bool | np.bool_):
+        return bool(reply)
+    if isinstance(reply, Mapping):
+        return next((decision_of(reply[name]) for name in DECISION_FIELDS if name in reply), None)
+    if isinstance(reply, int | float) and reply in (0, 1):
+        return bool(reply)
+    if not isinstance(reply, str):
+        return None
+    text = unicodedata.normalize("NFKC", reply).casefold().strip()
+    if text.startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            return None
+        return decision_of(found) if isinstance(found, dict) else None
+    number = _WHOLE_NUMBER.fullmatch(text)
+    first = _FIRST_WORD.match(text)
+    word = number[1] if number else first[1] if first else ""
+    if word.isdigit() and not number:
+        return None
+    return True if word in YES else False if word in NO else None
+
+
+@metric(source=SOURCE, over="set")
+def accuracy(table: Array) -> Array:
+    """Share of all decisions that agree with the label; a failed call agrees with none.
+
+    table: (…, 6) counts in the order of `Cell`; NaN where nothing was to be decided.
+    """
+    return _over(table[..., Cell.TRUE_POSITIVE] + table[..., Cell.TRUE_NEGATIVE], table.sum(axis=-1))
+
+
+@metric(source=SOURCE, over="set", published="precision")
+def decision_precision(table: Array) -> Array:
+    """Share of the answers shown that are to be shown (precision of the class "Yes").
+
+    table: (…, 6) counts in the order of `Cell`; NaN where nothing was shown.
+    """
+    shown = table[..., Cell.TRUE_POSITIVE] + table[..., Cell.FALSE_POSITIVE]
+    return _over(table[..., Cell.TRUE_POSITIVE], shown)
+
+
+@metric(source=SOURCE, over="set", published="recall")
+def decision_recall(table: Array) -> Array:
+    """Share of the answers to be shown that were shown (recall of the class "Yes"); a failed call shows nothing.
+
+    table: (…, 6) counts in the order of `Cell`; NaN where nothing was to be shown.
+    """
+    return _over(table[..., Cell.TRUE_POSITIVE], _to_be_shown(table))
+
+
+@metric(source=SOURCE, over="set")
+def f1_score(table: Array) -> Array:
+    """Harmonic mean of precision and recall of the class "Yes": 2 TP / (2 TP + FP + FN); failed calls are in FN.
+
+    table: (…, 6) counts in the order of `Cell`; NaN where nothing was shown and nothing was to be shown.
+    """
+    both = 2 * table[..., Cell.TRUE_POSITIVE]
+    return _over(both, table[..., Cell.TRUE_POSITIVE] + table[..., Cell.FALSE_POSITIVE] + _to_be_shown(table))
+
+
+def _to_be_shown(table: Array) -> Array:
+    return table[..., Cell.TRUE_POSITIVE] + table[..., Cell.FALSE_NEGATIVE] + table[..., Cell.FAILED_POSITIVE]
+
+
+def _over(above: Array, below: Array) -> Array:
+    """above / below, NaN where below is nothing (also in resamples, whose totals are not exactly whole)."""
+    empty = np.abs(below) <= 1e-12
+    return np.asarray(np.where(empty, np.nan, above / np.where(empty, 1.0, below)))
+
+
+class Word(StrEnum):
+    """The reply's word."""
+
+    YES = "yes"
+    NO = "no"
+
+
+class Decision(BaseModel):
+    """The reply's shape."""
+
+    reason: str = Field(description="one short sentence")
+    show: Word = Field(description='"yes" or "no"')
+    likelihood: int = Field(ge=0, le=100, description="how likely it is, in per cent, that showing it would be right")
+
+
+def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Decision:
+    """The weakest sentence decides: what no context carries must not be shown."""
+    parts = sentences(texts["response"])
+    supports = [reader.support(part, texts["contexts"]) for part in parts]
+    carried = [reader.supported(part, texts["contexts"]) for part in parts]
+    weakest = min(supports, default=0.0)
+    return Decision(
+        reason=f"sentences that the contexts carry: {sum(carried)} of {len(parts)}; the weakest: {weakest:.2f}",
+        show=Word.YES if parts and all(carried) else Word.NO,
+        likelihood=round(100 * weakest),
+    )
+
+
+DECIDE = Prompt(
+    name="show_decision",
+    version=1,
+    shape=Decision,
+    offline=_by_words,
+    texts={
+        "en": """Decide whether an assistant's answer may be shown to the person who asked.
+
+Question:
+{question}
+
+Passages that the assistant was given:
+{contexts}
+
+Answer:
+{response}
+
+Show it if it answers this question and everything that it states is in the passages. Do not show it if it states
+something that they do not say or that they contradict, if it answers another question or speaks of another group of
+people, if it refuses although the passages hold the answer, or if it is empty or garbled. A refusal is right where the
+passages do not hold the answer.
+
+Give the reason first, then "yes" (show) or "no" (do not show), then how likely it is, from 0 to 100, that showing this
+answer would be right.""",
+        "ru": """Решите, можно ли показать ответ ассистента тому, кто задал вопрос.
+
+Вопрос:
+{question}
+
+Отрывки, данные ассистенту:
+{contexts}
+
+Ответ:
+{response}
+
+Показывайте, если он отвечает на этот вопрос и всё, что в нём утверждается, есть в отрывках. Не показывайте, если в нём
+есть то, чего отрывки не говорят или чему противоречат, если он отвечает на другой вопрос или говорит о других людях,
+если он отказывается отвечать, хотя ответ в отрывках есть, если он пуст или испорчен. Отказ верен там, где ответа в
+отрывках нет.
+
+Сначала причина (по-русски), затем латиницей "yes" (показать) или "no" (не показывать), затем вероятность от 0 до 100,
+что показать этот ответ было бы правильно.""",
+    },
+)
+
+
+@metric(source="the specification, section 9: the production judge's question", better=None, fields=FIELDS)
+@measured
+async def show_decision(sample: Sample, judge: Judge) -> Score:
+    """Whether a judge would show the answer to its user: 1.0 for yes, 0.0 for no.
+
+    `detail["score"]`: how likely showing it is right in the judge's own words, 0 to 1; the lexical judge's is the
+    support of the weakest sentence. An answer without a text is not shown, without a call. Contexts may be empty.
+    """
+    inquiry = Inquiry(sample, judge, "user_input")
+    if sample.response is not None and not sample.response.strip():
+        empty = sentence("The answer is empty: it is not shown; {value}.", value=0.0)
+        return inquiry.score(0.0, [empty], decision=Word.NO.value, score=0.0, said="")
+    inquiry = Inquiry(sample, judge, *FIELDS)
+    texts = {"question": sample.user_input or "", "contexts": inquiry.contexts, "response": sample.response or ""}
+    reply = await inquiry.ask(DECIDE, texts)
+    value = float(reply.show is Word.YES)
+    explanation = [
+        sentence("Show: {decision}, with a likelihood of {score}.", decision=reply.show.value,
+                 score=reply.likelihood / 100),
+        sentence("The judge says: {reason}", reason=reply.reason),
+    ]  # fmt: skip
+    return inquiry.score(value, explanation, decision=reply.show.value, score=reply.likelihood / 100, said=reply.reason)
