@@ -8,10 +8,11 @@ from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
 from ragbench.show.describing import DescribingViews
 from ragbench.show.judging import JudgedViews
+from ragbench.show.overseeing import OverseeingViews
 from ragbench.show.view import View
 
 
-class Page(ComparingViews, DescribingViews, CalibratingViews, JudgedViews):
+class Page(ComparingViews, DescribingViews, CalibratingViews, JudgedViews, OverseeingViews):
     """The page of a measurement in one language.
 
     primary: the metric that the answer sentence speaks of and that ranks the worst questions; by default what the

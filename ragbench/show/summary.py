@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -29,12 +30,16 @@ def key_metrics(material: Material) -> list[str]:
 
     A measurement can name its own in the fact `key_metrics`.
     """
-    wanted = [name for name in material.facts.get("key_metrics") or () if name in material.metrics]
-    if wanted:
-        return wanted[:KEY_METRICS]
-    last = {re.split(r"[@(]", metric)[0]: metric for metric in material.metrics}
-    named = [material.primary] if material.primary is not None else []
-    return list(dict.fromkeys([*named, *last.values()]))[:KEY_METRICS]
+    return leading(material.metrics, material.primary, material.facts.get("key_metrics"))
+
+
+def leading(metrics: Sequence[str], primary: str | None, named: Iterable[str] | None) -> list[str]:
+    """Of a page's metrics those that stand for it: the ones that it names itself, else as `key_metrics` says."""
+    wanted = [name for name in named or () if name in metrics]
+    if not wanted:
+        last = {re.split(r"[@(]", metric)[0]: metric for metric in metrics}
+        wanted = list(dict.fromkeys([*([primary] if primary is not None else []), *last.values()]))
+    return wanted[:KEY_METRICS]
 
 
 def _line(material: Material, metric: str) -> Markup:

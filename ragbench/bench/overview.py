@@ -1,0 +1,205 @@
+"""The overview: what the other notebooks of a run have measured, side by side, with the thresholds it is held to."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench import settings as configuration
+from ragbench.bench.session import BenchError, commit, kept, part, versions
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.settings import thresholds
+from ragbench.types import Comparison, Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "overview"
+CELLS = (
+    "page", "metric", "system", "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "verdict",
+    "difference", "difference_low", "difference_high", "p", "better", "excellent", "good", "bands",
+)  # fmt: skip
+BLAME = "blame"
+PAGE_FACTS = (
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "stand_ins",
+    "spent", "blame",
+)  # fmt: skip
+
+
+def overview(threshold_set: str = "", *, notebook: str = NAME) -> Measurement:
+    """All that the run has measured so far, by page, metric and system, as the extra table "cells" (CELLS).
+
+    threshold_set: which thresholds the numbers are held to; empty: as in ragbench.toml. Outside of a run the newest
+    run in the folder of reports is read. A cell's `bands` are the words of those that its interval reaches, worst
+    first, comma-separated; empty where the set says nothing of the metric on its scale, or there is no interval.
+    `verdict` and `difference` are the comparison's with the page's baseline, empty and NaN for the baseline itself.
+    The fact `pages` lists the pages in their order, with what their own facts say.
+    Raises BenchError where there is nothing to read, ValueError for a set that is not there.
+    """
+    return kept(notebook, lambda: over(_parts(notebook), threshold_set, notebook=notebook))
+
+
+def keep(run: Path, threshold_set: str = "") -> None:
+    """Keep the overview of a run that did not execute its notebook, for its index."""
+    folder = run / "parts" / NAME
+    found = _below(run / "parts", NAME)
+    if found and not (folder / "findings.json").is_file():
+        over(found, threshold_set).save(folder)
+
+
+def over(found: Mapping[str, Measurement], threshold_set: str = "", *, notebook: str = NAME) -> Measurement:
+    """The overview of measurements by name."""
+    import pandas as pd
+
+    known = configuration.load()
+    bands = thresholds.bands(known, threshold_set or None)
+    catalogue()
+    rows = [row for name in _ordered(found) for row in _cells(name, found[name], bands)]
+    facts = {
+        "pages": [_page(name, found[name], known) for name in _ordered(found)],
+        "threshold_set": threshold_set or known.threshold_set,
+        "systems": [],
+        "versions": versions(),
+        "commit": commit(),
+    }
+    return Measurement(
+        notebook,
+        facts,
+        _empty(SCORE_COLUMNS),
+        _empty(QUESTION_COLUMNS),
+        _empty(RETRIEVED_COLUMNS),
+        extra={"cells": pd.DataFrame(rows, columns=list(CELLS)).astype({"verdict": str, "note": str, "bands": str})},
+    )
+
+
+def _ordered(found: Mapping[str, Measurement]) -> list[str]:
+    """Tiers first, by number, then the other pages."""
+    return sorted(found, key=lambda name: (not name.startswith("tier"), name))
+
+
+def _parts(notebook: str) -> dict[str, Measurement]:
+    own = part(notebook)
+    folder = own.parent if own is not None else _newest()
+    found = _below(folder, notebook)
+    if not found:
+        raise BenchError("an overview needs pages that were measured before it: `ragbench run` executes it last")
+    return found
+
+
+def _newest() -> Path:
+    return configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
+
+
+def _below(folder: Path, without: str) -> dict[str, Measurement]:
+    places = sorted(path.parent for path in folder.glob("*/findings.json"))
+    return {place.name: Measurement.load(place) for place in places if place.name not in (without, NAME)}
+
+
+def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[str, Any]:
+    """What the overview says of a page beside its numbers."""
+    facts = {key: made.facts[key] for key in PAGE_FACTS if made.facts.get(key) not in (None, "", [], {})}
+    missing = sum(e.estimate.n_unmeasured for e in made.estimates)
+    wanted = sum(e.estimate.n + e.estimate.n_unmeasured for e in made.estimates)
+    return {
+        "name": name,
+        "heading": _heading(configuration.project_folder() / known.notebooks_folder / f"{name}.ipynb"),
+        "unmeasured": missing,
+        "wanted": wanted,
+        "systems": _systems(made),
+        "milliseconds": _latency(made),
+        "judging_seconds": _judging(made),
+        **facts,
+    }
+
+
+def _systems(made: Measurement) -> list[str]:
+    """The systems measured: the baseline first, the others as the facts list them."""
+    measured = list(dict.fromkeys(e.system for e in made.estimates))
+    named = [str(one["name"]) for one in made.facts.get("systems", ()) if isinstance(one, Mapping) and "name" in one]
+    ordered = list(dict.fromkeys([*(name for name in named if name in measured), *measured]))
+    return sorted(ordered, key=lambda name: name != made.facts.get("baseline"))
+
+
+def _heading(path: Path) -> str:
+    """The notebook's first line of Markdown, as it is written; empty where the notebook is not in its folder."""
+    if not path.is_file():
+        return ""
+    cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
+    texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return next((text.strip().split("\n\n", 1)[0] for text in texts if text.strip().startswith("# ")), "")
+
+
+def _latency(made: Measurement) -> dict[str, float]:
+    """Median milliseconds of an answer by system, as the page measured them."""
+    table = made.extra.get("quantiles")
+    if table is None or not len(table):
+        return {}
+    middle = table[table["probability"] == 0.5]
+    found: dict[str, float] = {}
+    for system, own in middle.groupby("system", sort=False):
+        whole = own[own["part"] == "both"] if "both" in set(own["part"]) else own
+        found[str(system)] = float(whole["value"].sum())
+    return found
+
+
+def _judging(made: Measurement) -> float | None:
+    """Seconds that the judges took in all, one call after the other; None where nobody judged or nothing was timed."""
+    table = made.extra.get("judgements")
+    if table is None or not len(table) or not table["seconds"].notna().any():
+        return None
+    return round(float(table["seconds"].sum()), 1)
+
+
+def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]) -> list[tuple[Any, ...]]:
+    compared = {(c.metric, c.comparison.challenger): c.comparison for c in made.comparisons}
+    return [
+        (
+            name,
+            e.metric,
+            e.system,
+            *_estimated(e.estimate),
+            *_compared(compared.get((e.metric, e.system))),
+            *_threshold(bands, e.metric, e.estimate, compared.get((e.metric, e.system))),
+        )
+        for e in made.estimates
+    ]
+
+
+def _estimated(e: Estimate) -> tuple[Any, ...]:
+    return (e.value, _number(e.low), _number(e.high), e.level, e.method, e.note, e.n, e.n_unmeasured)
+
+
+def _compared(c: Comparison | None) -> tuple[Any, ...]:
+    if c is None:
+        return ("", *[math.nan] * 4)
+    return (c.verdict.value, c.difference, c.low, c.high, c.p if c.p_adjusted is None else c.p_adjusted)
+
+
+def _threshold(
+    bands: Mapping[str, configuration.Band], label: str, e: Estimate, c: Comparison | None
+) -> tuple[Any, ...]:
+    """The direction that is good ("" where there is none), what is excellent and good, and the bands reached."""
+    try:
+        declared = parse(label)
+    except (ValueError, TypeError):
+        return (c.better if c is not None else "", math.nan, math.nan, "")
+    band = thresholds.band_of(bands, label, declared.bounds)
+    if band is None or declared.better is None:
+        return (declared.better or "", math.nan, math.nan, "")
+    reached = () if e.low is None or e.high is None or math.isnan(e.value) else band.spanned(e.low, e.high)
+    return (declared.better, _number(band.excellent), band.good, ",".join(reached))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _empty(columns: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
