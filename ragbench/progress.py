@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,8 +25,9 @@ class Progress:
         self.label = label
         self.total = total
         self.done = 0
+        self.note = ""
         self._path = folder / FILE if folder is not None else None
-        self._written = 0.0
+        self._written = self._said = 0.0
         self._bar: Any = None
 
     def __enter__(self) -> Progress:
@@ -51,6 +53,17 @@ class Progress:
             self._bar.update(more)
         self._write()
 
+    def say(self, words: Callable[[], str]) -> None:
+        """What else is to be known just now, shown beside the bar; `words` is asked only when it is drawn."""
+        now = time.monotonic()
+        if now - self._said < INTERVAL_SECONDS:
+            return
+        self._said = now
+        self.note = words()
+        if self._bar is not None:
+            self._bar.set_postfix_str(self.note)
+        self._write()
+
     def _write(self, force: bool = False) -> None:
         now = time.monotonic()
         if self._path is None or not (force or now - self._written >= INTERVAL_SECONDS):
@@ -58,6 +71,6 @@ class Progress:
         self._written = now
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_suffix(f".{os.getpid()}")
-        state = {"label": self.label, "done": self.done, "total": self.total}
+        state = {"label": self.label, "done": self.done, "total": self.total, "note": self.note}
         temporary.write_text(json.dumps(state), encoding="utf-8")
         temporary.replace(self._path)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
@@ -57,7 +57,8 @@ class Judged:
     scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
-    facts: `judges` (name, model, mode, stand_in of each), `aggregate`, `embedder`.
+    facts: `judges` (name, model, mode, stand_in of each; `usage` of the replies that the scores were made from, where
+    a model judged), `aggregate`, `embedder`.
     """
 
     scores: pd.DataFrame
@@ -91,17 +92,20 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             rule=rule,
             journal=journal,
             advance=progress,
+            on_change=scoring.live_line(progress),
         )
         found = llm.run(scoring.measure(samples, metrics, asked))
     facts = {
-        "judges": described(session, names),
+        "judges": described(session, names, found.usage),
         "aggregate": rule.label if len(names) > 1 else None,
         "embedder": embedder,
     }
     return Judged(_scores(found), judgements(found, names), facts)
 
 
-def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
+def described(
+    session: Session, names: Sequence[str], usage: Mapping[str, llm.Usage] | None = None
+) -> list[dict[str, Any]]:
     """The judges as a page's facts list them."""
     found: list[dict[str, Any]] = []
     for name in names:
@@ -109,7 +113,8 @@ def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
             found.append({"name": name, "stand_in": True})
             continue
         one = session.settings.judge(name)
-        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+        used = {"usage": asdict(usage[name])} if usage and name in usage else {}
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False, **used})
     return found
 
 

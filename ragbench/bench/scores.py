@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench import stats
 from ragbench.bench.findings import bounds
 from ragbench.language import translator
+from ragbench.llm import Usage
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
 from ragbench.types import Estimate, Sample, Score, Status
@@ -36,6 +37,7 @@ class Scores:
     """Scores of samples by metrics, with their estimates.
 
     level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
+    usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
     """
 
     rows: tuple[Row, ...]
@@ -43,6 +45,7 @@ class Scores:
     resamples: int = 10_000
     seed: int = 0
     language: str = "en"
+    usage: Mapping[str, Usage] = field(default_factory=dict)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:

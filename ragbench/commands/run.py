@@ -26,6 +26,7 @@ def run(
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
 ) -> None:
     """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
 
@@ -34,6 +35,7 @@ def run(
     - `ragbench run` measures the systems of ragbench.toml on its data set.
     - `ragbench run tier1_retrieval -d xquad-ru -p k=20` one tier, another data set, deeper rankings.
     - `ragbench run -l ru` pages in Russian.
+    - `ragbench run --plan` calls, tokens, cost and minutes of a run, and what the journal has of it; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed.
     """
@@ -44,9 +46,27 @@ def run(
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or _tiers()
+    if plan:
+        _plan(chosen, given, jobs, language or known.language)
+        return
     with _Bars() as bars:
         result = report.run(chosen, given, out, jobs=jobs, language=language or known.language, progress=bars.show)
     _conclude(result)
+
+
+def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str) -> None:
+    from ragbench import report, settings
+    from ragbench.commands import plans
+
+    with _Bars() as bars:
+        found = report.plan(notebooks, given, jobs=jobs, language=language, progress=bars.show)
+    plans.show(found.outlooks, settings.load().budget)
+    if found.silent:
+        typer.echo(f"Ask no model: {', '.join(found.silent)}.")
+    for name, line in found.failures.items():
+        typer.secho(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, fg="red")
+    if found.failures:
+        raise typer.Exit(1)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -61,7 +81,7 @@ def _tiers() -> list[str]:
 
     folder = settings.project_folder() / settings.load().notebooks_folder
     names = (path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
-    found = sorted(names, key=lambda name: (not name.startswith("tier"), name))
+    found = sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
     if not found:
         raise typer.BadParameter(f"there are no notebooks in {folder}; name one by its path", param_hint="NOTEBOOKS")
     return found
@@ -109,6 +129,10 @@ class _Bars:
                 typer.echo(f"{step.notebook} …", err=True)
         task = self._tasks[step.notebook]
         if step.work_total > 0:
-            self._bars.update(task, completed=step.work_done, total=step.work_total, work=step.label)
+            self._bars.update(task, completed=step.work_done, total=step.work_total, work=_work(step))
         elif step.total > 0:
             self._bars.update(task, completed=step.done, total=step.total, work="")
+
+
+def _work(step: Step) -> str:
+    return f"{step.label}: {step.note}" if step.note else step.label

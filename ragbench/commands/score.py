@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,6 +72,7 @@ def score(
     confidence: Annotated[float, typer.Option(help="Level of intervals.")] = 0.95,
     resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
@@ -79,10 +81,13 @@ def score(
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
-    from ragbench.bench.scoring import Asked, applicable, kept_replies, measure
+    from ragbench import settings
+    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
+    from ragbench.commands import plans
     from ragbench.datasets.samples import read_samples
     from ragbench.judge import Rule
-    from ragbench.llm import run
+    from ragbench.llm import Outlook, run
+    from ragbench.progress import Progress
 
     try:
         bounds = [Gate.read(text) for text in gates or ()]
@@ -94,9 +99,17 @@ def score(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     names = tuple(judges or ())
-    with kept_replies(names, chosen) as journal:
-        asked = Asked(names, embedder, language, rule, confidence, resamples, seed, journal)
+    outlooks: list[Outlook] = []
+    total = len(samples) * len(chosen) if sys.stderr.isatty() else 0
+    with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+        asked = Asked(
+            names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
+            outlooks.extend if plan else None,
+        )  # fmt: skip
         found = run(measure(samples, chosen, asked))
+    if plan:
+        plans.show(outlooks, settings.load().budget)
+        return
     to_screen = json_file is not None and str(json_file) == "-"
     if not to_screen:
         _print(found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
-from ragbench.llm import Budget, Client, Journal, Providers, Tally
+from ragbench.judge.plan import PlanningJudge
+from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience
 from ragbench.settings import Settings
 from ragbench.types import Judge
 
@@ -23,10 +25,14 @@ class OpenJudges:
     tally: Tally = field(default_factory=Tally)
     budget: Budget = field(default_factory=Budget)
 
+    def usage(self) -> dict[str, Usage]:
+        """What the replies used so far took, by the name of their judge; nothing of a judge without a model."""
+        return {judge.name: judge.client.usage for judge in self.judges if isinstance(judge, ModelJudge)}
+
     async def close(self) -> None:
         """Keep what was received, and let connections go."""
         for judge in self.judges:
-            if isinstance(judge, ModelJudge):
+            if isinstance(judge, ModelJudge | PlanningJudge):
                 await judge.close()
 
     async def __aenter__(self) -> OpenJudges:
@@ -61,3 +67,33 @@ def open_judges(
         client = Client(name, settings.judge(name), journal=journal, budget=budget, tally=tally, providers=providers)
         judges.append(ModelJudge(client, language=language or settings.language))
     return OpenJudges(tuple(judges), tally, budget)
+
+
+@dataclass
+class Rehearsed(OpenJudges):
+    """The judges of a dry run: what would be asked is in their outlooks."""
+
+    settings: Settings = field(default_factory=Settings)
+    journal: Journal | None = None
+
+    async def outlooks(self) -> list[Outlook]:
+        """One of each judge with a model, with what the journal knows of its calls."""
+        found = []
+        for judge in self.judges:
+            if isinstance(judge, PlanningJudge):
+                model = self.settings.judge(judge.name).model
+                found.append(judge.outlook(await asyncio.to_thread(experience, self.journal, judge.name, model)))
+        return found
+
+
+def rehearse_judges(
+    settings: Settings, names: Sequence[str] = (), *, journal: Journal | None = None, language: str | None = None
+) -> Rehearsed:
+    """The same judges for a dry run: they need no key, look up in the journal, and never ask."""
+    judges: list[Judge] = [
+        LexicalJudge()
+        if name == "lexical"
+        else PlanningJudge(name, settings.judge(name), journal, language or settings.language)
+        for name in names or sorted(settings.judges) or ["lexical"]
+    ]
+    return Rehearsed(tuple(judges), settings=settings, journal=journal)

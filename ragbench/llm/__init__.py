@@ -5,7 +5,9 @@ from ragbench.llm.endpoint import Keep, Kept, Received
 from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.journal import Entry, Journal, MemoryJournal
 from ragbench.llm.loop import run, submit
-from ragbench.llm.pricing import Budget, Price, Tally
+from ragbench.llm.planning import Experience, Outlook, Plan, experience
+from ragbench.llm.pricing import Budget, Price, Tally, Usage
+from ragbench.llm.rehearsal import Rehearsal
 from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
 __all__ = [
@@ -16,19 +18,25 @@ __all__ = [
     "Completion",
     "Decoding",
     "Entry",
+    "Experience",
     "Journal",
     "Keep",
     "Kept",
     "MemoryJournal",
     "ModelError",
+    "Outlook",
+    "Plan",
     "Price",
     "ProviderRefused",
     "ProviderUnreachable",
     "Providers",
     "Received",
+    "Rehearsal",
     "Request",
     "Tally",
+    "Usage",
     "estimate_tokens",
+    "experience",
     "key_of",
     "run",
     "submit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Limiter, Turns
-from ragbench.llm.pricing import Budget, Tally
+from ragbench.llm.pricing import Budget, Tally, Usage
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
 from ragbench.settings import ConfigurationError, JudgeSettings
@@ -36,6 +37,7 @@ class Completion:
     value: the checked object; for a request without shape the text. None exactly when `status` is not `ok`.
     seconds: the model's own time, all requests of this answer together, also when they came out of the journal.
     calls: requests that were sent and answered for it now; 0 if the journal had everything.
+    input_tokens, output_tokens: read and written by all of them together, as reported or estimated.
     """
 
     value: Any
@@ -45,6 +47,8 @@ class Completion:
     calls: int = 0
     cost: float = 0.0
     text: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class Providers:
@@ -82,6 +86,7 @@ class Client:
 
     settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally, providers:
     shared by all clients of a run. sender: instead of the endpoint of the settings, for those who send nothing.
+    role: what messages call it.
     Raises ConfigurationError if the key's variable is named and empty.
     """
 
@@ -95,26 +100,40 @@ class Client:
         tally: Tally | None = None,
         providers: Providers | None = None,
         sender: Sender | None = None,
+        role: str = "judge",
     ) -> None:
         self.name = name
         self.settings = settings
         self.tally = tally or Tally()
         self._ledger = Ledger(journal if journal is not None else MemoryJournal())
         self._sender: Sender = sender or Endpoint(
-            who=f"judge {name!r} ({settings.model} at {settings.base_url})",
+            who=f"{role} {name!r} ({settings.model} at {settings.base_url})",
             settings=settings,
-            key=_key(name, settings),
+            key=_key(f"{role} {name!r}", settings),
             limiter=(providers or Providers()).limiter(settings),
             budget=budget or Budget(),
             tally=self.tally,
         )
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
+        self._used: dict[str, tuple[int, int, float, bool]] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """Who is asked: part of every key, so two judges never share an answer."""
         return {"judge": self.name, "endpoint": self.settings.base_url, "model": self.settings.model}
+
+    @property
+    def usage(self) -> Usage:
+        """What the replies used so far took, paid for now or journaled before; equal questions count once."""
+        used = self._used.values()
+        return Usage(
+            replies=len(used),
+            input_tokens=sum(read for read, _, _, _ in used),
+            output_tokens=sum(written for _, written, _, _ in used),
+            cost=math.fsum(cost for _, _, cost, _ in used),
+            estimated=sum(estimated for _, _, _, estimated in used),
+        )
 
     def key(self, request: Request) -> str:
         """The request's key in the journal."""
@@ -180,6 +199,7 @@ class Client:
             self._flying[key] = flight
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
+        self._used[key] = (entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated)
         entries.append((entry, fresh and flight.claim()))
         return entry
 
@@ -270,16 +290,18 @@ def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, b
         calls=len(paid),
         cost=sum(entry.cost for entry in paid),
         text=entries[-1][0].text if entries else "",
+        input_tokens=sum(entry.input_tokens for entry, _ in entries),
+        output_tokens=sum(entry.output_tokens for entry, _ in entries),
     )
 
 
-def _key(name: str, settings: JudgeSettings) -> SecretStr | None:
+def _key(who: str, settings: JudgeSettings) -> SecretStr | None:
     if settings.key_variable is None:
         return None
     key = SecretStr(os.environ.get(settings.key_variable, "").strip())  # no traceback that shows variables shows it
     if not key:
         raise ConfigurationError(
-            f"judge {name!r} needs its key in the variable {settings.key_variable}, which is not set: "
+            f"{who} needs its key in the variable {settings.key_variable}, which is not set: "
             f"export {settings.key_variable}=…"
         )
     if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):

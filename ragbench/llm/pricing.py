@@ -36,6 +36,21 @@ class Amount:
         return Amount(self.calls - other.calls, self.tokens - other.tokens, self.money - other.money)
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the replies that a result was made from took: the same whether they were paid for now or came out of the
+    journal. Equal questions count once.
+
+    estimated: replies whose endpoint reported no tokens, so that they were estimated.
+    """
+
+    replies: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    estimated: int = 0
+
+
 @dataclass
 class Budget:
     """What one run may spend, all its models together; None is without limit.

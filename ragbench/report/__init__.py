@@ -1,6 +1,7 @@
 """Notebooks with parameters become executed notebooks, pages, and an index over the pages of a run."""
 
 from ragbench.report.parameters import ParameterError
+from ragbench.report.planning import Planned, plan
 from ragbench.report.run import RunResult, Step, find, render, run
 
-__all__ = ["ParameterError", "RunResult", "Step", "find", "render", "run"]
+__all__ = ["ParameterError", "Planned", "RunResult", "Step", "find", "plan", "render", "run"]

@@ -37,18 +37,20 @@ def execute(
     folder: Path,
     workplace: Path,
     advance: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Failure | None:
     """Execute the cells of `notebook` in place; the notebook keeps what was done until a cell failed.
 
     folder: where the notebook's code stores what it measured; it is named to it by RAGBENCH_RUN_FOLDER.
     workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
+    environment: variables of the notebook's process besides those of this one.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ragbench-", ignore_cleanup_errors=True) as private:
-        manager = _manager(Path(private), {RUN_FOLDER: str(folder.resolve())})
+        manager = _manager(Path(private), {**(environment or {}), RUN_FOLDER: str(folder.resolve())})
         try:
             _papermill(notebook, manager, workplace, advance)
         except PapermillExecutionError as error:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings
+from ragbench.bench.overview import NAME as OVERVIEW
+from ragbench.bench.overview import keep as keep_overview
 from ragbench.report import execute, files, index, pages, parameters, results, secrets
 
 FORMAT = 1
@@ -21,7 +23,10 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Step:
-    """How far a notebook is: code cells done of those there are, and inside the current cell the work it reports."""
+    """How far a notebook is: code cells done of those there are, and inside the current cell the work it reports.
+
+    note: what the work says of itself besides, such as calls in flight, failures, cost and time left.
+    """
 
     notebook: str
     done: int
@@ -30,6 +35,7 @@ class Step:
     work_done: int = 0
     work_total: int = 0
     failed: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,22 +80,15 @@ def run(
     that is not there; nothing has been written then. An interrupted run stays as `<run>.partial`.
     """
     known = settings.load()
-    paths = [find(notebook) for notebook in notebooks]
-    _refuse_twice(paths)
-    sources = {path.stem: _read(path) for path in paths}
     wanted = dict(given or {})
-    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
-    if language is not None and any("language" in names for names in defaults.values()):
-        wanted.setdefault("language", language)
-    values = parameters.chosen(wanted, defaults)
-    for name, notebook in sources.items():
-        parameters.inject(notebook, values[name])
+    sources, defaults, values = prepared(notebooks, wanted, language)
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
-    work = _Work(folder, progress)
+    work = Work(folder, progress)
     with _interruptible(folder):
         failures = work.all(sources, jobs)
+        keep_overview(folder)
     described = [
         {
             "name": name,
@@ -128,6 +127,25 @@ def run(
         _draw(folder, manifest)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     return RunResult(files.finish(folder), failed)
+
+
+def prepared(
+    notebooks: Sequence[Path | str], wanted: dict[str, Any], language: str | None
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Notebooks by name with their parameters put in, their defaults, and the values that differ; see `run`.
+
+    wanted: gets the language, where a notebook has such a parameter and none was asked for.
+    """
+    paths = [find(notebook) for notebook in notebooks]
+    _refuse_twice(paths)
+    sources = {path.stem: _read(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
+    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in defaults.values()):
+        wanted.setdefault("language", language)
+    values = parameters.chosen(wanted, defaults)
+    for name, notebook in sources.items():
+        parameters.inject(notebook, values[name])
+    return sources, defaults, values
 
 
 def render(folder: Path, *, language: str | None = None) -> Path:
@@ -178,16 +196,22 @@ def find(notebook: Path | str) -> Path:
     raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
 
 
-class _Work:
-    """Executes the notebooks of a run, some at a time."""
+class Work:
+    """Executes the notebooks of a run, some at a time; `environment`: variables of their processes."""
 
-    def __init__(self, folder: Path, progress: Report | None) -> None:
+    def __init__(self, folder: Path, progress: Report | None, environment: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._progress = progress
+        self._environment = environment
         self._lock = threading.Lock()
 
     def all(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
-        """The failures by notebook, each as the line that says why."""
+        """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
+        parts = {name: notebook for name, notebook in notebooks.items() if name != OVERVIEW}
+        last = {name: notebook for name, notebook in notebooks.items() if name == OVERVIEW}
+        return {**self._together(parts, jobs), **self._together(last, jobs)}
+
+    def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
         with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:
             tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
             try:
@@ -204,9 +228,14 @@ class _Work:
         def advance(done: int, total: int) -> None:
             self._tell(Step(name, done, total))
 
-        with _watched(part / "progress.json", lambda words: self._tell(Step(name, -1, -1, *words))):
+        with _watched(part / "progress.json", lambda state: self._tell(Step(name, -1, -1, **state))):
             failure = execute.execute(
-                notebook, name=name, folder=self._folder, workplace=settings.project_folder(), advance=advance
+                notebook,
+                name=name,
+                folder=self._folder,
+                workplace=settings.project_folder(),
+                advance=advance,
+                environment=self._environment,
             )
         if failure is not None:
             self._tell(Step(name, -1, -1, failed=True))
@@ -219,7 +248,7 @@ class _Work:
 
 
 @contextlib.contextmanager
-def _watched(path: Path, tell: Callable[[tuple[str, int, int]], None]) -> Iterator[None]:
+def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[None]:
     """Pass on what a notebook's code reports of its long work, while it works."""
     ended = threading.Event()
 
@@ -228,7 +257,8 @@ def _watched(path: Path, tell: Callable[[tuple[str, int, int]], None]) -> Iterat
         while not ended.wait(0.25):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 state = json.loads(path.read_text(encoding="utf-8"))
-                words = (str(state["label"]), int(state["done"]), int(state["total"]))
+                words: dict[str, Any] = {"label": str(state["label"]), "note": str(state.get("note", ""))}
+                words |= {"work_done": int(state["done"]), "work_total": int(state["total"])}
                 if words != last:
                     last = words
                     tell(words)

@@ -1,0 +1,73 @@
+"""The table of `--plan`: what models would be asked, and what that would take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.llm import Outlook, Plan
+    from ragbench.settings import BudgetSettings
+
+COLUMNS = ("calls", "in the journal", "tokens read", "tokens written", "cost", "at most", "minutes")
+
+
+def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
+    """Print one line a model, their sum, and what of it is assumed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ragbench.llm import planning
+
+    if not outlooks:
+        typer.echo("no model would be asked: no call, no cost")
+        return
+    plans = [one.plan() for one in outlooks]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("judge", "model"):
+        table.add_column(title, no_wrap=True)
+    for title in COLUMNS:
+        table.add_column(title, justify="right", no_wrap=True)
+    for one, plan in zip(outlooks, plans, strict=True):
+        table.add_row(plan.judge, one.settings.model, *_numbers([plan], plan.minutes))
+    if len(plans) > 1:
+        table.add_row("all", "", *_numbers(plans, planning.minutes(outlooks)), style="bold")
+    console = Console()
+    (console if console.is_terminal else Console(width=160)).print(table)
+    for line in _remarks(plans, budget):
+        typer.echo(line)
+
+
+def _numbers(plans: Sequence[Plan], minutes: float) -> list[str]:
+    counts = ("calls", "journaled", "input_tokens", "output_tokens")
+    whole = [f"{sum(getattr(plan, name) for plan in plans):,}" for name in counts]
+    money = [sum(plan.money for plan in plans), sum(plan.money_at_most for plan in plans)]
+    return [*whole, *(f"{amount:,.4f}" for amount in money), f"{minutes:,.1f}"]
+
+
+def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
+    from ragbench.llm.planning import SECONDS_A_CALL, SHARE_WRITTEN
+
+    said = ["No call was made. Tokens are estimated; later questions are counted by what the lexical judge answers."]
+    if guessed := [plan.judge for plan in plans if plan.guessed]:
+        assumed = f"{SECONDS_A_CALL:g} s a call and {SHARE_WRITTEN:.0%} of max_tokens written are assumed"
+        said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}.")
+    said += [
+        f"{plan.judge}: {plan.unknown} answers have no stand-in; the questions that follow from them are not counted."
+        for plan in plans
+        if plan.unknown
+    ]
+    limits = (
+        ("calls", sum(plan.calls for plan in plans), budget.calls),
+        ("tokens", sum(plan.input_tokens + plan.output_tokens for plan in plans), budget.tokens),
+        ("money", sum(plan.money for plan in plans), budget.money),
+    )
+    said += [
+        f"The budget will not do: {name} = {limit:g} in [budget], {needed:g} expected. The run would stop there, and "
+        "go on once it is raised."
+        for name, needed, limit in limits
+        if limit is not None and needed > limit
+    ]
+    return said

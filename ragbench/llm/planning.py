@@ -1,0 +1,202 @@
+"""What a run's calls will take, before they cost anything: outlooks of single models, and their sums.
+
+A process whose variable RAGBENCH_PLAN names a folder makes no call: it leaves there what it would have asked, as far
+as the journal has not the answer. How to take part: `ragbench.llm.rehearsal`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from ragbench.llm.journal import Journal
+from ragbench.llm.pricing import Price
+from ragbench.settings import JudgeSettings
+
+PLAN_FOLDER = "RAGBENCH_PLAN"
+"""The variable that names the folder in which a process that only plans leaves what it met."""
+SECONDS_A_CALL = 2.0
+"""Assumed where the journal knows none of this model's calls."""
+SHARE_WRITTEN = 0.25
+"""The share of `max_tokens` that a reply is assumed to have, where the journal knows none of this model's."""
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What the journal knows of a model's calls: means of seconds and of tokens written; None if nothing."""
+
+    seconds: float | None = None
+    output_tokens: float | None = None
+
+
+class Size(Protocol):
+    """What one model's share of a journal holds; see `ragbench.store.journal.JournalSize`."""
+
+    @property
+    def judge(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def replies(self) -> int: ...
+    @property
+    def output_tokens(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A journal that can say what it holds."""
+
+    def sizes(self) -> Sequence[Size]: ...
+
+
+def experience(journal: Journal | Iterable[Size] | None, name: str, model: str) -> Experience:
+    """What a journal, or its sizes, tells of the calls of one model under one name."""
+    sizes: Any = journal.sizes() if isinstance(journal, Sized) else journal
+    for size in sizes if isinstance(sizes, Iterable) else ():
+        if (size.judge, size.model) == (name, model) and size.replies:
+            return Experience(size.seconds / size.replies, size.output_tokens / size.replies)
+    return Experience()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one model's share of a run will take, about.
+
+    calls: to be paid for; journaled: replies that the journal has. money and output_tokens are expected values,
+    money_at_most holds if every reply has its full length. minutes: at the model's concurrency and its provider's
+    rates. guessed: whether seconds or tokens are assumptions, for want of experience. unknown: calls whose number
+    cannot be known, because they depend on an answer for which there is no stand-in.
+    """
+
+    judge: str
+    calls: int
+    journaled: int
+    input_tokens: int
+    output_tokens: int
+    money: float
+    money_at_most: float
+    minutes: float
+    guessed: bool
+    unknown: int = 0
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What one model would be asked; outlooks of the same model add up (`|`), and equal questions count once.
+
+    missing: journal key → (tokens read, most tokens written) of every call to be paid for. journaled: the keys that
+    the journal has. unknown: see `Plan`.
+    """
+
+    name: str
+    settings: JudgeSettings
+    missing: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    journaled: frozenset[str] = frozenset()
+    unknown: int = 0
+    experience: Experience = Experience()
+
+    def __or__(self, other: Outlook) -> Outlook:
+        return replace(
+            self,
+            missing={**self.missing, **other.missing},
+            journaled=self.journaled | other.journaled,
+            unknown=self.unknown + other.unknown,
+        )
+
+    @property
+    def provider(self) -> tuple[str, str | None]:
+        """Those with the same one wait in one line."""
+        return str(self.settings.base_url), self.settings.key_variable
+
+    def plan(self) -> Plan:
+        """The numbers of it."""
+        known = self.experience
+        calls = len(self.missing)
+        read = sum(tokens for tokens, _ in self.missing.values())
+        longest = sum(tokens for _, tokens in self.missing.values())
+        written = calls * known.output_tokens if known.output_tokens is not None else longest * SHARE_WRITTEN
+        price = Price(self.settings.input_price, self.settings.output_price)
+        return Plan(
+            judge=self.name,
+            calls=calls,
+            journaled=len(self.journaled),
+            input_tokens=read,
+            output_tokens=round(written),
+            money=price.of(read, written),
+            money_at_most=price.of(read, longest),
+            minutes=self._minutes(calls, read + written, known.seconds or SECONDS_A_CALL),
+            guessed=calls > 0 and (known.seconds is None or known.output_tokens is None),
+            unknown=self.unknown,
+        )
+
+    def _minutes(self, calls: int, tokens: float, seconds: float) -> float:
+        limits = [calls * seconds / self.settings.concurrency / 60]
+        if self.settings.requests_per_minute:
+            limits.append(calls / self.settings.requests_per_minute)
+        if self.settings.tokens_per_minute:
+            limits.append(tokens / self.settings.tokens_per_minute)
+        return max(limits)
+
+
+def folder() -> Path | None:
+    """Where this process leaves its outlooks; None where calls are to be made."""
+    named = os.environ.get(PLAN_FOLDER)
+    return Path(named) if named else None
+
+
+def keep(outlooks: Iterable[Outlook]) -> None:
+    """Leave outlooks in `folder()`, for the process that adds them up with `kept`."""
+    place = folder()
+    assert place is not None, f"{PLAN_FOLDER} names no folder"
+    lines = [
+        {
+            "name": one.name,
+            "settings": one.settings.model_copy(update={"provider": None}).model_dump(mode="json"),
+            "missing": one.missing,
+            "journaled": sorted(one.journaled),
+            "unknown": one.unknown,
+            "seconds": one.experience.seconds,
+            "output_tokens": one.experience.output_tokens,
+        }
+        for one in outlooks
+    ]
+    place.mkdir(parents=True, exist_ok=True)
+    partial = place / f"{secrets.token_hex(8)}.part"
+    partial.write_text(json.dumps(lines), encoding="utf-8")
+    partial.replace(partial.with_suffix(".json"))
+
+
+def kept(place: Path) -> list[Outlook]:
+    """The outlooks that processes left in a folder, added up, one a model, by name."""
+    found = []
+    for path in sorted(place.glob("*.json")):
+        for line in json.loads(path.read_text(encoding="utf-8")):
+            missing = {key: (int(read), int(longest)) for key, (read, longest) in line["missing"].items()}
+            known = Experience(line["seconds"], line["output_tokens"])
+            settings = JudgeSettings.model_validate(line["settings"])
+            found.append(Outlook(line["name"], settings, missing, frozenset(line["journaled"]), line["unknown"], known))
+    return together(found)
+
+
+def together(outlooks: Iterable[Outlook]) -> list[Outlook]:
+    """Outlooks added up, one a model, by name."""
+    whole: dict[tuple[str, str], Outlook] = {}
+    for one in outlooks:
+        place = (one.name, json.dumps(one.settings.model_dump(mode="json"), sort_keys=True))
+        whole[place] = whole[place] | one if place in whole else one
+    return [whole[place] for place in sorted(whole)]
+
+
+def minutes(outlooks: Sequence[Outlook]) -> float:
+    """How long all of them take together: models of one provider share its line, providers work side by side."""
+    lines: dict[tuple[str, str | None], float] = {}
+    for one in outlooks:
+        lines[one.provider] = lines.get(one.provider, 0.0) + one.plan().minutes
+    return max(lines.values(), default=0.0)

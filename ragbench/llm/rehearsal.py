@@ -1,0 +1,83 @@
+"""Clients that look up and never send: how whoever calls a model takes part in a plan (`ragbench run --plan`).
+
+if planning.folder() is not None:
+    rehearsal = Rehearsal(name, settings, journal)      # instead of Client(name, settings, journal=journal)
+    completion = await rehearsal.client.complete(request)
+    ...                                                 # if Rehearsal.is_missing(completion): a stand-in's answer
+    planning.keep([rehearsal.outlook(planning.experience(journal, name, settings.model))])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragbench.llm.client import Client, Completion
+from ragbench.llm.endpoint import Keep, Kept
+from ragbench.llm.errors import CallFailed
+from ragbench.llm.journal import Journal, Row
+from ragbench.llm.planning import Experience, Outlook
+from ragbench.llm.pricing import Tally
+from ragbench.llm.request import Request, estimate_tokens
+from ragbench.settings import JudgeSettings
+from ragbench.types import Status
+
+_MISSING = "planned, not asked"
+
+
+class Rehearsal:
+    """One model's client that looks up in the journal and never sends; it needs no key.
+
+    Close `client` at the end, on the event loop that it was used on.
+    """
+
+    def __init__(self, name: str, settings: JudgeSettings, journal: Journal | None = None) -> None:
+        self._missing: dict[str, tuple[int, int]] = {}
+        self._watched = _Watched(journal) if journal is not None else None
+        keyless = settings.model_copy(update={"key_variable": None})
+        self.name, self.settings = name, settings
+        self.client = Client(name, keyless, journal=self._watched, tally=Tally(), sender=_Sender(self))
+
+    @staticmethod
+    def is_missing(completion: Completion) -> bool:
+        """Whether the call would have been sent; go on with a stand-in's answer, so that what follows counts too."""
+        return completion.status is Status.JUDGE_ERROR and completion.reason == _MISSING
+
+    def outlook(self, known: Experience | None = None, unknown: int = 0) -> Outlook:
+        """What was asked so far."""
+        journaled = frozenset(self._watched.found if self._watched is not None else ())
+        return Outlook(self.name, self.settings, dict(self._missing), journaled, unknown, known or Experience())
+
+    def note(self, request: Request) -> None:
+        """Count a request that would have been sent, once."""
+        read = sum(estimate_tokens(text) for _, text in request.messages)
+        self._missing[self.client.key(request)] = (read, request.decoding.max_tokens)
+
+
+class _Sender:
+    """Sends nothing."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
+        self._rehearsal.note(request)
+        raise CallFailed(Status.JUDGE_ERROR, _MISSING)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Watched:
+    """A journal that remembers what it was found to have."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.found: set[str] = set()
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        rows = self._journal.find(keys)
+        self.found.update(rows)
+        return rows
+
+    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        raise RuntimeError("a plan receives no reply")
