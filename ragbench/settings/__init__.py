@@ -140,11 +140,12 @@ class Settings(BaseSettings):
                 )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        models = [("judges", self.judges), ("generators", self.generators)]
-        for table, name, one in [(table, name, one) for table, ones in models for name, one in ones.items()]:
-            if one.provider is not None and one.provider not in self.providers:
+        judges = [("judges", name, one.provider) for name, one in self.judges.items()]
+        generators = [("generators", name, one.provider) for name, one in self.generators.items()]
+        for table, name, provider in judges + generators:
+            if provider is not None and provider not in self.providers:
                 raise ValueError(
-                    f"{table}.{name}.provider = {one.provider!r}: there is no such table; "
+                    f"{table}.{name}.provider = {provider!r}: there is no such table; "
                     f"providers are {', '.join(sorted(self.providers)) or 'none'}"
                 )
         thresholds.bands(self)  # refuses the name of a set that there is not

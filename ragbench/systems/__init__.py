@@ -1,13 +1,27 @@
-"""Retrieval systems under test: configured parts, your Python callable, or logged results."""
+"""Systems under test (configured parts, your Python callable, logged results), and who writes their answers."""
 
 from __future__ import annotations
 
 from ragbench.datasets import Dataset
+from ragbench.llm import Budget, Journal
 from ragbench.settings import Settings
 from ragbench.store import Store
+from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
 from ragbench.systems.retrieval import Retrieval, RetrievalError, System
 
-__all__ = ["Retrieval", "RetrievalError", "System", "make"]
+__all__ = [
+    "Generation",
+    "GenerationError",
+    "Generator",
+    "Retrieval",
+    "RetrievalError",
+    "Shown",
+    "System",
+    "Task",
+    "make",
+    "make_generator",
+    "within",
+]
 
 
 def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> System:
@@ -30,3 +44,25 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> Syste
 
     assert one.results is not None, "settings let exactly one kind through"
     return LoggedSystem(name, one.results, dataset)
+
+
+def make_generator(
+    name: str, settings: Settings, *, journal: Journal | None = None, budget: Budget | None = None
+) -> Generator:
+    """The generator of the table `[generators.NAME]`.
+
+    journal: where paid replies are kept; None keeps them for this call. budget: shared by those who spend together.
+    Raises ConfigurationError for a name that is not there, GenerationError for a part of it that is not.
+    """
+    one = settings.generator(name)
+    if one.kind == "openai":
+        from ragbench.systems.chat import ChatGenerator
+
+        return ChatGenerator(name, one, journal=journal, budget=budget, language=settings.language)
+    if one.kind == "callable":
+        from ragbench.systems.writer import FunctionGenerator
+
+        return FunctionGenerator(name, one)
+    from ragbench.systems.extractive import ExtractiveGenerator
+
+    return ExtractiveGenerator(name, one)

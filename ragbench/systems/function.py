@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ragbench.datasets import Dataset
-from ragbench.settings import project_folder
+from ragbench.systems.callables import awaited, find
+from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
 from ragbench.types import Hit, Question
@@ -25,6 +24,7 @@ SHOWN_CHARACTERS = 300  # of one error
 class FunctionSystem:
     """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine.
 
+    A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
     The module is looked for beside ragbench.toml first. A question at which it raises is kept as an error and has no
     hits; when every question fails, nothing was measured, and that is an error as a whole.
     """
@@ -33,7 +33,10 @@ class FunctionSystem:
 
     def __init__(self, name: str, path: str, dataset: Dataset) -> None:
         self.name, self.path, self.dataset = name, path, dataset
-        self._function = _find(name, path)
+        try:
+            self._function = find(path, "(question, k)")
+        except ValueError as error:
+            raise RetrievalError(f"systems.{name}.callable = {path!r}: {error}") from error
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -46,6 +49,7 @@ class FunctionSystem:
         reader = ItemReader(self.dataset.chunks)
         hits: list[list[Hit]] = []
         errors: dict[str, str] = {}
+        answers: dict[str, tuple[Generation, ...]] = {}
         milliseconds = np.zeros(len(questions))
         if progress is not None:
             progress(len(self.dataset.chunks))
@@ -54,6 +58,10 @@ class FunctionSystem:
             try:
                 answer = self._ask(question.text, k)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
+                if isinstance(answer, Mapping) and "answer" in answer:
+                    taken = milliseconds[place] / 1000
+                    answers[question.id] = (Generation.of(answer["answer"], self.path, seconds=taken),)
+                    answer = answer.get("retrieved", ())
                 hits.append(reader.hits(answer, k))
             except Exception as error:
                 milliseconds[place] = np.nan
@@ -67,32 +75,8 @@ class FunctionSystem:
         facts = {**self.description, **reader.facts()}
         if errors:
             facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
-        return Retrieval(hits, search_ms=milliseconds, errors=errors, facts=facts)
+        return Retrieval(hits, search_ms=milliseconds, errors=errors, facts=facts, answers=answers)
 
     def _ask(self, text: str, k: int) -> Any:
         answer = self._function(text, k)
-        return asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer
-
-
-async def _awaited(answer: Any) -> Any:
-    return await answer
-
-
-def _find(name: str, path: str) -> Callable[[str, int], Any]:
-    module_name, _, function_name = path.partition(":")
-    place = f"systems.{name}.callable = {path!r}"
-    folder = str(project_folder())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:
-        raise RetrievalError(f"{place}: {module_name} cannot be imported: {type(error).__name__}: {error}") from error
-    for part in function_name.split("."):
-        if not hasattr(found, part):
-            offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
-            raise RetrievalError(f"{place}: there is no {part}; there are {', '.join(offered) or 'no functions'}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise RetrievalError(f"{place}: that is a {type(found).__name__}, not a function of (question, k)")
-    return found
+        return asyncio.run(awaited(answer)) if inspect.isawaitable(answer) else answer

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ from ragbench import trec
 from ragbench.datasets import Dataset, DatasetError
 from ragbench.datasets.files import parse_json, read_lines, read_text
 from ragbench.settings import project_folder
+from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
 from ragbench.types import Question
 
 SHOWN = 5  # question ids that are named
-LINE = '{"id": question id, "retrieved": [chunk id, …]}'
+ANSWERS = ("answer", "answers")
+LINE = '{"id": question id, "retrieved": [chunk id, …]}, with an "answer" at will'
 
 
 class LoggedSystem:
@@ -24,6 +28,9 @@ class LoggedSystem:
     .jsonl: an object a line, `{"id": …, "retrieved": […]}`. .json: a list of such objects, or one object from question
     id to list, or to an object from chunk id to score. Anything else: a TREC run, its order by score, equal scores in
     the file's order. Each may be gzipped. Items are read by `ItemReader`.
+
+    An object may also hold the "answer" that the system gave, or its "answers" to the same question asked repeatedly,
+    and "latency_ms" (a number, or one for each answer); one with an answer may leave "retrieved" out.
     """
 
     is_stand_in = False
@@ -34,11 +41,13 @@ class LoggedSystem:
         self._shown = path.name if path.is_absolute() else str(path)
         place = f"systems.{name}.results = {self._shown!r}"
         try:
-            self._lists = _read(self.path)
+            lines = _read(self.path)
         except FileNotFoundError:
             raise RetrievalError(f"{place}: there is no such file") from None
         except (DatasetError, trec.TrecError) as error:
             raise RetrievalError(f"{place}: {error}") from None
+        self._lists = {identifier: line.retrieved for identifier, line in lines.items()}
+        self._answers = {identifier: line.answers for identifier, line in lines.items() if line.answers}
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -72,10 +81,19 @@ class LoggedSystem:
             facts |= {"unknown_questions": len(strangers), "unknown_questions_first": sorted(strangers)[:SHOWN]}
         if errors:
             facts |= {"missing_questions": len(errors), "missing_questions_first": sorted(errors)[:SHOWN]}
-        return Retrieval(hits, errors=errors, facts=facts)
+        answers = {q.id: self._answers[q.id] for q in questions if q.id in self._answers}
+        return Retrieval(hits, errors=errors, facts=facts, answers=answers)
 
 
-def _read(path: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Line:
+    """What was logged of one question."""
+
+    retrieved: Any
+    answers: tuple[Generation, ...] = ()
+
+
+def _read(path: Path) -> dict[str, _Line]:
     endings = [ending.lower() for ending in path.suffixes]
     if ".jsonl" in endings:
         rows = ((f"{path.name}, line {number}", item) for number, item in read_lines(path))
@@ -85,22 +103,43 @@ def _read(path: Path) -> dict[str, Any]:
         if isinstance(content, list):
             return dict(_unique((f"{path.name}, item {n}", item) for n, item in enumerate(content, 1)))
         if isinstance(content, dict):
-            return dict(content)
+            return {str(name): _Line(retrieved) for name, retrieved in content.items()}
         raise DatasetError(f"{path.name}: a list of {LINE} is expected, or an object from question id to list")
     run = trec.read_run(path)
-    return {query: list(zip(*trec.listed_order(retrieved), strict=True)) for query, retrieved in run.queries.items()}
+    return {
+        query: _Line(list(zip(*trec.listed_order(retrieved), strict=True))) for query, retrieved in run.queries.items()
+    }
 
 
-def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, _Line]]:
     seen = set()
     for place, item in rows:
-        if not isinstance(item, dict) or "id" not in item or "retrieved" not in item:
+        if not isinstance(item, dict) or "id" not in item or not item.keys() & {"retrieved", *ANSWERS}:
             raise DatasetError(f"{place}: expected {LINE}")
         name = str(item["id"])
         if name in seen:
             raise DatasetError(f"{place}: question {name} stands twice; keep one list a question")
         seen.add(name)
-        yield name, item["retrieved"]
+        yield name, _Line(item.get("retrieved", ()), _answers(item, place))
+
+
+def _answers(item: Mapping[str, Any], place: str) -> tuple[Generation, ...]:
+    """The answers of one line, each with its latency where that is known."""
+    if not item.keys() & set(ANSWERS):
+        return ()
+    texts = item["answers"] if "answers" in item else [item["answer"]]
+    if not isinstance(texts, list) or not texts:
+        raise DatasetError(f"{place}: answers = {texts!r:.80}: a list of texts is expected")
+    taken = item.get("latency_ms")
+    taken = taken if isinstance(taken, list) else [taken] * len(texts)
+    if len(taken) != len(texts) or not all(_is_duration(one) for one in taken):
+        raise DatasetError(f"{place}: latency_ms is a number from 0, or a list of one for each of the answers")
+    seconds = [None if one is None else one / 1000 for one in taken]
+    return tuple(Generation.of(text, "the log", seconds=one) for text, one in zip(texts, seconds, strict=True))
+
+
+def _is_duration(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf)
 
 
 def _some(names: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ragbench.systems.generation import Generation
 from ragbench.types import Array, Hit, Question
 
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
@@ -23,6 +24,7 @@ class Retrieval:
     embed_ms, search_ms: (questions,) milliseconds a question; work done for many at once is divided evenly. None
         where the system did not do that work now (logged results), or does both in one (your callable: search_ms).
     errors: question id → why it has no hits, for questions that failed.
+    answers: question id → what a system that answers by itself gave, once for every repeat there is.
     facts: JSON values for the page and the manifest: embedder, index, recall against exact search, counts.
     """
 
@@ -31,6 +33,7 @@ class Retrieval:
     search_ms: Array | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, tuple[Generation, ...]] = field(default_factory=dict)
     is_stand_in: bool = False
 
 

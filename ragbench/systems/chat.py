@@ -1,0 +1,113 @@
+"""Answers of a language model behind any OpenAI-compatible endpoint, through the journal like a judge's replies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragbench import llm
+from ragbench.judge import words
+from ragbench.judge.waves import gather
+from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Request
+from ragbench.settings import GeneratorSettings, JudgeSettings
+from ragbench.systems import templates
+from ragbench.systems.generation import Generation, Progress, Task
+from ragbench.types import Status
+
+PROMPT = "answer"
+
+
+class ChatGenerator:
+    """One model with its prompt. Equal questions with equal contexts are paid for once, ever; a repeat asks anew.
+
+    settings: with the provider's filled in. journal: where paid replies are kept; None: in memory. language: of the
+    built-in prompt where neither the settings nor the question name one of those that it is written in.
+    Raises GenerationError for a prompt file that is not there or lacks a slot.
+    """
+
+    is_stand_in = False
+    keeps_readings = True
+
+    def __init__(
+        self,
+        name: str,
+        settings: GeneratorSettings,
+        *,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+        language: str = "en",
+    ) -> None:
+        self.name, self.settings = name, settings
+        self._journal, self._budget, self._language = journal, budget, language
+        self._own = None if settings.prompt is None else templates.read(name, settings.prompt)
+
+    @property
+    def max_context_characters(self) -> int | None:
+        return self.settings.max_context_characters
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        settings = self.settings
+        known = settings.model_dump(
+            include={"model", "base_url", "temperature", "top_p", "max_tokens", "seed", "language"}, exclude_none=True
+        )
+        prompt = "built-in" if self._own is None else hashlib.sha256(self._own.encode()).hexdigest()[:12]
+        limit = settings.max_context_characters
+        return {"kind": "openai", **known, "prompt": prompt, "max_context_characters": limit}
+
+    def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
+        """All at once, as many in flight as the endpoint allows; each reply is in the journal before it is used."""
+        return llm.run(self._all(tasks, progress))
+
+    def request(self, task: Task) -> Request:
+        """What is sent: one message, the prompt with its slots filled."""
+        question = task.question
+        language = self._spoken(question.text, question.language)
+        template = self._own if self._own is not None else templates.BUILT_IN[language]
+        text = templates.fill(template, question.text, [chunk.text for chunk in task.contexts], language)
+        settings = self.settings
+        return Request(
+            messages=(("user", text),),
+            prompt=PROMPT,
+            version=templates.VERSION,
+            decoding=Decoding(settings.temperature, settings.top_p, settings.max_tokens, settings.seed),
+            repeat=task.repeat,
+        )
+
+    def _spoken(self, text: str, language: str | None) -> str:
+        wanted = self.settings.language or language or words.language_of(text, self._language)
+        return wanted if wanted in templates.BUILT_IN else "en"
+
+    async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
+        client = Client(
+            self.name, _endpoint(self.settings), journal=self._journal, budget=self._budget, role="generator"
+        )
+
+        async def one(task: Task) -> Generation:
+            completion = await client.complete(lambda: self.request(task))
+            if progress is not None:
+                progress(1)
+            return _generation(completion)
+
+        try:
+            return await gather([one(task) for task in tasks])
+        finally:
+            await client.close()
+
+
+def _generation(completion: Completion) -> Generation:
+    used = {
+        "seconds": completion.seconds,
+        "input_tokens": completion.input_tokens,
+        "output_tokens": completion.output_tokens,
+    }
+    if completion.status is not Status.OK:
+        return Generation.failed(completion.status, completion.reason, **used)
+    return Generation.of(completion.value, "the model", **used)
+
+
+def _endpoint(settings: GeneratorSettings) -> JudgeSettings:
+    """The settings as a client takes them: those that a judge and a generator have in common."""
+    shared = set(JudgeSettings.model_fields) & set(GeneratorSettings.model_fields) - {"provider"}
+    return JudgeSettings(**settings.model_dump(include=shared))

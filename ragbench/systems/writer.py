@@ -1,0 +1,69 @@
+"""Your own generator: any Python callable, named as module:function."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragbench.settings import GeneratorSettings
+from ragbench.systems.callables import awaited, find
+from ragbench.systems.generation import Generation, GenerationError, Progress, Task
+from ragbench.types import Status
+
+SHOWN_CHARACTERS = 300  # of one error
+
+
+class FunctionGenerator:
+    """Called once an answer with the question's text and the list of the contexts' texts; it may be a coroutine.
+
+    It returns the answer as a text, or an object with it under "answer". A task at which it raises has no answer, and
+    the error is its reason; when every task fails, nothing was measured, and that is an error as a whole.
+    """
+
+    is_stand_in = False
+    keeps_readings = False
+
+    def __init__(self, name: str, settings: GeneratorSettings) -> None:
+        self.name, self.settings, self.path = name, settings, str(settings.callable)
+        try:
+            self._function = find(self.path, "(question, contexts)")
+        except ValueError as error:
+            raise GenerationError(f"generators.{name}.callable = {self.path!r}: {error}") from error
+
+    @property
+    def max_context_characters(self) -> int | None:
+        return self.settings.max_context_characters
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        limit = self.settings.max_context_characters
+        return {"kind": "callable", "callable": self.path, "max_context_characters": limit}
+
+    def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
+        """One call a task, in order. Raises GenerationError when every one of them raises."""
+        found = []
+        raised = 0
+        for task in tasks:
+            begun = time.perf_counter()
+            try:
+                said = self._ask(task.question.text, [chunk.text for chunk in task.contexts])
+            except Exception as error:
+                raised += 1
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
+                found.append(Generation.failed(Status.MISSING_FIELD, reason))
+            else:
+                text = said.get("answer") if isinstance(said, Mapping) else said
+                found.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
+            if progress is not None:
+                progress(1)
+        if tasks and raised == len(tasks):
+            first = found[0].reason
+            raise GenerationError(f"generators.{self.name}: {self.path} failed for all {raised} tasks: {first}")
+        return found
+
+    def _ask(self, question: str, contexts: list[str]) -> Any:
+        said = self._function(question, contexts)
+        return asyncio.run(awaited(said)) if inspect.isawaitable(said) else said
