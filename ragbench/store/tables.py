@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
     func,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
 metadata = MetaData(schema=SCHEMA)
@@ -120,4 +120,93 @@ timing = Table(
     Column("about", JSONB, nullable=False),
     Column("readings", JSONB, nullable=False),
     Column("measured_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+# a run and what was found in it; `position` keeps the order in which a page shows things
+run = Table(
+    "run",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("started_at", DateTime(timezone=True)),
+    Column("status", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("seconds", Double),
+    Column("folder", Text),
+    Column("identities", JSONB, nullable=False),
+    Column("manifest", JSONB, nullable=False),
+    Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+
+def _of_run() -> Column[str]:
+    return Column("run_id", Text, ForeignKey(run.c.id, ondelete="CASCADE"), primary_key=True)
+
+
+run_part = Table(
+    "run_part",
+    metadata,
+    _of_run(),
+    Column("position", Integer, primary_key=True),
+    Column("notebook", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("failure", Text, nullable=False),
+    Column("dataset", Text),
+    Column("data_hash", Text),
+    Column("unit", Text),
+    Column("systems", ARRAY(Text), nullable=False),
+    Column("baseline", Text),
+    Column("facts", JSONB, nullable=False),
+    UniqueConstraint("run_id", "notebook"),
+)
+
+run_value = Table(
+    "run_value",
+    metadata,
+    _of_run(),
+    Column("position", Integer, primary_key=True),
+    Column("notebook", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("metric", Text, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("low", Double),
+    Column("high", Double),
+    Column("level", Double, nullable=False),
+    Column("method", Text, nullable=False),
+    Column("n", BigInteger),
+    Column("n_unmeasured", BigInteger),
+    Column("better", Text),
+    Column("scale_low", Double),
+    Column("scale_high", Double),
+    Column("unit", Text),
+    Column("comparable", Boolean, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+run_comparison = Table(
+    "run_comparison",
+    metadata,
+    _of_run(),
+    Column("position", Integer, primary_key=True),
+    Column("finding", JSONB, nullable=False),
+)
+
+# the questions of a notebook, and one row of values a system and metric, in the order of the questions
+run_question = Table(
+    "run_question",
+    metadata,
+    _of_run(),
+    Column("notebook", Text, primary_key=True),
+    Column("samples", ARRAY(Text), nullable=False),
+    Column("fingerprints", ARRAY(Text), nullable=False),
+    Column("clusters", ARRAY(Text)),
+)
+
+run_score = Table(
+    "run_score",
+    metadata,
+    _of_run(),
+    Column("notebook", Text, primary_key=True),
+    Column("system", Text, primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("values", ARRAY(Double), nullable=False),
 )

@@ -1,0 +1,218 @@
+"""Runs in the database: recorded whole or not at all, listed, found by a name or its beginning, deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from psycopg import sql
+from sqlalchemy import Connection, Engine, Table, delete, select
+
+from ragbench.store.copying import cursor_of
+from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.records import (
+    NOT_COMPARABLE,
+    OWN,
+    RunPart,
+    RunRecord,
+    RunScores,
+    RunStatus,
+    RunValue,
+    plain_json,
+)
+from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_score, run_value
+
+__all__ = ["NOT_COMPARABLE", "OWN", "RunPart", "RunRecord", "RunScores", "RunStatus", "RunValue", "Runs"]
+
+LATEST = "latest"
+PLAIN_VALUE = ("notebook", "system", "metric", "value", "low", "high", "level", "method", "n", "n_unmeasured", "better")
+
+
+class Runs:
+    """The runs that a database keeps. `Runs(store.engine)`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def record(self, record: RunRecord) -> str:
+        """Keep a run; the id that it has from now on, which differs from `record.id` where another run has that name.
+
+        A run of the same id and folder (or, without a folder, of the same origin) is replaced. All or nothing.
+        Raises StoreError.
+        """
+        with told_plainly(f"recording the run {record.id}"), self._engine.begin() as connection:
+            name = self._free(connection, record)
+            connection.execute(delete(run).where(run.c.id == name))
+            connection.execute(
+                run.insert().values(
+                    id=name,
+                    started_at=record.started,
+                    status=record.status,
+                    origin=record.origin,
+                    seconds=record.seconds,
+                    folder=None if record.folder is None else str(record.folder),
+                    identities=json.loads(plain_json(record.identities)),
+                    manifest=json.loads(plain_json(record.manifest)),
+                )
+            )
+            _copy(connection, run_part, _part_rows(name, record.parts))
+            _copy(connection, run_value, _value_rows(name, record.values))
+            _copy(connection, run_comparison, ((name, n, plain_json(one)) for n, one in enumerate(record.comparisons)))
+            for scores in record.scores:
+                clusters = None if scores.clusters is None else list(scores.clusters)
+                row = (name, scores.notebook, list(scores.samples), list(scores.fingerprints), clusters)
+                _copy(connection, run_question, [row])
+                columns = (
+                    (name, scores.notebook, system, metric, np.asarray(values, float).tolist())
+                    for (system, metric), values in scores.values.items()
+                )
+                _copy(connection, run_score, columns)
+        return name
+
+    def records(self, limit: int | None = None) -> list[RunRecord]:
+        """The runs, newest first, with their parts and numbers and without scores question by question."""
+        with told_plainly("listing runs"), self._engine.connect() as connection:
+            order = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
+            names = list(connection.scalars(select(run.c.id).order_by(*order).limit(limit)))
+            found = {record.id: record for record in _read(connection, names, scores=False)}
+        return [found[name] for name in names]
+
+    def names(self) -> list[str]:
+        """The ids of all runs, newest first."""
+        with told_plainly("listing runs"), self._engine.connect() as connection:
+            order = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
+            return list(connection.scalars(select(run.c.id).order_by(*order)))
+
+    def resolve(self, name: str) -> str:
+        """The id that a name means: an id, the beginning of only one, or `latest` (of the complete runs of its own).
+
+        Raises StoreError, with what there is, for anything else.
+        """
+        with told_plainly("looking for a run"), self._engine.connect() as connection:
+            if name == LATEST:
+                newest = select(run.c.id).where(run.c.status == "complete", run.c.origin == OWN)
+                found = connection.scalar(newest.order_by(run.c.started_at.desc().nulls_last(), run.c.id.desc()))
+                if found is None:
+                    raise StoreError("no complete run is kept yet: `ragbench run` makes one")
+                return str(found)
+            if connection.scalar(select(run.c.id).where(run.c.id == name)) is not None:
+                return name
+            begun = list(
+                connection.scalars(
+                    select(run.c.id).where(run.c.id.startswith(name, autoescape=True)).order_by(run.c.id)
+                )
+            )
+        if len(begun) == 1:
+            return str(begun[0])
+        if begun:
+            shown = ", ".join(begun[:5]) + (" …" if len(begun) > 5 else "")
+            raise StoreError(f"{name!r} begins the names of {len(begun)} runs: {shown}; give more of it")
+        raise StoreError(f"there is no run {name!r}; `ragbench runs` lists those that are kept")
+
+    def find(self, name: str) -> RunRecord:
+        """The run of that name (see `resolve`) with all that is kept of it. Raises StoreError."""
+        resolved = self.resolve(name)
+        with told_plainly(f"reading the run {resolved}"), self._engine.connect() as connection:
+            found = _read(connection, [resolved], scores=True)
+        if not found:
+            raise StoreError(f"the run {resolved} was deleted just now; `ragbench runs` lists those that are kept")
+        return found[0]
+
+    def delete(self, name: str) -> str:
+        """Forget a run; its folder of pages stays. The id that was deleted. Raises StoreError for a name of none."""
+        resolved = self.resolve(name)
+        with told_plainly(f"deleting the run {resolved}"), self._engine.begin() as connection:
+            connection.execute(delete(run).where(run.c.id == resolved))
+        return resolved
+
+    def _free(self, connection: Connection, record: RunRecord) -> str:
+        """The record's id, or the id with a number where another run has it."""
+        number = 1
+        while True:
+            name = record.id if number == 1 else f"{record.id}~{number}"
+            known = connection.execute(select(run.c.folder, run.c.origin).where(run.c.id == name)).one_or_none()
+            folder = None if record.folder is None else str(record.folder)
+            if known is None or (known.folder == folder and known.origin == record.origin):
+                return name
+            number += 1
+
+
+def _part_rows(name: str, parts: Sequence[RunPart]) -> Iterable[tuple[Any, ...]]:
+    for position, part in enumerate(parts):
+        yield (
+            name, position, part.notebook, part.status, part.failure, part.dataset, part.data_hash, part.unit,
+            list(part.systems), part.baseline, plain_json(part.facts),
+        )  # fmt: skip
+
+
+def _value_rows(name: str, values: Sequence[RunValue]) -> Iterable[tuple[Any, ...]]:
+    for position, one in enumerate(values):
+        plain = (getattr(one, key) for key in PLAIN_VALUE)
+        yield (name, position, *plain, *one.bounds, one.unit, one.comparable, one.reason)
+
+
+def _copy(connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+    columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(SCHEMA, table.name), columns)
+    with cursor_of(connection) as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list[RunRecord]:
+    """The runs of these ids, in no order."""
+
+    def rows(table: Table, *order: Any) -> dict[str, list[Any]]:
+        by: dict[str, list[Any]] = {}
+        wanted = select(table).where(table.c.run_id.in_(names)).order_by(table.c.run_id, *order)
+        for row in connection.execute(wanted):
+            by.setdefault(row.run_id, []).append(row)
+        return by
+
+    parts, values = rows(run_part, run_part.c.position), rows(run_value, run_value.c.position)
+    comparisons = rows(run_comparison, run_comparison.c.position)
+    questions = rows(run_question, run_question.c.notebook) if scores else {}
+    columns = rows(run_score, run_score.c.notebook) if scores else {}
+    return [
+        RunRecord(
+            id=row.id,
+            started=row.started_at,
+            status=cast(RunStatus, row.status),
+            origin=row.origin,
+            seconds=row.seconds,
+            folder=None if row.folder is None else Path(row.folder),
+            identities=row.identities,
+            manifest=row.manifest,
+            parts=tuple(_part(one) for one in parts.get(row.id, ())),
+            values=tuple(_value(one) for one in values.get(row.id, ())),
+            comparisons=tuple(one.finding for one in comparisons.get(row.id, ())),
+            scores=tuple(_scores(one, columns.get(row.id, ())) for one in questions.get(row.id, ())),
+        )
+        for row in connection.execute(select(run).where(run.c.id.in_(names)))
+    ]
+
+
+def _part(row: Any) -> RunPart:
+    return RunPart(
+        row.notebook, row.status, row.failure, row.dataset, row.data_hash, row.unit, tuple(row.systems), row.baseline,
+        row.facts,
+    )  # fmt: skip
+
+
+def _value(row: Any) -> RunValue:
+    plain = {key: getattr(row, key) for key in PLAIN_VALUE}
+    bounds = (row.scale_low, row.scale_high)
+    return RunValue(**plain, bounds=bounds, unit=row.unit, comparable=row.comparable, reason=row.reason)
+
+
+def _scores(row: Any, columns: Sequence[Any]) -> RunScores:
+    own = {
+        (one.system, one.metric): np.array(one._mapping["values"], float)
+        for one in columns
+        if one.notebook == row.notebook
+    }
+    clusters = None if row.clusters is None else tuple(row.clusters)
+    return RunScores(row.notebook, tuple(row.samples), tuple(row.fingerprints), clusters, own)
