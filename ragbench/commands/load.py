@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench.commands.preview import tell
+
 if TYPE_CHECKING:
-    from ragbench.datasets import ChunkRecord, QuestionRecord
+    from ragbench.datasets import Brought
 
 application = typer.Typer(help="Bring a data set in from a file of another format.", no_args_is_help=True)
 
@@ -18,6 +22,169 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood
 Lang = Annotated[str, typer.Option("--language", "-l", help="Language of the texts, en or ru; else found out.")]
 Title = Annotated[str, typer.Option(help="What pages call it; the name where not given.")]
 Licence = Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")]
+Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
+Base = Annotated[
+    str,
+    typer.Option(
+        "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _About:
+    """Under which name, and how, something is brought in."""
+
+    name: str
+    source: str
+    language: str = ""
+    title: str = ""
+    licence: str = "not stated"
+    replace: bool = False
+    dry_run: bool = False
+    add: bool = False
+
+
+@application.command("questions")
+def questions(
+    file: Annotated[Path, typer.Argument(help="Question set: a JSON list, JSONL, CSV or Parquet.")],
+    name: Name,
+    chunks_from: Base = "",
+    language: Lang = "",
+    title: Title = "",
+    licence: Licence = "not stated",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Items of question, ground_truth_answer, chunk_id, chunk_text, confluence_url, and what newer files add to them.
+
+    Without --chunks-from the knowledge base is only the chunks that the file carries, which makes retrieval easier.
+
+    Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
+    """
+    from ragbench import datasets
+
+    found = datasets.question_sets.read(file, base=_base(chunks_from))
+    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
+
+
+@application.command("annotations")
+def annotated(
+    file: Annotated[Path, typer.Argument(help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.")],
+    name: Name,
+    chunks_from: Base = "",
+    language: Lang = "",
+    title: Title = "",
+    licence: Licence = "not stated",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
+
+    0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty mark
+    means "not answered yet": nothing changes.
+
+    Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
+    """
+    from ragbench import datasets
+
+    found = datasets.question_sets.read(file, base=_base(chunks_from), marked=True)
+    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
+
+
+@application.command("decisions")
+def decisions(
+    file: Annotated[Path, typer.Argument(help="Items of question, answer, context, ground_truth_show, rationale.")],
+    name: Name,
+    add: Add = False,
+    language: Lang = "",
+    title: Title = "",
+    licence: Licence = "not stated",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
+
+    Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
+    """
+    from ragbench import datasets
+
+    _bring(datasets.decision_sets.read(file), _About(name, file.name, language, title, licence, replace, dry_run, add))
+
+
+@application.command("dialogues")
+def dialogues(
+    file: Annotated[Path, typer.Argument(help='{"questions": […], "expected_answers": […]}, one or a list of them.')],
+    name: Name,
+    add: Add = False,
+    language: Lang = "",
+    title: Title = "",
+    licence: Licence = "not stated",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Conversations, each a session of its own: what tier_ux measures.
+
+    Example: ragbench load dialogues multi_turn.json --name helpdesk --add
+    """
+    from ragbench import datasets
+
+    _bring(datasets.dialogue_sets.read(file), _About(name, file.name, language, title, licence, replace, dry_run, add))
+
+
+@application.command("answers")
+def answers(
+    file: Annotated[Path, typer.Argument(help="A table of answers: JSONL, JSON, CSV or Parquet.")],
+    name: Name,
+    language: Lang = "",
+    title: Title = "",
+    licence: Licence = "not stated",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """user_input, response, reference, retrieved_contexts (or question, answer, ground_truth, contexts) of any system.
+
+    Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
+    results. To score the table as it is, use `ragbench score`.
+
+    Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
+    """
+    from ragbench import datasets
+
+    found, logged = datasets.answer_tables.read(file)
+    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run), logged)
+
+
+@application.command("database")
+def database(
+    source: Annotated[str, typer.Argument(help="NAME of the table [databases.NAME] in ragbench.toml.")],
+    name: Annotated[str, typer.Option("--name", "-n", help="Keep a copy under this name; empty: only look.")] = "",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Your own PostgreSQL tables, read in read-only transactions: what is there, and how to measure on it.
+
+    No copy is needed: `ragbench run -d db:NAME` reads the tables themselves. --name keeps one that does not change.
+
+    Example: ragbench load database helpdesk --dry-run
+    """
+    from ragbench import settings
+    from ragbench.bench import tables
+    from ragbench.datasets import Brought, ChunkRecord, QuestionRecord
+
+    read = tables.read(source, settings.load())
+    found = Brought(
+        chunks=[ChunkRecord.model_construct(**_fields(chunk, ChunkRecord)) for chunk in read.chunks],
+        questions=[QuestionRecord.model_construct(**_fields(question, QuestionRecord)) for question in read.questions],
+        history=list(read.history),
+    )
+    found.left_out.update(read.left_out)
+    found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
+    if not name:
+        tell(found, f"db:{source}", read.language)
+        typer.echo(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
+        return
+    _bring(found, _About(name, f"db:{source}", read.language, read.title, read.licence, replace, dry_run))
 
 
 @application.command("squad")
@@ -36,7 +203,8 @@ def squad(
     """
     from ragbench import datasets
 
-    _bring(file.name, name, datasets.squad.read(file), language, title, licence, replace, dry_run)
+    found = _brought(datasets.squad.read(file))
+    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
 
 
 @application.command("beir")
@@ -45,6 +213,7 @@ def beir(
     name: Name,
     split: Annotated[str, typer.Option(help="Which judgements: the name of a file below qrels/.")] = "test",
     queries: Annotated[Path | None, typer.Option(help="Another file of queries, with the same ids.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="Another file of judgements, also in TREC's form.")] = None,
     clusters: Annotated[
         str, typer.Option(help="Pattern whose group, found in a question's id, names its cluster: '^(.+)<::>'.")
     ] = "",
@@ -62,52 +231,75 @@ def beir(
 
     from ragbench import datasets
 
-    corpus, asked, qrels = datasets.beir.files(folder, split)
     try:
         pattern = re.compile(clusters) if clusters else None
     except re.error as error:
         raise typer.BadParameter(
             f"{clusters!r} is not a regular expression: {error}", param_hint="--clusters"
         ) from None
-    found = datasets.beir.read(corpus, queries or asked, qrels, clusters=pattern)
-    _bring(folder.name, name, found, language, title, licence, replace, dry_run)
+    corpus, asked, judged = datasets.beir.files(folder, None if qrels else split)
+    found = _brought(datasets.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern))
+    _bring(found, _About(name, folder.name, language, title, licence, replace, dry_run))
 
 
-def _bring(
-    source: str,
-    name: str,
-    found: tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]],
-    language: str,
-    title: str,
-    licence: str,
-    replace: bool,
-    dry_run: bool,
-) -> None:
+def _base(name: str) -> Mapping[str, Any] | None:
+    """The chunks of a whole knowledge base by id; None without a name."""
+    if not name:
+        return None
+    from ragbench import datasets, settings
+    from ragbench.bench import tables
+
+    known = settings.load()
+    if name.startswith(tables.PREFIX):
+        read = tables.read(name.removeprefix(tables.PREFIX), known)
+    else:
+        read = datasets.load(name, settings.project_folder() / known.data_folder)
+    return {
+        chunk.id: datasets.ChunkRecord.model_construct(**_fields(chunk, datasets.ChunkRecord)) for chunk in read.chunks
+    }
+
+
+def _fields(value: Any, model: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in model.model_fields}
+
+
+def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
+    from collections import Counter
+
+    from ragbench.datasets import Brought
+
+    chunks, questions, left_out = found
+    return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
+
+
+def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[str, Any]]] | None = None) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import datasets, settings
 
-    chunks, questions, left_out = found
-    spoken = language or datasets.language_of(chunk.text for chunk in chunks)
-    pages = {chunk.url for chunk in chunks if chunk.url}
-    typer.echo(
-        f"{source}: {len(chunks)} chunks{f' on {len(pages)} pages' if pages else ''}, {len(questions)} questions "
-        f"({sum(not q.relevant for q in questions)} without a relevant chunk), language {spoken}"
-    )
-    for reason, count in left_out.items():
-        typer.echo(f"left out: {count} × {reason}")
-    if dry_run:
+    if about.language and about.language not in ("en", "ru"):
+        raise typer.BadParameter(f"{about.language!r}: en or ru is expected", param_hint="--language")
+    spoken = about.language or datasets.language_of(found.texts)
+    tell(found, about.source, spoken)
+    folder = settings.project_folder() / settings.load().data_folder
+    if about.dry_run:
         typer.echo("nothing was written (--dry-run)")
         return
-    folder = settings.project_folder() / settings.load().data_folder
-    made = datasets.write(
-        name,
-        folder,
-        title=title or name,
-        licence=licence,
-        source=source,
-        language=spoken,
-        chunks=chunks,
-        questions=questions,
-        replace=replace,
-    )
-    typer.echo(f"data set {name} is there (content hash {made.content_hash[:12]}). Next: ragbench run --dataset {name}")
+    if about.add:
+        made = datasets.add(about.name, folder, found)
+    else:
+        made = datasets.write(
+            about.name,
+            folder,
+            title=about.title or about.name,
+            licence=about.licence,
+            source=about.source,
+            language=spoken,
+            **{table: getattr(found, table) for table in found.tables},
+            logged=logged,
+            replace=about.replace,
+        )
+    for system in logged or {}:
+        place = settings.load().data_folder / about.name / datasets.logged_file(system)
+        typer.echo(f'to measure it, add to ragbench.toml: [systems.{about.name}-{system}] results = "{place}"')
+    digest = made.content_hash[:12]
+    typer.echo(f"data set {about.name} is there (content hash {digest}). Next: ragbench run --dataset {about.name}")

@@ -1,12 +1,15 @@
 """Folders and foreign formats to questions and chunks: checked, normalised, with a hash over all of it."""
 
-from ragbench.datasets import beir, squad
+from ragbench.datasets import answer_tables, beir, decision_sets, dialogue_sets, question_sets, squad
+from ragbench.datasets.brought import Brought
 from ragbench.datasets.files import DatasetError, normalise
-from ragbench.datasets.folder import Dataset, available, load, write
+from ragbench.datasets.folder import Dataset, Records, available, load
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
 from ragbench.datasets.script import language_of
+from ragbench.datasets.writing import add, logged_file, write
 
 __all__ = [
+    "Brought",
     "ChunkRecord",
     "Dataset",
     "DatasetError",
@@ -15,11 +18,18 @@ __all__ = [
     "PastQuestion",
     "QuestionRecord",
     "RatedAnswer",
+    "Records",
+    "add",
+    "answer_tables",
     "available",
     "beir",
+    "decision_sets",
+    "dialogue_sets",
     "language_of",
     "load",
+    "logged_file",
     "normalise",
+    "question_sets",
     "squad",
     "write",
 ]

@@ -14,6 +14,7 @@ from ragbench.datasets.files import DatasetError, read_lines, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 
 HEADER = ("query-id", "corpus-id", "score")
+TREC = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
 
 
 def read(
@@ -22,8 +23,9 @@ def read(
     """Chunks and questions of three files, plain or gzipped, and what was left out, counted by reason.
 
     corpus: lines of {"_id", "text", "title"?, "metadata"?: {"url"?}}; title and text stay apart. queries: lines of
-    {"_id", "text"}. qrels: tab-separated `query-id corpus-id score`, with that header; grades of 0 and less are
-    judgements of irrelevance. clusters: a pattern whose first group, found in a question's id, names its cluster.
+    {"_id", "text"}. qrels: tab-separated `query-id corpus-id score`, with that header, or TREC's lines of
+    `query 0 passage grade` without one; grades of 0 and less are judgements of irrelevance. clusters: a pattern whose
+    first group, found in a question's id, names its cluster.
 
     A judgement of a passage that the corpus does not hold is left out and counted; a question that loses one is left
     out too, since its recall could not be told. A question without any judgement stays, unlabelled.
@@ -49,9 +51,13 @@ def read(
     return list(chunks.values()), questions, dict(left_out)
 
 
-def files(folder: Path, split: str = "test") -> tuple[Path, Path, Path]:
-    """The three files of a BEIR folder, each plain or gzipped; `split` names the file below qrels/."""
-    return tuple(_present(folder / name) for name in ("corpus.jsonl", "queries.jsonl", f"qrels/{split}.tsv"))  # type: ignore[return-value]
+def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
+    """Corpus, queries and judgements of a BEIR folder, each plain or gzipped.
+
+    split: names the file below qrels/; None: the judgements are elsewhere, and the folder stands in their place.
+    """
+    corpus, queries = _present(folder / "corpus.jsonl"), _present(folder / "queries.jsonl")
+    return corpus, queries, folder if split is None else _present(folder / "qrels" / f"{split}.tsv")
 
 
 def _present(path: Path) -> Path:
@@ -115,13 +121,19 @@ def _fault(error: ValidationError) -> str:
 
 def _judgements(path: Path) -> dict[str, dict[str, float]]:
     lines = read_text(path).splitlines()
-    if not lines or tuple(lines[0].split("\t")) != HEADER:
-        raise DatasetError(f"{path.name}, line 1: the header {' '.join(HEADER)}, tab-separated, is expected")
+    is_trec = bool(lines) and TREC.fullmatch(lines[0]) is not None
+    if not lines or not (is_trec or tuple(lines[0].split("\t")) == HEADER):
+        raise DatasetError(
+            f"{path.name}, line 1: the header {' '.join(HEADER)}, tab-separated, is expected, or TREC qrels: "
+            "`query 0 passage grade`"
+        )
     found: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(lines if is_trec else lines[1:], 1 if is_trec else 2):
         if not line.strip():
             continue
         parts = line.split("\t")
+        if is_trec and len(parts := line.split()) == 4:
+            del parts[1]
         try:
             query, chunk, grade = parts[0], parts[1], float(parts[2])
         except (IndexError, ValueError):

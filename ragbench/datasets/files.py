@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragbench.datasets.encodings import PROBED_BYTES, UTF_8, encoding_of
+
 MAX_BYTES = 2**30
 MAX_LINE_BYTES = 2**24
 MAX_ROWS = 10_000_000
@@ -22,10 +24,12 @@ class DatasetError(ValueError):
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
-    """The whole text of a plain or gzipped UTF-8 file, without byte-order mark, in NFC, with LF line ends.
+    """The whole text of a plain or gzipped file, without byte-order mark, in NFC, with LF line ends.
 
-    Raises DatasetError for a missing or damaged file, one that unpacks to more than `limit` bytes, or other encodings.
+    The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
+    more than `limit` bytes, or another encoding.
     """
+    encoding = _encoding(path)
     with _open(path) as stream:
         try:
             raw = stream.read(limit + 1)
@@ -33,15 +37,18 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     if len(raw) > limit:
         raise DatasetError(f"{path.name}: more than {limit:,} bytes once unpacked; split it into smaller files")
-    return normalise(_decode(raw, path.name))
+    return normalise(_decode(raw, path.name, encoding))
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
 
-    Lines are streamed. Raises DatasetError with file and line for anything that is not a JSON object.
+    Lines are streamed (of UTF-16 the whole file is read first). Raises DatasetError with file and line for anything
+    that is not a JSON object.
     """
-    with _open(path) as stream:
+    encoding = _encoding(path)
+    wide = encoding.startswith("utf-16")
+    with io.BytesIO(read_text(path).encode()) if wide else _open(path) as stream:
         number = 0
         while True:
             try:
@@ -56,7 +63,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
             if number > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
-            text = _decode(raw, place).strip()
+            text = _decode(raw, place, UTF_8 if wide else encoding).strip()
             if text:
                 item = parse_json(text, place)
                 if not isinstance(item, dict):
@@ -89,11 +96,20 @@ def _open(path: Path) -> io.BufferedIOBase:
     return gzip.open(path, "rb") if packed else path.open("rb")
 
 
-def _decode(raw: bytes, place: str) -> str:
+def _encoding(path: Path) -> str:
+    with _open(path) as stream:
+        try:
+            return encoding_of(iter(lambda: stream.read(PROBED_BYTES), b""))
+        except (OSError, EOFError, zlib.error) as error:
+            raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+
+
+def _decode(raw: bytes, place: str, encoding: str) -> str:
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise DatasetError(f"{place}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again") from None
+        name = "UTF-8" if encoding == UTF_8 else encoding
+        raise DatasetError(f"{place}: byte {error.start} is not {name}; save the file as UTF-8 and try again") from None
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,14 +1,12 @@
-"""A data set's folder: read, checked as a whole, hashed; and written so that it is there whole or not at all."""
+"""A data set's folder: read, checked as a whole, hashed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import shutil
-import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypeVar
@@ -33,25 +31,28 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 R = TypeVar("R", bound=Record)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Records:
     """The tables of one folder in one language, each sorted by id."""
 
-    chunks: list[ChunkRecord]
-    questions: list[QuestionRecord]
-    dialogues: list[Dialogue]
-    decisions: list[Decision]
-    history: list[PastQuestion]
-    ratings: list[RatedAnswer]
+    chunks: list[ChunkRecord] = field(default_factory=list)
+    questions: list[QuestionRecord] = field(default_factory=list)
+    dialogues: list[Dialogue] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    history: list[PastQuestion] = field(default_factory=list)
+    ratings: list[RatedAnswer] = field(default_factory=list)
 
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
-        """All tables of a folder; only chunks and questions must be there."""
+        """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions."""
+        dialogues = _read(place / f"dialogues.{language}.jsonl", Dialogue)
+        decisions = _read(place / f"decisions.{language}.jsonl", Decision)
+        required = not (dialogues or decisions)
         return cls(
-            chunks=_read(place / f"chunks.{language}.jsonl", ChunkRecord, required=True),
-            questions=_read(place / f"questions.{language}.jsonl", QuestionRecord, required=True),
-            dialogues=_read(place / f"dialogues.{language}.jsonl", Dialogue),
-            decisions=_read(place / f"decisions.{language}.jsonl", Decision),
+            chunks=_read(place / f"chunks.{language}.jsonl", ChunkRecord, required=required),
+            questions=_read(place / f"questions.{language}.jsonl", QuestionRecord, required=required),
+            dialogues=dialogues,
+            decisions=decisions,
             history=_read(place / f"history.{language}.jsonl", PastQuestion),
             ratings=_read(place / f"ratings.{language}.jsonl", RatedAnswer),
         )
@@ -91,8 +92,8 @@ def load(name: str, folder: Path) -> Dataset:
     Raises DatasetError, naming file, line and field, and what is legal.
     """
     name, _, language = name.partition(":")
-    place = _place(name, folder)
-    title, licence, languages = _describe(place)
+    place = place_of(name, folder)
+    title, licence, languages = described(place)
     language = language or languages[0]
     if language not in languages:
         raise DatasetError(f"data set {name} has no language {language!r}; it has {', '.join(languages)}")
@@ -118,46 +119,8 @@ def available(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/dataset.toml") if NAME.fullmatch(path.parent.name))
 
 
-def write(
-    name: str,
-    folder: Path,
-    *,
-    title: str,
-    licence: str,
-    source: str,
-    language: str,
-    chunks: Sequence[ChunkRecord],
-    questions: Sequence[QuestionRecord],
-    replace: bool = False,
-) -> Dataset:
-    """Write a new data set below `folder` and return it as read back; on any fault nothing is left behind.
-
-    Raises DatasetError where a data set of that name is there already, unless `replace`.
-    """
-    if not NAME.fullmatch(name):
-        raise DatasetError(f"--name {name!r}: use small Latin letters, digits, dots, dashes, underscores")
-    target = folder / name
-    if target.exists() and not replace:
-        raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
-        made = Path(temporary) / name
-        made.mkdir()
-        described = {"title": title, "licence": licence, "source": source}
-        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in described.items()]
-        (made / "dataset.toml").write_text("\n".join([*lines, f'languages = ["{language}"]', ""]), encoding="utf-8")
-        _write_lines(made / f"chunks.{language}.jsonl", chunks)
-        _write_lines(made / f"questions.{language}.jsonl", questions)
-        dataset = load(name, made.parent)
-        if target.exists():
-            old = Path(temporary) / "old"
-            target.rename(old)
-            shutil.rmtree(old)
-        made.rename(target)
-    return dataset
-
-
-def _place(name: str, folder: Path) -> Path:
+def place_of(name: str, folder: Path) -> Path:
+    """The folder of the data set `name`. Raises DatasetError, naming those there are, if it is not below `folder`."""
     place = folder / name
     if NAME.fullmatch(name) and (place / "dataset.toml").is_file():
         if folder.resolve() not in place.resolve().parents:
@@ -170,7 +133,8 @@ def _place(name: str, folder: Path) -> Path:
     )
 
 
-def _describe(place: Path) -> tuple[dict[str, str], str, list[str]]:
+def described(place: Path) -> tuple[dict[str, str], str, list[str]]:
+    """(language → title, licence, languages) of dataset.toml; raises DatasetError where it cannot be read."""
     path = place / "dataset.toml"
     try:
         table = tomllib.loads(read_text(path))
@@ -238,8 +202,3 @@ def _hash(language: str, records: Records) -> str:
             line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, allow_nan=False)
             digest.update(f"{table.name}\0{line}\n".encode())
     return digest.hexdigest()
-
-
-def _write_lines(path: Path, records: Sequence[Record]) -> None:
-    lines = [record.model_dump_json(exclude_defaults=True) + "\n" for record in records]
-    path.write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,37 @@
+"""What a foreign file turned out to hold: the tables of a data set, what was left out and why, and what to know."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from ragbench.datasets.folder import Records
+
+
+@dataclass
+class Brought(Records):
+    """The tables of a data set out of a file that somebody else wrote.
+
+    left_out: reason → count of what was passed over. notes: sentences on how things were understood.
+    """
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def tables(self) -> Mapping[str, int]:
+        """Table → number of rows, of the tables that have any."""
+        return {table.name: len(rows) for table in fields(Records) if (rows := getattr(self, table.name))}
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts whose language is the data set's."""
+        found = [chunk.text for chunk in self.chunks] or [question.text for question in self.questions]
+        return found or [turn.question for dialogue in self.dialogues for turn in dialogue.turns]
+
+
+def named_by(prefix: str, *texts: str) -> str:
+    """An identifier made of what it stands for: the same texts get the same one, whatever their place in a file."""
+    return f"{prefix}-{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:12]}"

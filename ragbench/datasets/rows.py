@@ -1,0 +1,140 @@
+"""Rows of a file whatever its form: a JSON list, JSON Lines, CSV, Parquet; each with the place that errors name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ragbench.datasets.files import MAX_ROWS, DatasetError, normalise, parse_json, read_lines, read_text
+
+DELIMITERS = (",", ";", "\t")
+SHOWN_CHARACTERS = 60
+Row = TypeVar("Row", bound=BaseModel)
+Placed = tuple[str, dict[str, Any]]
+
+
+def read_rows(path: Path) -> Iterator[Placed]:
+    """(place, row) of each row; the place is `FILE, item 3` in JSON, `line 3` in JSON Lines, CSV, `row 3` in Parquet.
+
+    A JSON file holds a list of objects, or one object, which is a row of its own. CSV is separated by commas,
+    semicolons or tabs; its empty cells are left out of the row. Texts are in NFC. All but Parquet may be gzipped.
+    Raises DatasetError with file and place for what cannot be read.
+    """
+    endings = [ending.lower() for ending in path.suffixes]
+    if ".jsonl" in endings:
+        return ((f"{path.name}, line {number}", item) for number, item in read_lines(path))
+    if ".json" in endings:
+        return _json(path)
+    if ".csv" in endings or ".tsv" in endings:
+        return _csv(path)
+    if ".parquet" in endings:
+        return _parquet(path)
+    raise DatasetError(f"{path.name}: ends in none of .json, .jsonl, .csv, .tsv, .parquet; such files can be read")
+
+
+def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
+    """The row as `model` understands it. Raises DatasetError: place, field, value, and what was expected."""
+    try:
+        return model.model_validate(item)
+    except ValidationError as error:
+        raise DatasetError(f"{place}: {fault(error)}") from None
+
+
+def fault(error: ValidationError) -> str:
+    """The first fault of a row in one line: field, value, what was expected."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
+    if first["type"] == "missing":
+        return f"{field} is missing; it is expected in every item"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return f"{field} = {cut(first['input'])}: {message}" if field else message
+
+
+def cut(value: Any) -> str:
+    """A value as an error shows it: on one line, not longer than a few words."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+def _json(path: Path) -> Iterator[Placed]:
+    content = parse_json(read_text(path), path.name)
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
+    if not content:
+        raise DatasetError(f"{path.name}: an empty list; at least one item is expected")
+    for number, item in enumerate(content, 1):
+        if not isinstance(item, dict):
+            raise DatasetError(f"{path.name}, item {number}: {cut(item)}: a JSON object is expected")
+        yield f"{path.name}, item {number}", item
+
+
+def _csv(path: Path) -> Iterator[Placed]:
+    text = read_text(path)
+    head = text.split("\n", 1)[0]
+    delimiter = max(DELIMITERS, key=head.count)
+    csv.field_size_limit(2**24)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    try:
+        names = [name.strip() for name in next(reader)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DatasetError(f"{path.name}, line 1: the column {twice!r} stands there twice")
+        for number, cells in enumerate(reader, 2):
+            place = f"{path.name}, line {reader.line_num}"
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(names):
+                raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
+            if number > MAX_ROWS:
+                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
+            yield place, {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
+    except StopIteration:
+        raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
+    except csv.Error as error:
+        raise DatasetError(f"{path.name}, line {reader.line_num}: not CSV: {error}") from None
+
+
+def _parquet(path: Path) -> Iterator[Placed]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise DatasetError(f"{path}: there is no such file")
+    try:
+        with pq.ParquetFile(path) as file:
+            if file.metadata.num_rows > MAX_ROWS:
+                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
+            rows = file.read().to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    for number, row in enumerate(rows, 1):
+        yield (
+            f"{path.name}, row {number}",
+            {
+                name: normalise(value) if isinstance(value, str) else value
+                for name, value in row.items()
+                if value is not None
+            },
+        )
+
+
+def listed(value: Any) -> Any:
+    """A list out of a cell: a list as it is, a JSON list, or texts with a semicolon between them; None is empty."""
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("a JSON list is expected") from None
+    return [part.strip() for part in value.split(";") if part.strip()]
