@@ -11,6 +11,7 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Identity,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -135,6 +136,7 @@ run = Table(
     Column("identities", JSONB, nullable=False),
     Column("manifest", JSONB, nullable=False),
     Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index("run_by_start", "started_at", "id"),
 )
 
 
@@ -180,6 +182,7 @@ run_value = Table(
     Column("unit", Text),
     Column("comparable", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
+    Index("run_value_by_metric", "metric", "system", "notebook"),
 )
 
 run_comparison = Table(
