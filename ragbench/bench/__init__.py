@@ -2,9 +2,21 @@
 
 from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
+from ragbench.bench.judge_pipeline import judge_pipeline
+from ragbench.bench.overview import overview
 from ragbench.bench.real_users import real_users
 from ragbench.bench.retrieval import retrieval
 from ragbench.bench.session import BenchError, check
 from ragbench.bench.sources import sources
 
-__all__ = ["BenchError", "calibration", "check", "embeddings", "real_users", "retrieval", "sources"]
+__all__ = [
+    "BenchError",
+    "calibration",
+    "check",
+    "embeddings",
+    "judge_pipeline",
+    "overview",
+    "real_users",
+    "retrieval",
+    "sources",
+]

@@ -6,13 +6,14 @@ from typing import Any
 
 from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
+from ragbench.show.deciding import DecidingViews
 from ragbench.show.describing import DescribingViews
 from ragbench.show.judging import JudgedViews
 from ragbench.show.overseeing import OverseeingViews
 from ragbench.show.view import View
 
 
-class Page(ComparingViews, DescribingViews, CalibratingViews, JudgedViews, OverseeingViews):
+class Page(ComparingViews, DescribingViews, CalibratingViews, JudgedViews, OverseeingViews, DecidingViews):
     """The page of a measurement in one language.
 
     primary: the metric that the answer sentence speaks of and that ranks the worst questions; by default what the
