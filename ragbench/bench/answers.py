@@ -1,0 +1,260 @@
+"""Answers of all systems from given contexts: each by its own generator, as often as asked, with what it took."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragbench.bench.session import BenchError, Session
+from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
+from ragbench.systems.refusals import is_refusal
+from ragbench.types import Chunk, Question, Sample, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+
+DEFAULT_GENERATOR = "extractive"
+MOST_REPEATS = 100
+ANSWER_COLUMNS = (
+    "system", "sample", "repeat", "response", "status", "reason", "refused", "seconds", "input_tokens",
+    "output_tokens", "contexts", "contexts_cut", "characters_cut",
+)  # fmt: skip
+
+Contexts = Mapping[str, Sequence[Chunk]]
+"""Question id → the chunks that an answer is to be written from, in rank order."""
+Own = Mapping[str, Sequence[Generation]]
+"""Question id → what a system that answers by itself gave, once for every repeat there is."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the generators gave.
+
+    table: one row a system, question and repeat (ANSWER_COLUMNS): `response` None exactly when `status` is not "ok";
+    `refused`: whether it says that there is no answer; `contexts`: ids of the chunks that were shown;
+    `contexts_cut`, `characters_cut`: what a limit on their length shortened or left out.
+    shown: (system, question id) → the chunks as they were shown.
+    generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
+    written anew from other contexts.
+    """
+
+    table: pd.DataFrame
+    shown: Mapping[tuple[str, str], Shown]
+    generators: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def stand_ins(self) -> list[str]:
+        """Names of the generators that stand in for a model."""
+        return list(dict.fromkeys(str(one["name"]) for one in self.generators.values() if one["stand_in"]))
+
+    def samples(self, asked: Sequence[Question], repeat: int = 0) -> list[Sample]:
+        """The answers that there are, ready to be judged: contexts as the generator saw them, references as given.
+
+        Questions that nobody answered are not among them; `unanswered` has those.
+        """
+        questions = {question.id: question for question in asked}
+        found = []
+        for row in self._rows(repeat, ok=True):
+            if (question := questions.get(row["sample"])) is not None:
+                contexts = self.shown[row["system"], question.id].contexts
+                found.append(sample(question, row["system"], row["response"], contexts))
+        return found
+
+    def unanswered(self, repeat: int = 0) -> dict[tuple[str, str], tuple[str, str]]:
+        """(system, question id) → (status, reason) of every answer that failed."""
+        return {(row["system"], row["sample"]): (row["status"], row["reason"]) for row in self._rows(repeat, ok=False)}
+
+    def _rows(self, repeat: int, *, ok: bool) -> list[Mapping[Any, Any]]:
+        table = self.table
+        chosen = table[(table["repeat"] == repeat) & ((table["status"] == Status.OK.value) == ok)]
+        return list(chosen.to_dict("records"))
+
+
+def sample(question: Question, system: str, response: str | None, contexts: Sequence[Chunk]) -> Sample:
+    """An answer as metrics take it; a reference that is empty counts as not given."""
+    return Sample(
+        id=question.id,
+        user_input=question.text,
+        response=response,
+        reference=question.reference or None,
+        contexts=tuple(contexts),
+        language=question.language,
+        cluster=question.cluster,
+        system=system,
+    )
+
+
+def ideal_contexts(session: Session, asked: Sequence[Question]) -> dict[str, tuple[Chunk, ...]]:
+    """Question id → all of its relevant chunks, highest grade first, equal grades by id; empty where none is known."""
+    chunks = {chunk.id: chunk for chunk in session.dataset.chunks}
+    found = {}
+    for question in asked:
+        ranked = sorted(question.relevant.items(), key=lambda each: (-each[1], each[0]))
+        found[question.id] = tuple(chunks[name] for name, gain in ranked if gain > 0)
+    return found
+
+
+def generator_name(session: Session, system: str) -> str:
+    """Who writes the answers of a system that does not answer by itself."""
+    return session.settings.systems[system].generator or DEFAULT_GENERATOR
+
+
+def answered(
+    session: Session,
+    asked: Sequence[Question],
+    contexts: Mapping[str, Contexts],
+    *,
+    repeats: int = 1,
+    length_limit: int | None = None,
+    own: Mapping[str, Own] | None = None,
+) -> Answered:
+    """Every question answered by every system of `contexts` (system → question id → chunks), `repeats` times.
+
+    length_limit: characters of contexts that an answer is written from at most, None for all; a generator's own limit
+    holds as well. What is cut is counted. own: answers that a system gave by itself; they are taken as they are, unless
+    the system has a generator in ragbench.toml.
+
+    Replies of models are in the journal before they are used, so an interrupted run goes on where it stopped. A clock
+    that is read here is read once for the same inputs. A generation that fails is a row with its status, never an empty
+    answer. Raises BenchError for a generator that cannot be made or that fails throughout, ModelError when a provider
+    refuses altogether or the budget is spent.
+    """
+    from ragbench.store import Store
+
+    own = {} if own is None else own
+    check_repeats(repeats)
+    taken = {name: own[name] for name in contexts if own.get(name) and not session.settings.systems[name].generator}
+    rows: list[tuple[Any, ...]] = []
+    shown: dict[tuple[str, str], Shown] = {}
+    generators: dict[str, Mapping[str, Any]] = {}
+    with Store.open(session.settings) as store:
+        made = _made(session, store, [name for name in contexts if name not in taken])
+        written = _written(session, store, asked, contexts, made, repeats, length_limit)
+        for name, by_question in contexts.items():
+            if name in taken:
+                generators[name] = {"name": name, "stand_in": False, "own": True}
+                answers = {q.id: list(taken[name].get(q.id, [_not_given()]))[:repeats] for q in asked}
+                shown |= {(name, q.id): Shown(tuple(by_question[q.id])) for q in asked}
+            else:
+                one = made[name]
+                generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
+                answers = written.answers[name]
+                shown |= {(name, q.id): written.shown[name, q.id] for q in asked}
+            rows += [
+                _row(name, question, repeat, answer, shown[name, question.id])
+                for question in asked
+                for repeat, answer in enumerate(answers[question.id])
+            ]
+    return Answered(_table(rows), shown, generators)
+
+
+def check_repeats(repeats: int) -> None:
+    """Refuse what is no number of repeats."""
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise BenchError(f"repeats = {repeats!r}: a whole number from 1 to {MOST_REPEATS} is expected")
+
+
+@dataclass
+class _Written:
+    """Answers by system and question, and what they were written from."""
+
+    answers: dict[str, dict[str, list[Generation]]] = field(default_factory=dict)
+    shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
+
+
+def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Generator]:
+    """The generator of each system; systems that name the same one share it, and all spend from one budget."""
+    from ragbench.llm import Budget
+    from ragbench.store.journal import DatabaseJournal
+
+    limits = session.settings.budget
+    budget = Budget(limits.calls, limits.tokens, limits.money)
+    by_name: dict[str, Generator] = {}
+    for name in names:
+        wanted = generator_name(session, name)
+        if wanted not in by_name:
+            paid = session.settings.generators[wanted].kind == "openai"
+            journal = DatabaseJournal(store.engine) if paid else None
+            try:
+                by_name[wanted] = make_generator(wanted, session.settings, journal=journal, budget=budget)
+            except GenerationError as error:
+                raise BenchError(str(error)) from None
+    return {name: by_name[generator_name(session, name)] for name in names}
+
+
+def _written(
+    session: Session,
+    store: Store,
+    asked: Sequence[Question],
+    contexts: Mapping[str, Contexts],
+    made: Mapping[str, Generator],
+    repeats: int,
+    length_limit: int | None,
+) -> _Written:
+    found = _Written()
+    with session.progress("answering", len(made) * len(asked) * repeats) as progress:
+        for name, generator in made.items():
+            limits = [one for one in (length_limit, generator.max_context_characters) if one is not None]
+            cut = {q.id: within(contexts[name][q.id], min(limits, default=None)) for q in asked}
+            tasks = [Task(q, cut[q.id].contexts, repeat) for q in asked for repeat in range(repeats)]
+            try:
+                done = generator.generate(tasks, progress=progress)
+            except GenerationError as error:
+                raise BenchError(str(error)) from None
+            if not generator.keeps_readings and tasks:
+                done = _with_kept_seconds(store, generator, tasks, done)
+            by_question: dict[str, list[Generation]] = {q.id: [] for q in asked}
+            for task, generation in zip(tasks, done, strict=True):
+                by_question[task.question.id].append(generation)
+            found.answers[name] = by_question
+            found.shown |= {(name, q.id): cut[q.id] for q in asked}
+    return found
+
+
+def _with_kept_seconds(
+    store: Store, generator: Generator, tasks: Sequence[Task], done: Sequence[Generation]
+) -> list[Generation]:
+    """The same answers with the seconds that were read when these tasks were first done."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    about = {"what": "seconds of answers", "generator": dict(generator.description), "tasks": _digest(tasks)}
+    seconds = np.array([np.nan if one.seconds is None else one.seconds for one in done])
+    kept = store.readings(about, lambda: {"seconds": seconds})["seconds"]
+    return [
+        replace(one, seconds=float(taken) if np.isfinite(taken) else None)
+        for one, taken in zip(done, kept, strict=True)
+    ]
+
+
+def _digest(tasks: Sequence[Task]) -> str:
+    plain = [[t.question.id, t.question.text, [c.text for c in t.contexts], t.repeat] for t in tasks]
+    return hashlib.sha256(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _not_given() -> Generation:
+    return Generation.failed(Status.MISSING_FIELD, "the system gave no answer to this question")
+
+
+def _row(name: str, question: Question, repeat: int, one: Generation, shown: Shown) -> tuple[Any, ...]:
+    return (
+        name, question.id, repeat, one.answer, one.status.value, one.reason,
+        one.answer is not None and is_refusal(one.answer), one.seconds, one.input_tokens, one.output_tokens,
+        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut,
+    )  # fmt: skip
+
+
+def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=list(ANSWER_COLUMNS))
+    types: dict[str, Any] = {"repeat": "int64", "refused": bool, "seconds": float, "contexts_cut": "int64", "characters_cut": "int64"}
+    table = table.astype({**types, "input_tokens": "Int64", "output_tokens": "Int64"})
+    table["response"] = table["response"].astype(object).where(table["response"].notna(), None)
+    return table
