@@ -132,8 +132,9 @@ def _judgements(path: Path) -> dict[str, dict[str, float]]:
         if not line.strip():
             continue
         parts = line.split("\t")
-        if is_trec and len(parts := line.split()) == 4:
-            del parts[1]
+        if is_trec:
+            parts = line.split()
+            parts = [parts[0], *parts[2:]] if len(parts) == 4 else []
         try:
             query, chunk, grade = parts[0], parts[1], float(parts[2])
         except (IndexError, ValueError):

@@ -31,9 +31,9 @@ def flag(value: Any) -> Any:
 
 
 def name(value: Any) -> Any:
-    """An identifier as a text: whole numbers count as their digits; an empty text is none."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+        return str(int(value))
     if isinstance(value, str):
         return value.strip() or None
     if value is None:
@@ -99,9 +99,10 @@ class Item(BaseModel):
     def _score(cls, value: Any) -> int | None:
         if value is None or value == "":
             return None
-        if isinstance(value, bool) or str(value).strip() not in ("1", "2", "3", "4", "5", "1.0", "5.0"):
+        word = "" if isinstance(value, bool) else str(value).strip().removesuffix(".0")
+        if word not in ("1", "2", "3", "4", "5"):
             raise ValueError("a whole number from 1 to 5 is expected")
-        return int(float(value))
+        return int(word)
 
 
 @dataclass

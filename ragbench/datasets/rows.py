@@ -121,7 +121,7 @@ def _parquet(path: Path) -> Iterator[Placed]:
             {
                 name: normalise(value) if isinstance(value, str) else value
                 for name, value in row.items()
-                if value is not None
+                if value is not None and value == value  # a column of numbers holds NaN where a cell is empty
             },
         )
 
