@@ -42,6 +42,16 @@ SPECIFIED = {
         "rubrics_score",
     },
     "judge": {"consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"},
+    "text": {
+        "rouge1_f",
+        "rouge2_f",
+        "rougeL_f",
+        "bleu",
+        "corpus_rouge1_f",
+        "corpus_rouge2_f",
+        "corpus_rougeL_f",
+        "corpus_bleu",
+    },
     "sources": {"utilization_rate", "total_chunks", "used_chunks", "unused_chunks"},
 }
 OPTIONS = {"str": ["exponential", "binary"], "float": [0.5, 2, 1e-05], "flag": [True, False]}

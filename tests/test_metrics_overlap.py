@@ -1,0 +1,313 @@
+"""ROUGE and BLEU: by hand, in both alphabets, and equal to rouge-score and sacrebleu in every digit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics.bleu import BLEU
+
+from ragbench import stats
+from ragbench.metric import Metric, parse
+from ragbench.metrics import overlap_counts
+from ragbench.metrics.overlap import (
+    CORPUS,
+    Overlap,
+    bleu,
+    bleu_of,
+    corpus_bleu,
+    corpus_rouge1_f,
+    corpus_rouge2_f,
+    corpus_rougeL_f,
+    f_of,
+    rouge1_f,
+    rouge2_f,
+    rougeL_f,
+    statistic,
+    sufficient,
+)
+from ragbench.metrics.overlap_counts import common_subsequence, shared_grams
+from ragbench.metrics.overlap_words import TOKENIZERS, BleuTokenizer, Vocabulary, WordTokenizer
+from ragbench.types import Sample, Status
+from tests.scripted_judge import score
+
+ROUGE = [rouge1_f, rouge2_f, rougeL_f]
+ALL = [*ROUGE, bleu]
+KINDS = {"1": "rouge1", "2": "rouge2", "L": "rougeL"}
+RUSSIAN = "Москва — столица России; в 1992 году здесь жили 8,9 млн человек."
+
+
+def of(each: Metric, response: str | None, reference: str | None) -> float:
+    return score(each(Sample("s", response=response, reference=reference))).value
+
+
+def paired(rows: Sequence[tuple[str, str]]) -> list[Sample]:
+    return [Sample(str(place), response=one, reference=other) for place, (one, other) in enumerate(rows)]
+
+
+def test_by_hand() -> None:
+    # 2 of 3 words of the answer are among the 4 of the reference: P = 2/3, R = 1/2
+    assert of(rouge1_f, "the cat slept", "the cat sat down") == pytest.approx(4 / 7, abs=1e-15)
+    assert of(rouge2_f, "the cat slept", "the cat sat down") == pytest.approx(
+        2 * (1 / 2) * (1 / 3) / (5 / 6), abs=1e-15
+    )
+    assert of(rougeL_f, "cat the sat", "the cat sat down") == pytest.approx(4 / 7, abs=1e-15)
+    assert of(rouge1_f, "a a a", "a b") == pytest.approx(2 * (1 / 3) * (1 / 2) / (5 / 6), abs=1e-15)
+
+
+def test_bleu_by_hand() -> None:
+    # precisions 3/4, 1/3, then 1/(2·2) and 1/(4·1) by smoothing; the answer is not shorter
+    expected = 100 * (3 / 4 * 1 / 3 * 1 / 4 * 1 / 4) ** 0.25
+    assert of(bleu, "the cat slept there", "the cat was there") == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", [RUSSIAN, "Москва — столица России.", "The tower was built in 1889.", "два слова"])
+def test_a_text_with_itself_is_perfect(text: str) -> None:
+    assert [of(each, text, text) for each in ROUGE] == [1.0, 1.0, 1.0]
+    assert of(bleu, text, text) == pytest.approx(100.0, abs=1e-12)
+
+
+def test_a_perfect_answer_of_two_words_has_the_whole_bleu() -> None:
+    assert of(bleu, "красная площадь", "красная площадь") == pytest.approx(100, abs=1e-12)
+    assert BLEU().sentence_score("красная площадь", ["красная площадь"]).score == 0, "without effective order"
+
+
+def test_sentences_that_share_only_a_year() -> None:
+    one = "В 1992 году завод выпустил первую партию тракторов для северных областей страны"
+    other = "Поэтесса родилась весной 1992 года, а её сборник стихов вышел намного позже"
+    assert 0 < of(rouge1_f, one, other) < 0.1
+    assert of(rougeL_f, one, other) < 0.1
+    assert of(rouge2_f, one, other) == 0.0
+    assert of(bleu, one, other) < 5
+
+
+def test_letter_case_alphabets_and_marks() -> None:
+    assert of(rouge1_f, "МОСКВА", "москва") == 1.0
+    assert of(rouge1_f, "straße", "STRASSE") == 1.0
+    assert WordTokenizer().tokenize("за\u0301мок snake_case ﬁn 8,9 हिन्दी") == [
+        "за\u0301мок", "snake", "case", "fin", "8", "9", "हिन्दी",
+    ]  # fmt: skip
+    assert of(bleu.with_options(lowercase=True), "МОСКВА ГОРОД", "москва город") == pytest.approx(100)
+    assert of(bleu, "МОСКВА ГОРОД", "москва город") == 0.0
+
+
+def test_stems_join_forms_of_a_word() -> None:
+    stemmed = rouge1_f.with_options(stem=True)
+    assert of(rouge1_f, "столицей страны", "столица страна") == 0.0
+    assert of(stemmed, "столицей страны", "столица страна") == 1.0
+    assert of(stemmed, "running dogs", "run dog") == 1.0
+    assert parse("rouge1_f(stem=True)") == stemmed
+
+
+@pytest.mark.parametrize("each", ALL, ids=str)
+def test_unmeasured(each: Metric) -> None:
+    sample = Sample("s", response="two words", reference="two words")
+    for field in ("response", "reference"):
+        assert score(each(replace(sample, **{field: None}))).status is Status.MISSING_FIELD
+        assert score(each(replace(sample, **{field: " \n"}))).status is Status.EMPTY_INPUT
+
+
+def test_a_reference_that_holds_nothing_to_share_is_unmeasured() -> None:
+    assert score(rouge1_f(Sample("s", response="да", reference="—"))).status is Status.EMPTY_INPUT
+    assert score(rouge2_f(Sample("s", response="да да", reference="да"))).status is Status.EMPTY_INPUT
+    assert of(rouge1_f, "👍", "да") == 0.0
+    assert of(rouge2_f, "да", "да да") == 0.0
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(ValueError, match="13a, intl"):
+        of(bleu.with_options(tokenize="flores200"), "a", "b")
+    with pytest.raises(ValueError, match="True or False"):
+        of(bleu.with_options(lowercase="no"), "a", "b")
+    with pytest.raises(ValueError, match="True or False"):
+        of(rouge1_f.with_options(stem="russian"), "a", "b")
+    with pytest.raises(ValueError, match="no corpus measure"):
+        sufficient(bleu, [])
+
+
+def test_what_a_reader_is_told() -> None:
+    found = score(rouge1_f(Sample("s", response="the cat slept", reference="the cat sat down")))
+    assert found.reason == ("Shared 2, in the answer 3, in the reference 4; precision 0.667, recall 0.500, F 0.571.")
+    found = score(bleu(Sample("s", response="the cat slept there", reference="the cat was there")))
+    assert "3/4, 1/3, 0/2, 0/1" in found.reason
+    assert found.detail["signature"].startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
+
+
+PIECES = st.one_of(
+    st.sampled_from(["Москва", "столица", "в", "1992", "the", "cat", "8,9", "U.S.", "-", "—", "и/или", "«»"]),
+    st.sampled_from([".", ",", "5-", "<skipped>", "&amp;", "&quot;x", "-\n", "\n", "\u00a0", "\u0301", "b,", ",1"]),
+    st.text(max_size=4),
+)
+TEXT = st.lists(PIECES, min_size=1, max_size=14).flatmap(
+    lambda pieces: st.sampled_from([" ".join(pieces), "".join(pieces)])
+)
+
+
+def librarys_rouge(rows: Sequence[tuple[str, str]], *, stem: bool = False) -> dict[str, list[float]]:
+    scorer = RougeScorer(list(KINDS.values()), tokenizer=WordTokenizer(stem=stem))
+    found = [scorer.score(other, one) for one, other in rows]
+    return {kind: [each[name].fmeasure for each in found] for kind, name in KINDS.items()}
+
+
+def check_against_libraries(rows: Sequence[tuple[str, str]], tokenize: str = "13a") -> None:
+    samples = paired(rows)
+    whole = [not any(not text.strip() for text in row) for row in rows]
+    words = Overlap.of(samples, WordTokenizer())
+    for kind, expected in librarys_rouge(rows).items():
+        found = f_of(words.rouge(kind))
+        here = ~np.isnan(found)
+        assert found[here].tolist() == np.array(expected)[here].tolist(), kind
+    scorer = BLEU(effective_order=True, tokenize=tokenize)
+    tokens = BleuTokenizer(tokenize)
+    prepared = [(tokens.prepared(one), tokens.prepared(other)) for one, other in rows]
+    theirs = [scorer.sentence_score(one, [other]) for one, other in prepared]
+    rows_of_bleu = Overlap.of(samples, tokens).bleu
+    assert np.isnan(rows_of_bleu).any(axis=1).tolist() == [not each for each in whole]
+    found = bleu_of(rows_of_bleu, effective_order=True)
+    assert found[whole].tolist() == [each.score for each, there in zip(theirs, whole, strict=True) if there]
+    if any(whole):
+        corpus = BLEU(tokenize=tokenize)
+        both = [row for row, there in zip(prepared, whole, strict=True) if there]
+        expected_value = corpus.corpus_score([one for one, _ in both], [[other for _, other in both]]).score
+        own = corpus_bleu(samples, tokenize=tokenize)
+        assert own == pytest.approx(expected_value, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
+def test_identical_to_the_libraries_on_random_texts(rows: list[tuple[str, str]]) -> None:
+    check_against_libraries(rows)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), st.sampled_from(TOKENIZERS))
+def test_identical_by_every_tokenizer(rows: list[tuple[str, str]], tokenize: str) -> None:
+    check_against_libraries(rows, tokenize)
+
+
+@settings(deadline=None, max_examples=200)
+@given(TEXT)
+def test_pieces_give_the_words_of_the_whole_text(text: str) -> None:
+    for tokenizer in (WordTokenizer(), WordTokenizer(stem=True), BleuTokenizer(), BleuTokenizer(lowercase=True)):
+        expected = tokenizer.tokenize(text)
+        assert Vocabulary(tokenizer).read([text]).lengths.tolist() == [len(expected)]
+        vocabulary = Vocabulary(tokenizer)
+        again = vocabulary.read([text, " ".join(expected)] if isinstance(tokenizer, WordTokenizer) else [text])
+        assert len(set(again.words[: len(expected)].tolist())) == len(set(expected))
+
+
+def real_pairs(shared_data: Callable[[str], Path], count: int) -> list[tuple[str, str]]:
+    """Cuttings of one paragraph that overlap in part, in Russian and English."""
+    source = random.Random(1)
+    paragraphs: list[list[str]] = []
+    for language in ("ru", "en"):
+        with gzip.open(shared_data("xquad") / f"xquad.{language}.json.gz", "rt", encoding="utf-8") as file:
+            articles = json.load(file)["data"]
+        paragraphs += [part["context"].split() for article in articles for part in article["paragraphs"]]
+    found = []
+    for _ in range(count):
+        words = source.choice(paragraphs)
+        start = source.randrange(max(1, len(words) - 40))
+        reference = words[start : start + 40]
+        answer = [word for word in words[max(0, start + source.randint(-15, 15)) :][:40] if source.random() > 0.2]
+        found.append((" ".join(answer) or "да", " ".join(reference)))
+    return found
+
+
+@pytest.mark.slow
+def test_identical_to_the_libraries_on_real_texts(shared_data: Callable[[str], Path]) -> None:
+    rows = real_pairs(shared_data, 3000)
+    check_against_libraries(rows)
+    found = f_of(Overlap.of(paired(rows), WordTokenizer(stem=True)).rouge("L"))
+    assert found.tolist() == librarys_rouge(rows, stem=True)["L"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=90), st.lists(st.integers(0, 4), max_size=90))
+def test_common_subsequences(one: list[int], other: list[int]) -> None:
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = row[:]
+        for place, sign in enumerate(other, 1):
+            row[place] = before[place - 1] + 1 if word == sign else max(before[place], row[place - 1])
+    assert common_subsequence(one, other) == common_subsequence(other, one) == row[-1]
+
+
+def test_texts_with_more_words_than_can_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a b c a b d e", "a b c d a b"), ("x y", "y x"), ("один два", "один два")]
+    vocabulary = Vocabulary(WordTokenizer())
+    first, second = (vocabulary.read([row[side] for row in rows]) for side in (0, 1))
+    packed = shared_grams(first, second, (1, 2, 4))
+    assert packed.tolist() == [[6, 3, 0], [2, 0, 0], [2, 1, 0]]
+    monkeypatch.setattr(overlap_counts, "BITS", 8)
+    assert shared_grams(first, second, (1, 2, 4)).tolist() == packed.tolist()
+    monkeypatch.setattr(overlap_counts, "BLOCK", 3)
+    monkeypatch.setattr(overlap_counts, "BITS", 64)
+    assert shared_grams(first, second, (1, 2, 4)).tolist() == packed.tolist()
+
+
+def test_many_samples_and_single_ones_agree() -> None:
+    rows = [("the cat slept", "the cat sat down"), (RUSSIAN, RUSSIAN[:30]), ("нет", "да да"), ("", "да"), ("a", "b")]
+    samples = [*paired(rows), Sample("none", reference="да")]
+    for metric, kind in zip(ROUGE, KINDS, strict=True):
+        singles = [score(metric(each)).value for each in samples]
+        many = f_of(Overlap.of(samples, WordTokenizer()).rouge(kind))
+        np.testing.assert_array_equal(singles, many)
+    singles = [score(bleu(each)).value for each in samples]
+    np.testing.assert_array_equal(singles, bleu_of(Overlap.of(samples, BleuTokenizer()).bleu, effective_order=True))
+
+
+def test_corpus_values_are_of_sums_not_means() -> None:
+    samples = paired([("the cat slept", "the cat sat down"), ("dogs", "dogs bark at night and sleep by day")])
+    # shared 2 + 1, answers 3 + 1, references 4 + 8
+    assert corpus_rouge1_f(samples) == pytest.approx(2 * (3 / 4) * (3 / 12) / (3 / 4 + 3 / 12), abs=1e-15)
+    assert corpus_rouge2_f(samples) == pytest.approx(2 * (1 / 2) * (1 / 10) / (1 / 2 + 1 / 10), abs=1e-15)
+    assert corpus_rougeL_f(samples) == corpus_rouge1_f(samples)
+    single = np.mean([of(bleu, each.response, each.reference) for each in samples])
+    assert abs(corpus_bleu(samples) - single) > 1
+    assert np.isnan(corpus_bleu([Sample("s", response="", reference="a")]))
+
+
+def test_corpus_values_leave_out_what_was_not_measured() -> None:
+    samples = paired([("the cat slept there", "the cat slept there now")])
+    more = [*samples, Sample("no answer", reference="x"), Sample("blank", response=" ", reference="x")]
+    for each in CORPUS:
+        assert each(more) == each(samples)
+        assert np.isnan(sufficient(each, more)).any(axis=1).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("each", CORPUS, ids=str)
+def test_corpus_intervals_and_tests(each: Metric, shared_data: Callable[[str], Path]) -> None:
+    rows = real_pairs(shared_data, 120)
+    worse = [(" ".join(one.split()[::2]), other) for one, other in rows]
+    first, second = sufficient(each, paired(rows)), sufficient(each, paired(worse))
+    estimate = stats.resample(statistic(each), first, resamples=2000)
+    assert estimate.value == pytest.approx(each(paired(rows)), abs=1e-12)
+    assert estimate.method == "bca"
+    assert estimate.low < estimate.value < estimate.high  # type: ignore[operator]
+    comparison = stats.compare_statistic(statistic(each), first, second, resamples=2000)
+    assert comparison.verdict.value == "worse"
+    assert comparison.test == "approximate randomization"
+    assert comparison.difference == pytest.approx(each(paired(worse)) - each(paired(rows)), abs=1e-9)
+    same = stats.compare_statistic(statistic(each), first, first, resamples=2000)
+    assert same.p == 1.0
+    assert same.verdict.value == "not shown"
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6))
+def test_ranges(rows: list[tuple[str, str]]) -> None:
+    samples = paired(rows)
+    for each in CORPUS:
+        low, high = each.bounds
+        value = each(samples)
+        assert np.isnan(value) or low <= value <= high + 1e-9  # type: ignore[operator]
