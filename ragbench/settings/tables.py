@@ -173,7 +173,7 @@ class GeneratorSettings(EndpointSettings):
     seed: int | None = None
     max_context_characters: int | None = Field(default=None, ge=1)
     sentences: int = Field(default=2, ge=1, le=20)
-    refuse_below: float = Field(default=0.4, ge=0, le=1)
+    refuse_below: float = Field(default=0.2, ge=0, le=1)
     input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
     output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,10 +38,10 @@ class _Sentence:
 class ExtractiveGenerator:
     """Answers with the best sentences of the contexts, in the contexts' order; refuses where nothing fits.
 
-    A sentence fits by the share of the question's content words that it has, rare words counting more: a word counts
-    whole where a word of the same stem stands there, else by its character 3–5-grams that the sentence has. The passage
-    around it counts OF_PASSAGE. Below `refuse_below` for the best sentence the answer is a refusal in the question's
-    language.
+    A sentence fits by the share of the question's content words that it has: a word counts whole where a word of the
+    same stem stands there, else by its character 3–5-grams that the sentence has. The passage around it counts
+    OF_PASSAGE. Where the best sentence fits less than `refuse_below`, the answer is a refusal in the question's language:
+    that finds contexts about something else, and not those that nearly answer.
     """
 
     is_stand_in = True
@@ -92,27 +90,24 @@ def fits(question: str, contexts: Sequence[str]) -> list[_Sentence]:
     """Every sentence of the contexts with how well it fits the question, 0 to 1."""
     asked = [word for word in dict.fromkeys(words.words(question)) if word not in words.FUNCTION_WORDS]
     asked = asked or list(dict.fromkeys(words.words(question)))
-    split = [words.sentences(text) for text in contexts]
-    everything = [_text(sentence) for sentences in split for sentence in sentences]
-    if not asked or not everything:
+    if not asked:
         return []
-    known = Counter(stem for one in everything for stem in one.stems)
-    weights = [math.log1p(len(everything) / (1 + known[words.stem(word)])) for word in asked]
+    split = [words.sentences(text) for text in contexts]
     found = []
     for rank, (text, sentences) in enumerate(zip(contexts, split, strict=True)):
-        around = _fit(asked, weights, _text(text))
+        around = _fit(asked, _text(text))
         for place, sentence in enumerate(sentences):
-            own = _fit(asked, weights, _text(sentence))
+            own = _fit(asked, _text(sentence))
             found.append(_Sentence(sentence, (rank, place), (1 - OF_PASSAGE) * own + OF_PASSAGE * around))
     return found
 
 
-def _fit(asked: Sequence[str], weights: Sequence[float], text: _Text) -> float:
+def _fit(asked: Sequence[str], text: _Text) -> float:
     total = 0.0
-    for word, weight in zip(asked, weights, strict=True):
+    for word in asked:
         grams = _grams(word)
-        total += weight * (1.0 if words.stem(word) in text.stems else len(grams & text.grams) / len(grams))
-    return total / sum(weights)
+        total += 1.0 if words.stem(word) in text.stems else len(grams & text.grams) / len(grams)
+    return total / len(asked)
 
 
 @lru_cache(maxsize=20_000)
