@@ -232,8 +232,8 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         body.append(row([name, *(cell(title, value) for title, value in zip(heads[1:], cells, strict=True))]))
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "
-        "on {chosen} cases and scored on the other {scored}; answers to one question are never parted. A call that failed "
-        "shows nothing.",
+        "on {chosen} cases and scored on the other {scored}; answers to one question are never parted. A call that "
+        "failed shows nothing.",
         shown=_.number(float(material.facts.get("cost_shown", 1)), 2),
         hidden=_.number(float(material.facts.get("cost_hidden", 1)), 2),
         chosen=_.integer(int(rows[0]["n_chosen"])),

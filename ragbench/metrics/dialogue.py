@@ -1,0 +1,61 @@
+"""Dialogues as people lead them: how near each turn stays to the one before, by questions and by answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence, spoken
+from ragbench.metrics.inquiry import is_blank
+from ragbench.metrics.vectors import cosine, vectors
+from ragbench.types import Embedder, Sample, Score, Status
+
+SOURCE = "the specification, section 10.3"
+Field = Literal["user_input", "response"]
+
+
+@metric(source=SOURCE, bounds=(-1.0, 1.0), better=None)
+async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> Score:
+    """Mean cosine between each question of a dialogue and the next one; undefined for a single question.
+
+    turns: one dialogue in its order. −1 to 1; `detail["similarities"]` holds the cosine of each pair of neighbours.
+    Unmeasured where a question is missing or blank: its neighbours would be torn apart.
+    """
+    return await _neighbours(turns, embedder, "user_input")
+
+
+@metric(source=SOURCE + ": computed like context_preservation", bounds=(-1.0, 1.0), better=None)
+async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
+    """The specification's second name for context_preservation, computed in the same way over the questions.
+
+    What the name promises is measured by answer_consistency.
+    """
+    return await _neighbours(turns, embedder, "user_input")
+
+
+@metric(source="context_preservation over answers", bounds=(-1.0, 1.0), better=None)
+async def answer_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
+    """Mean cosine between each answer of a dialogue and the next one; undefined for a single answer.
+
+    −1 to 1; unmeasured where an answer is missing or blank.
+    """
+    return await _neighbours(turns, embedder, "response")
+
+
+async def _neighbours(turns: Sequence[Sample], embedder: Embedder, field: Field) -> Score:
+    texts = [getattr(turn, field) for turn in turns]
+    if len(texts) < 2:
+        return Score.unmeasured(Status.MISSING_FIELD, "a second turn is needed: one alone has no neighbour")
+    for number, text in enumerate(texts, start=1):
+        if text is None:
+            return Score.unmeasured(Status.MISSING_FIELD, f"turn {number} has no field {field}")
+        if is_blank(text):
+            return Score.unmeasured(Status.EMPTY_INPUT, f"the field {field} of turn {number} is empty")
+    found = await vectors(embedder, texts, "query" if field == "user_input" else "passage")
+    similarities = [cosine(one, other) for one, other in pairwise(found)]
+    value = sum(similarities) / len(similarities)
+    explanation = [sentence("Mean of {pairs} cosines of neighbours: {value}.", pairs=len(similarities), value=value)]
+    detail = {"explanation": explanation, "similarities": similarities}
+    return Score(value, reason=spoken(explanation), detail=detail)

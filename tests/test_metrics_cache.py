@@ -1,0 +1,65 @@
+"""The cache by hand: strictly above the threshold, its own entry left out, hits that would serve a wrong answer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench.metrics.cache import Nearest, Serving, cache_hit_rate, nearest, wrong_hit_rate
+
+ASKED = np.array([[1, 0], [3, 4], [0, 1], [-1, 0]], dtype=np.float32)
+CACHED = np.array([[2, 0], [0, 5]], dtype=np.float32)
+
+
+def test_the_nearest_by_hand() -> None:
+    found = nearest(ASKED, CACHED)
+    assert found.similarities == pytest.approx([1.0, 0.8, 1.0, 0.0])
+    assert found.rows.tolist() == [0, 1, 1, 1]
+
+
+def test_above_the_threshold_is_strict() -> None:
+    table = Nearest(np.array([0.85, np.nextafter(0.85, 1), 0.9, 0.1]), np.zeros(4, dtype=np.int64))
+    assert cache_hit_rate(table) == 0.5
+    assert cache_hit_rate(table, threshold=0.9) == 0.0
+    assert cache_hit_rate(table, threshold=0.0) == 1.0, "a threshold of 0 is a threshold"
+
+
+def test_a_question_does_not_find_itself() -> None:
+    found = nearest(CACHED, CACHED, left_out=[0, None])
+    assert found.rows.tolist() == [1, 1]
+    assert found.similarities == pytest.approx([0.0, 1.0])
+    alone = nearest(CACHED[:1], CACHED[:1], left_out=[0])
+    assert alone.rows.tolist() == [-1]
+    assert math.isnan(alone.similarities[0])
+
+
+def test_an_empty_cache_answers_nothing_and_no_question_is_no_rate() -> None:
+    empty = nearest(ASKED, CACHED[:0])
+    assert cache_hit_rate(empty) == 0.0
+    assert math.isnan(cache_hit_rate(nearest(ASKED[:0], CACHED)))
+    assert math.isnan(wrong_hit_rate(empty))
+
+
+def test_wrong_hits_by_hand() -> None:
+    servings = [Serving.RIGHT, Serving.WRONG, Serving.WRONG, Serving.DOUBTFUL, Serving.UNKNOWN]
+    table = Nearest(np.array([0.95, 0.95, 0.5, 0.95, 0.99]), np.arange(5), servings)
+    assert cache_hit_rate(table) == 0.8
+    assert wrong_hit_rate(table) == 0.25
+    assert wrong_hit_rate(table, threshold=0.4) == 0.5
+    assert math.isnan(wrong_hit_rate(Nearest(np.array([0.9]), np.array([0]), [Serving.UNKNOWN])))
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_it_is_the_largest_cosine_of_all(asked: int, cached: int, width: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    one, other = (rng.normal(size=(n, width)).astype(np.float32) for n in (asked, cached))
+    found = nearest(one, other)
+    a, b = (v.astype(float) / np.linalg.norm(v.astype(float), axis=1, keepdims=True) for v in (one, other))
+    assert found.similarities == pytest.approx((a @ b.T).max(axis=1), abs=1e-12)
+    rates = [cache_hit_rate(found, threshold=t) for t in (-1.1, 0.0, 0.5, 1.0)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] == 1.0
