@@ -31,17 +31,18 @@ PAGE_FACTS = (
 )  # fmt: skip
 
 
-def overview(threshold_set: str = "", *, notebook: str = NAME) -> Measurement:
+def overview(threshold_set: str = "", *, seed: int = 0, notebook: str = NAME) -> Measurement:
     """All that the run has measured so far, by page, metric and system, as the extra table "cells" (CELLS).
 
-    threshold_set: which thresholds the numbers are held to; empty: as in ragbench.toml. Outside of a run the newest
+    threshold_set: which thresholds the numbers are held to; empty: as in ragbench.toml. seed: of
+    nothing that is drawn here. Outside of a run the newest
     run in the folder of reports is read. A cell's `bands` are the words of those that its interval reaches, worst
     first, comma-separated; empty where the set says nothing of the metric on its scale, or there is no interval.
     `verdict` and `difference` are the comparison's with the page's baseline, empty and NaN for the baseline itself.
     The fact `pages` lists the pages in their order, with what their own facts say.
     Raises BenchError where there is nothing to read, ValueError for a set that is not there.
     """
-    return kept(notebook, lambda: over(_parts(notebook), threshold_set, notebook=notebook))
+    return kept(notebook, lambda: over(_parts(notebook), threshold_set, seed=seed, notebook=notebook))
 
 
 def keep(run: Path, threshold_set: str = "") -> None:
@@ -52,7 +53,9 @@ def keep(run: Path, threshold_set: str = "") -> None:
         over(found, threshold_set).save(folder)
 
 
-def over(found: Mapping[str, Measurement], threshold_set: str = "", *, notebook: str = NAME) -> Measurement:
+def over(
+    found: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
+) -> Measurement:
     """The overview of measurements by name."""
     import pandas as pd
 
@@ -63,6 +66,7 @@ def over(found: Mapping[str, Measurement], threshold_set: str = "", *, notebook:
     facts = {
         "pages": [_page(name, found[name], known) for name in _ordered(found)],
         "threshold_set": threshold_set or known.threshold_set,
+        **({} if seed is None else {"seed": seed}),
         "systems": [],
         "versions": versions(),
         "commit": commit(),

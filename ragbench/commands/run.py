@@ -50,7 +50,8 @@ def run(
         _plan(chosen, given, jobs, language or known.language)
         return
     with _Bars() as bars:
-        result = report.run(chosen, given, out, jobs=jobs, language=language or known.language, progress=bars.show)
+        language = language or known.language
+        result = report.run(chosen, given, out, jobs=jobs, language=language, progress=bars.show, keep=True)
     _conclude(result)
 
 
@@ -90,6 +91,10 @@ def _tiers() -> list[str]:
 def _conclude(result: RunResult) -> None:
     for name, line in result.failures.items():
         typer.secho(f"{name} failed: {line}", err=True, fg=typer.colors.RED)
+    if result.unkept:
+        typer.secho(
+            f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, fg="yellow"
+        )
     typer.echo(str(result.index))
     if result.exit_code:
         raise typer.Exit(result.exit_code)

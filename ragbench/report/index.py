@@ -7,9 +7,12 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report import pages, prose
 from ragbench.report.pages import Measurements
+
+MOST_METRICS = 2  # of a page, so that all pages fit on a screen
 
 
 def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
@@ -18,6 +21,7 @@ def entry(notebook: Any, name: str, measurements: Measurements, language: str, f
     shown = _shown(notebook, name, measurements)
     parts = [pages.view(one, measurements, language).html() for one in shown]
     return {
+        "name": name,
         "href": f"{quote(name)}.html",
         "over": over,
         "question": question,
@@ -29,16 +33,26 @@ def entry(notebook: Any, name: str, measurements: Measurements, language: str, f
 def _shown(notebook: Any, name: str, measurements: Measurements) -> list[dict[str, Any]]:
     """The summary views of what the page shows, in its order; of the notebook's own measurement if it shows none."""
     there = measurements.names()
+    more = {"brief": True} if OVERVIEW in there else {}
     asked: dict[str, dict[str, Any]] = {}
     for view in pages.views(notebook):
-        options = {key: value for key, value in view.get("options", {}).items() if key == "primary"}
+        options = {key: value for key, value in view.get("options", {}).items() if key == "primary"} | more
         if view["measurement"] in there:
             asked.setdefault(
                 view["measurement"], {"view": "summary", "measurement": view["measurement"], "options": options}
             )
     if not asked and name in there:
-        asked[name] = {"view": "summary", "measurement": name, "options": {}}
+        asked[name] = {"view": "summary", "measurement": name, "options": more}
     return list(asked.values())
+
+
+def _overall(measurements: Measurements, language: str) -> Markup:
+    """All pages side by side; empty for a run that kept no overview."""
+    if OVERVIEW not in measurements.names():
+        return Markup("")
+    asked = ({"view": "standing"}, {"view": "overview", "options": {"most": MOST_METRICS}})
+    drawn = (pages.view({**one, "measurement": OVERVIEW}, measurements, language).html() for one in asked)
+    return Markup("").join(drawn)
 
 
 def html(entries: list[dict[str, Any]], measurements: Measurements, language: str) -> str:
@@ -50,6 +64,8 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
         if measurements[name].facts.get("dataset")
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
-    page = pages.chrome(language, title) | {"entries": entries}
+    whole = _overall(measurements, language)
+    page = pages.chrome(language, title) | {"entries": [e for e in entries if e["name"] != OVERVIEW], "overall": whole}
+    page["more"] = next((e["href"] for e in entries if e["name"] == OVERVIEW), None)
     template = pages.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

@@ -63,7 +63,7 @@ def manifest(
         **more,
         "parameters": dict(parameters),
         "notebooks": notebooks,
-        "data": {name: _some(known, "dataset", "data_hash") for name, known in facts.items()},
+        "data": {name: some for name, known in facts.items() if (some := _some(known, "dataset", "data_hash"))},
         "seeds": {name: known["seed"] for name, known in facts.items() if "seed" in known},
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),

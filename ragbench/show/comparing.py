@@ -54,9 +54,9 @@ class ComparingViews(Frame):
         """Where the numbers come from: data, systems, parameters, seeds, versions, commit."""
         return self._view("provenance", provenance.draw)
 
-    def summary(self) -> View:
-        """What an index says of the page: the answer and a few metrics with their verdicts."""
-        return self._view("summary", summary.draw)
+    def summary(self, brief: bool = False) -> View:
+        """What an index says of the page: the answer and a few metrics with verdicts; if brief, the answer."""
+        return self._view("summary", lambda m, p: summary.draw(m, p, brief), brief=brief)
 
     @cached_property
     def finding(self) -> str:

@@ -11,13 +11,13 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ragbench.show import cells
+from ragbench.show.answer import stand_ins
 from ragbench.show.material import COUNTS, Material
 from ragbench.show.summary import leading
 from ragbench.show.table import DASH, chip, spread
 from ragbench.show.text import anchor, shown
 from ragbench.types import Verdict
 
-MOST_METRICS = 3
 Row = Mapping[Any, Any]
 Facts = Mapping[str, Any]
 
@@ -45,16 +45,13 @@ class Overview:
         """Every cell."""
         return [row for metrics in self.rows.values() for systems in metrics.values() for row in systems.values()]
 
-    def metrics(self, page: Facts) -> list[str]:
+    def metrics(self, page: Facts, most: int) -> list[str]:
         """The few metrics that stand for a page: its leading ones, those with a threshold before the others."""
         there = self.rows.get(str(page["name"]), {})
         primary = page.get("primary")
         named = leading(list(there), primary if primary in there else next(iter(there), None), page.get("key_metrics"))
         with_bands = [metric for metric in there if any(row["bands"] for row in there[metric].values())]
-        first = [metric for metric in named[:1] if metric not in with_bands]
-        ordered = dict.fromkeys([*first, *with_bands, *named])
-        chosen = list(ordered)[:MOST_METRICS]
-        return [metric for metric in there if metric in chosen]
+        return list(dict.fromkeys([*named[:1], *with_bands, *named]))[:most]
 
     def title(self, page: Facts) -> tuple[str, str]:
         """What stands above a page's title, and the title, in the reader's language."""
@@ -68,12 +65,12 @@ class Overview:
         return over or title
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """The answers to the three questions, then one table for each group of pages that share systems."""
+def draw(material: Material, present: frozenset[str], most: int) -> Markup:
+    """One table for each group of pages that share systems, with at most so many metrics of a page."""
     found = Overview(material)
     if not found.pages:
         return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
-    return Markup("").join(_table(found, group) for group in _groups(found.pages)) + _legend(found)
+    return Markup("").join(_table(found, group, most) for group in _groups(found.pages)) + _legend(found)
 
 
 def standing(material: Material, present: frozenset[str]) -> Markup:
@@ -92,17 +89,17 @@ def _good(found: Overview) -> list[Markup]:
     if not reached:
         return [Markup("{}").format(_("No number on these pages has a threshold."))]
     whole = [words[0] for words in reached if len(words) == 1]
-    parts = [
-        _("{n} excellent", n=_.integer(whole.count("excellent"))),
-        _("{n} good", n=_.integer(whole.count("good"))),
-        _("{n} in need of attention", n=_.integer(whole.count("attention"))),
-    ]
-    count = len(reached)
-    lead = _.plural("Of {n} number with a threshold:", "Of {n} numbers with a threshold:", count)
-    left = _.plural(
-        "for {n}, the interval spans several bands", "for {n}, the interval spans several bands", count - len(whole)
-    )
-    return [Markup("{} {}; {}.").format(lead, ", ".join(parts), left)]
+    counts = {word: _.integer(whole.count(word)) for word in dict.fromkeys(whole)}
+    named = {
+        "excellent": _("{n} excellent", n=counts.get("excellent")),
+        "good": _("{n} good", n=counts.get("good")),
+        "attention": _("{n} in need of attention", n=counts.get("attention")),
+    }
+    parts = [text for word, text in named.items() if word in counts]
+    if len(whole) < len(reached):
+        parts.append(_("{n} between bands", n=_.integer(len(reached) - len(whole))))
+    lead = _.plural("Of {n} number with a threshold:", "Of {n} numbers with a threshold:", len(reached))
+    return [Markup("{} {}.").format(lead, ", ".join(parts))]
 
 
 def _better(found: Overview) -> list[Markup]:
@@ -162,29 +159,45 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(found: Overview, pages: Sequence[Facts]) -> Markup:
+def _table(found: Overview, pages: Sequence[Facts], most: int) -> Markup:
     _ = found.text
     systems = _systems(pages)
-    heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
-    heads += [Markup('<th scope=col class="rb-name">{}</th>').format(shown(name, 60)) for name in systems]
+    baselines = {page.get("baseline") for page in pages}
+    heads = [Markup("<th scope=col>{}</th>").format(_("page")), cells.head(_("metric"), "rb-word")]
+    heads += [_system(found, name, name in baselines) for name in systems]
     heads += [cells.head(_("unmeasured"))] if systems else []
-    rows: list[Markup] = []
-    for page in pages:
-        rows.append(_page(found, page, len(heads)))
-        rows += [_metric(found, page, metric, systems) for metric in found.metrics(page)]
-    return cells.table(_("Overview: pages, metrics and systems"), heads, rows, "rb-long rb-overview")
+    rows = [row for page in pages for row in _rows(found, page, systems, most)]
+    return cells.table(_("Overview: pages, metrics and systems"), heads, rows, "rb-overview")
 
 
-def _page(found: Overview, page: Facts, width: int) -> Markup:
+def _system(found: Overview, name: str, is_baseline: bool) -> Markup:
+    small = Markup("<small>{}</small>").format(found.text("baseline")) if is_baseline else ""
+    return Markup('<th scope=col class="rb-name">{} {}</th>').format(shown(name, 60), small)
+
+
+def _rows(found: Overview, page: Facts, systems: Sequence[str], most: int) -> list[Markup]:
+    """A row for each metric of a page; the page's own cell spans them."""
+    metrics = found.metrics(page, most)
+    if not metrics:
+        return [
+            Markup('<tr class="rb-first">{}<td colspan={}></td></tr>').format(_page(found, page, 1), len(systems) + 2)
+        ]
+    made = []
+    for number, metric in enumerate(metrics):
+        first = [_page(found, page, len(metrics))] if number == 0 else []
+        made.append(cells.row([*first, *_metric(found, page, metric, systems)], "" if number else "rb-first"))
+    return made
+
+
+def _page(found: Overview, page: Facts, height: int) -> Markup:
     over, title = found.title(page)
     return Markup(
-        '<tr class="rb-group"><th scope=rowgroup colspan={}>'
-        '<a href="{}">{}<span class="rb-question">{}</span></a><small>{}</small></th></tr>'
+        '<th scope=rowgroup rowspan={}><a href="{}">{}<span class="rb-question">{}</span></a><small>{}</small></th>'
     ).format(
-        width,
+        height,
         href(page),
         Markup('<span class="rb-tier">{}</span> ').format(shown(over)) if over else "",
-        shown(title),
+        shown(title, 90),
         Markup(" · ").join(_measured(found, page)),
     )
 
@@ -216,19 +229,19 @@ def _time(found: Overview, milliseconds: float) -> str:
     return found.text.number(milliseconds, 1 if milliseconds < 100 else 0)
 
 
-def _metric(found: Overview, page: Facts, metric: str, systems: Sequence[str]) -> Markup:
+def _metric(found: Overview, page: Facts, metric: str, systems: Sequence[str]) -> list[Markup]:
     _ = found.text
     own = found.rows[str(page["name"])][metric]
     lower = any(row["better"] == "lower" for row in own.values())
     small = Markup(" <small>{}</small>").format(_("lower is better")) if lower else ""
     name = shown(metric).replace("_", Markup("_<wbr>"))
-    made = [Markup("<th scope=row>{}{}</th>").format(name, small)]
-    made += [_cell(found, page, metric, name, own) for name in systems]
+    made = [Markup('<th scope=row class="rb-word">{}{}</th>').format(name, small)]
+    made += [_cell(found, page, metric, system, own) for system in systems]
     missing = sum(int(row["n_unmeasured"]) for row in own.values())
     wanted = sum(int(row["n"]) + int(row["n_unmeasured"]) for row in own.values())
     share = _.percent(missing / wanted, 1 if missing else 0) if wanted else DASH
     made.append(cells.cell(_("unmeasured"), share, "" if missing else "rb-quiet"))
-    return cells.row(made)
+    return made
 
 
 def _cell(found: Overview, page: Facts, metric: str, system: str, own: Mapping[str, Row]) -> Markup:
@@ -238,8 +251,8 @@ def _cell(found: Overview, page: Facts, metric: str, system: str, own: Mapping[s
     number = Markup('<a href="{}#{}">{}</a>').format(
         href(page), anchor("metric", metric), _value(found, metric, own, row)
     )
-    words = [part for part in (_band(found, row), _verdict(found, page, row, system)) if part]
-    under = Markup('<span class="rb-words">{}</span>').format(Markup(" ").join(words)) if words else ""
+    words = [part for part in (_band(found, row), _verdict(found, row)) if part]
+    under = Markup('<span class="rb-words">{}</span>').format(Markup(" · ").join(words)) if words else ""
     return cells.cell(shown(system), Markup("{}{}").format(number, under), "rb-cell")
 
 
@@ -269,24 +282,18 @@ def _band(found: Overview, row: Row) -> Markup:
     named = [band_name(found.material, word) for word in words]
     if len(words) == 1:
         return Markup('<span class="rb-band rb-band-{}">{}</span>').format(words[0], named[0])
-    text = found.text("{low} to {high}", low=named[0], high=named[-1])
+    text = found.text("{low} … {high}", low=named[0], high=named[-1])
     return Markup('<span class="rb-band rb-band-spanned">{}</span>').format(text)
 
 
 def band_name(material: Material, word: str) -> str:
     """The word of a band."""
     _ = material.text
-    return {"attention": _("needs attention"), "good": _("good"), "excellent": _("excellent")}[word]
+    return {"attention": _("attention"), "good": _("good"), "excellent": _("excellent")}[word]
 
 
-def _verdict(found: Overview, page: Facts, row: Row, system: str) -> Markup:
-    if row["verdict"]:
-        return chip(found.material, Verdict(row["verdict"]))
-    return (
-        Markup('<span class="rb-quiet">{}</span>').format(found.text("baseline"))
-        if system == page.get("baseline")
-        else Markup("")
-    )
+def _verdict(found: Overview, row: Row) -> Markup:
+    return chip(found.material, Verdict(row["verdict"])) if row["verdict"] else Markup("")
 
 
 def href(page: Facts) -> str:
@@ -301,7 +308,19 @@ def _legend(found: Overview) -> Markup:
         "that the interval spans are named. Verdicts come from the page's own corrected comparisons with the baseline.",
         name=str(found.material.facts.get("threshold_set", "")),
     )
-    return Markup('<p class="rb-meta">{}</p>').format(shown(said))
+    return Markup('<p class="rb-meta">{}</p>{}').format(shown(said), _stand_ins(found))
+
+
+def _stand_ins(found: Overview) -> Markup:
+    """What stood in for a real model, on any page."""
+    named = dict.fromkeys(name for page in found.pages for name in stand_ins(page.get("stand_ins")))
+    if not named:
+        return Markup("")
+    text = found.text.html(
+        "Measured with offline stand-ins: {names}. They show that everything works, not how good a real model is.",
+        names=Markup(", ").join(Markup("<b>{}</b>").format(shown(name)) for name in named),
+    )
+    return Markup('<p class="rb-standin">{}</p>').format(text)
 
 
 def limits(material: Material, present: frozenset[str]) -> Markup:

@@ -16,9 +16,11 @@ from ragbench.show.text import shown
 KEY_METRICS = 5
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """The first sentences, a line for each key metric, and the facts."""
+def draw(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
+    """The first sentences, and unless it is to be brief a line for each key metric, and the facts."""
     says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
+    if brief:
+        return says
     lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
     systems = legend(material) if len(material.systems) > 1 else ""
     keys = Markup('<ul class="rb-legend">{}</ul><ul class="rb-keys">{}</ul>').format(systems, lines)
