@@ -40,7 +40,9 @@ def test_the_lexical_judge_scores_every_sample_with_what_made_the_score() -> Non
     assert list(found.judgements.columns) == list(JUDGEMENT_COLUMNS)
     detail = json.loads(found.judgements["detail"][0])
     assert "330 metres" in json.dumps(detail, ensure_ascii=False)
-    assert found.facts["judges"] == [{"name": "lexical", "stand_in": True}]
+    assert found.facts["judges"] == [
+        {"name": "lexical", "stand_in": True, "asked": 2, "failed": 0, "statuses": {}, "suspected": 0}
+    ]
     assert found.facts["aggregate"] is None
 
 

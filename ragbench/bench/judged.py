@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench.bench import scoring
+from ragbench.bench.conduct import conduct
 from ragbench.bench.scores import Row, Scores
 from ragbench.bench.session import BenchError, Session
 from ragbench.judge import Rule
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
+from ragbench.settings import Settings
 from ragbench.types import Sample
 
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ class Judging:
     """Who judges, and how several become one.
 
     judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
-    are none. aggregate, tolerance: see `ragbench.judge.Rule`. embedder: of metrics that embed; empty: the offline one.
-    language: of prompts where a sample names none, and of the reasons; empty: the settings'.
+    are none. aggregate, tolerance: see `ragbench.judge.Rule`. embedder: of metrics that embed, several
+    comma-separated; empty: the offline one. language: of prompts where a sample names none, and of the reasons; empty:
+    the settings'.
     """
 
     judges: str | Sequence[str] = ""
@@ -41,13 +44,17 @@ class Judging:
 
     def names(self, session: Session) -> tuple[str, ...]:
         """The judges' names, each of them configured; raises BenchError for one that is not."""
+        return self.judge_names(session.settings)
+
+    def judge_names(self, settings: Settings) -> tuple[str, ...]:
+        """The same, of settings without a session."""
         given = self.judges.split(",") if isinstance(self.judges, str) else self.judges
         found = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
-        legal = (OFFLINE, *sorted(session.settings.judges))
+        legal = (OFFLINE, *sorted(settings.judges))
         for name in found:
             if name not in legal:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
-        return found or tuple(sorted(session.settings.judges)) or (OFFLINE,)
+        return found or tuple(sorted(settings.judges)) or (OFFLINE,)
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ class Judged:
     scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
-    facts: `judges` (name, model, mode, stand_in of each; `usage` of the replies that the scores were made from, where
-    a model judged), `aggregate`, `embedder`.
+    facts: `judges` (name, model, mode, stand_in of each, and how it did its work: `ragbench.bench.conduct`),
+    `aggregate`, `embedder`. The view `judges` shows them, and `answer` says that a stand-in is one.
     """
 
     scores: pd.DataFrame
@@ -76,10 +83,11 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     names = judging.names(session)
     rule = Rule(judging.aggregate, tolerance=judging.tolerance)  # type: ignore[arg-type]
     embedder = judging.embedder or scoring.DEFAULT_EMBEDDER
-    if embedder not in session.settings.embedders:
-        raise BenchError(
-            f"there is no embedder {embedder!r}; there are {', '.join(sorted(session.settings.embedders))}"
-        )
+    for name in (name.strip() for name in embedder.split(",")):
+        if name not in session.settings.embedders:
+            raise BenchError(
+                f"there is no embedder {name!r}; there are {', '.join(sorted(session.settings.embedders))}"
+            )
     paid = any("judge" in metric.needs for metric in metrics) and set(names) != {OFFLINE}
     with (
         scoring.kept_replies(names, metrics) if paid else nullcontext() as journal,
@@ -96,29 +104,37 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         )
         found = llm.run(scoring.measure(samples, metrics, asked))
     facts = {
-        "judges": described(session, names, found.usage),
+        "judges": listed(session.settings, names, found, rule),
         "aggregate": rule.label if len(names) > 1 else None,
         "embedder": embedder,
     }
-    return Judged(_scores(found), judgements(found, names), facts)
+    return Judged(score_table(found), judgements(found, names), facts)
 
 
-def described(
-    session: Session, names: Sequence[str], usage: Mapping[str, llm.Usage] | None = None
-) -> list[dict[str, Any]]:
+def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
     """The judges as a page's facts list them."""
+    return _described(session.settings, names)
+
+
+def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule) -> list[dict[str, Any]]:
+    """The judges with how they did their work, as the facts `judges` of a page that shows the scores."""
+    work = conduct(scores, names, rule)
+    return [{**one, **work[one["name"]]} for one in _described(settings, names)]
+
+
+def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name in names:
         if name == OFFLINE:
             found.append({"name": name, "stand_in": True})
             continue
-        one = session.settings.judge(name)
-        used = {"usage": asdict(usage[name])} if usage and name in usage else {}
-        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False, **used})
+        one = settings.judge(name)
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
     return found
 
 
-def _scores(found: Scores) -> pd.DataFrame:
+def score_table(found: Scores) -> pd.DataFrame:
+    """Scores as SCORE_COLUMNS: one row a system, metric and sample."""
     import pandas as pd
 
     rows = [

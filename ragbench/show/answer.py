@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import descriptions
+from ragbench.show import descriptions, judges
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 from ragbench.types import Comparison, Verdict
@@ -218,14 +218,16 @@ def unit(material: Material) -> str | None:
 
 def _stand_ins(material: Material) -> Markup:
     _ = material.text
-    named = stand_ins(material.facts.get("stand_ins"))
+    judging = judges.stand_ins(material)
+    named = list(dict.fromkeys([*stand_ins(material.facts.get("stand_ins")), *judging]))
     if not named:
         return Markup("")
     text = _.html(
         "Measured with offline stand-ins: {names}. They show that everything works, not how good a real model is.",
         names=Markup(", ").join(Markup("<b>{}</b>").format(shown(name)) for name in named),
     )
-    return Markup('<p class="rb-standin">{}</p>').format(text)
+    said = Markup("{} {}").format(text, judges.baseline(material)) if judging else text
+    return Markup('<p class="rb-standin">{}</p>').format(said)
 
 
 def stand_ins(named: Any) -> list[str]:

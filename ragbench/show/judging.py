@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from ragbench.show import verdicts
+from ragbench.show import correlations, judges, side_by_side, verdicts
 from ragbench.show.frame import Frame
 from ragbench.show.view import View
 
 
 class JudgedViews(Frame):
     """Views of a page; see `ragbench.show.page.Page`."""
+
+    def judges(self) -> View:
+        """Who judged, how often each gave no score, what its replies took, and how much each sways a panel."""
+        return self._view("judges", judges.draw)
+
+    def correlations(self) -> View:
+        """Spearman's ρ of every two metrics over the answers, with intervals; people's scores among them where known."""
+        figure = self._figure("correlations", correlations.figure)
+        return self._view("correlations", correlations.draw, figure=figure)
+
+    def side_by_side(self) -> View:
+        """Each judge's and each embedder's own means; empty where there is one of each."""
+        return self._view("side_by_side", side_by_side.draw)
+
+    def unmeasured(self) -> View:
+        """What could not be measured, why, and the means with all of it at the worst and at the best end."""
+        return self._view("unmeasured", side_by_side.missing)
 
     def verdicts(self, count: int = 10, metric: str = "") -> View:
         """The `count` worst answers of each system, with every statement's verdict, reason, passages and the formula.

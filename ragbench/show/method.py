@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import descriptions
+from ragbench.show import descriptions, judges
 from ragbench.show.material import Material, listed
 from ragbench.show.provenance import IDENTITIES, flat
 from ragbench.show.table import method_name
@@ -16,13 +16,17 @@ from ragbench.types import Verdict
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Sentences on intervals, tests, families and clusters, then the systems and the metrics in a folded list."""
+    """Sentences on intervals, tests, families and clusters, then the systems and the metrics in a folded list.
+
+    Where something was judged, also who judged, unless the page says that elsewhere.
+    """
     if material.facts.get("describes"):
         sentences = descriptions.method(material)
     else:
         sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
     text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
-    return text + _systems(material) + _metrics(material)
+    judging = judges.draw(material, present) if judges.known(material) and "judges" not in present else Markup("")
+    return text + judging + _systems(material) + _metrics(material)
 
 
 def _intervals(material: Material) -> list[str]:

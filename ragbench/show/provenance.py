@@ -9,12 +9,14 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.answer import unit
+from ragbench.show.judges import known
 from ragbench.show.material import Material
 from ragbench.show.text import clean, shown
 
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
 
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
+WHO = ("name", "model", "mode")
 UNSHOWN = frozenset({"systems", "primary"})
 IDENTITIES = ("embedder_identity",)
 
@@ -33,6 +35,8 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
     for key, value in sorted(material.facts.items(), key=lambda item: _order(names, item[0])):
         if value in (None, "", [], {}) or key in UNSHOWN:
             continue
+        if key == "judges":
+            value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
         text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
@@ -57,6 +61,8 @@ def _names(material: Material) -> dict[str, str]:
         "resamples": _("resamples"),
         "stand_ins": _("offline stand-ins"),
         "judge": _("judge"),
+        "judges": _("judges"),
+        "aggregate": _("how judges become one"),
         "parameters": _("parameters"),
         "cutoffs": _("cut-offs"),
         "depth": _("depth"),
