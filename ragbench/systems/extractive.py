@@ -40,8 +40,8 @@ class ExtractiveGenerator:
 
     A sentence fits by the share of the question's content words that it has: a word counts whole where a word of the
     same stem stands there, else by its character 3–5-grams that the sentence has. The passage around it counts
-    OF_PASSAGE. Where the best sentence fits less than `refuse_below`, the answer is a refusal in the question's language:
-    that finds contexts about something else, and not those that nearly answer.
+    OF_PASSAGE. Where the best sentence fits less than `refuse_below`, the answer is a refusal in the question's own
+    language: that finds contexts about something else, and not those that nearly answer.
     """
 
     is_stand_in = True

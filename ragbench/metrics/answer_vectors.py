@@ -1,0 +1,72 @@
+"""The answer and the reference as vectors: their dot product, and how far apart they lie."""
+
+from __future__ import annotations
+
+import statistics
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragbench.metric import metric
+from ragbench.metrics.explanation import sentence
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.vectors import by_embedder, named, vectors
+from ragbench.types import Array, Embedder, Sample, Score
+
+FIELDS = ("response", "reference")
+_SOURCE = "the specification, section 6.3"
+
+
+@metric(source=_SOURCE, bounds=(None, None), fields=FIELDS, published="avg_dot_similarity")
+@measured
+async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
+    """Dot product of the embeddings of the answer and of the reference.
+
+    Without bounds; equal to the cosine where the embedder gives vectors of length 1. Of several embedders each value is
+    kept in `detail["embedders"]`, and their mean counts.
+    """
+
+    def dot(one: Array, other: Array) -> float:
+        return float(one @ other)
+
+    return await _between(sample, embedder, dot, _DOT)
+
+
+@metric(source=_SOURCE, bounds=(0.0, None), better="lower", fields=FIELDS, published="avg_euclidean_distance")
+@measured
+async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
+    """Euclidean distance between the embeddings of the answer and of the reference; lower is better.
+
+    0 and above; √(2 − 2 cosine) where the embedder gives vectors of length 1. Several embedders as in `dot_similarity`.
+    """
+
+    def distance(one: Array, other: Array) -> float:
+        return float(np.linalg.norm(one - other))
+
+    return await _between(sample, embedder, distance, _DISTANCE)
+
+
+_DOT = sentence("Dot product of response and reference by {embedder}: {value}.", embedder="", value=0.0)
+_DISTANCE = sentence("Distance of response and reference by {embedder}: {value}.", embedder="", value=0.0)
+
+
+async def _between(
+    sample: Sample,
+    embedder: Embedder | Sequence[Embedder],
+    measure: Callable[[Array, Array], float],
+    said: Mapping[str, Any],
+) -> Score:
+    """What `measure` says of the two vectors, of the same texts as `semantic_similarity` embeds."""
+    inquiry = Inquiry(sample, None, *FIELDS)
+    texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
+    values = {}
+    for each in named(embedder):
+        one, other = await vectors(each, texts, "passage")
+        values[each.name] = measure(one.astype(float), other.astype(float))
+    value = statistics.fmean(values.values())
+    explanation = [{**said, "values": {"embedder": ", ".join(values), "value": value}}]
+    if len(values) > 1:
+        explanation.append(by_embedder(values))
+    return inquiry.score(value, explanation, embedders=values)

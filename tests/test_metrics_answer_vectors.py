@@ -1,0 +1,49 @@
+"""dot_similarity and euclidean_distance on vectors written down by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from ragbench.metrics.answer_vectors import dot_similarity, euclidean_distance
+from ragbench.metrics.semantic_similarity import semantic_similarity
+from ragbench.types import Sample, Status
+from tests.scripted_embedder import ScriptedEmbedder
+from tests.scripted_judge import score
+
+SAMPLE = Sample("s", response="one", reference="other")
+LONG = ScriptedEmbedder({"one": [3, 4], "other": [4, 3]}, "long")
+UNIT = ScriptedEmbedder({"one": [0.6, 0.8], "other": [0.8, 0.6]}, "unit")
+
+
+def test_values_by_hand() -> None:
+    assert score(dot_similarity(SAMPLE, embedder=LONG)).value == 24.0
+    assert score(euclidean_distance(SAMPLE, embedder=LONG)).value == pytest.approx(math.sqrt(2), abs=1e-12)
+
+
+def test_on_vectors_of_length_one_they_follow_from_the_cosine() -> None:
+    cosine = score(semantic_similarity(SAMPLE, embedder=UNIT)).value
+    assert score(dot_similarity(SAMPLE, embedder=UNIT)).value == pytest.approx(cosine, abs=1e-7)
+    distance = score(euclidean_distance(SAMPLE, embedder=UNIT)).value
+    assert distance == pytest.approx(math.sqrt(2 - 2 * cosine), abs=1e-6)
+
+
+def test_several_embedders_are_kept_side_by_side() -> None:
+    found = score(dot_similarity(SAMPLE, embedder=[LONG, UNIT]))
+    assert found.detail["embedders"] == pytest.approx({"long": 24.0, "unit": 0.96}, abs=1e-6)
+    assert found.value == pytest.approx((24 + 0.96) / 2, abs=1e-6)
+    assert "24.000" in found.reason
+    assert "0.960" in found.reason
+
+
+@pytest.mark.parametrize("each", [dot_similarity, euclidean_distance], ids=str)
+def test_an_empty_text_is_unmeasured(each) -> None:  # type: ignore[no-untyped-def]
+    assert score(each(replace(SAMPLE, reference=None), embedder=LONG)).status is Status.MISSING_FIELD
+    assert score(each(replace(SAMPLE, response=" "), embedder=LONG)).status is Status.EMPTY_INPUT
+
+
+def test_directions_and_scales() -> None:
+    assert (dot_similarity.better, dot_similarity.bounds) == ("higher", (None, None))
+    assert (euclidean_distance.better, euclidean_distance.bounds) == ("lower", (0.0, None))

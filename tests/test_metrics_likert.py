@@ -1,0 +1,85 @@
+"""faithfulness_rating, answer_relevance, answer_correctness_rating, e2e_score: one question, one whole number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ragbench.judge import LexicalJudge
+from ragbench.language import translator
+from ragbench.metric import Metric
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.likert import answer_correctness_rating, answer_relevance, e2e_score, faithfulness_rating
+from ragbench.types import Chunk, Sample, Score, Status
+from tests.scripted_judge import ScriptedJudge, score
+
+SAMPLE = Sample(
+    "s",
+    "Сколько стоит обед?",
+    "Обед стоит 250 рублей.",
+    "Обед стоит 250 рублей.",
+    (Chunk("c", "Обед стоит 250 рублей."),),
+)
+ALL = [faithfulness_rating, answer_relevance, answer_correctness_rating, e2e_score]
+
+
+def of(each: Metric, rating: Any, sample: Sample = SAMPLE) -> Score:
+    reply = rating if isinstance(rating, Status) else {"reason": "so", "rating": rating}
+    return score(each(sample, judge=ScriptedJudge(**{each.name: reply})))
+
+
+@pytest.mark.parametrize("each", ALL, ids=str)
+class TestAll:
+    @pytest.mark.parametrize("rating", [1, 2, 3, 4, 5])
+    def test_the_rating_is_kept_as_given_and_its_share_is_said(self, each: Metric, rating: int) -> None:
+        found = of(each, rating)
+        assert (found.value, found.detail["rating"], each.bounds) == (float(rating), rating, (1.0, 5.0))
+        share = f"({rating} − 1) / 4 = {(rating - 1) / 4:.3f}"
+        assert share in found.reason
+        assert share.replace(".", ",") in explain(found, translator("ru"))
+
+    @pytest.mark.parametrize("rating", [0, 6, 4.5, True, "4", "4 из 5", None, float("nan")])
+    def test_nothing_else_is_a_rating(self, each: Metric, rating: Any) -> None:
+        assert of(each, rating).status is Status.PARSE_ERROR
+
+    def test_an_answer_that_is_not_there_is_not_rated(self, each: Metric) -> None:
+        assert of(each, 5, replace(SAMPLE, response=None)).status is Status.MISSING_FIELD
+        assert of(each, 5, replace(SAMPLE, response=" ")).status is Status.EMPTY_INPUT
+
+    def test_one_question(self, each: Metric) -> None:
+        judge = ScriptedJudge(**{each.name: {"reason": "", "rating": 3}})
+        score(each(SAMPLE, judge=judge))
+        assert len(judge.calls) == 1
+
+    def test_the_offline_judge_goes_from_end_to_end_of_the_scale(self, each: Metric) -> None:
+        far = replace(SAMPLE, user_input="Где библиотека?", response="Zebras graze quietly.")
+        near = replace(SAMPLE, user_input="Обед стоит 250 рублей?")
+        assert score(each(near, judge=LexicalJudge())).value == 5.0
+        assert score(each(far, judge=LexicalJudge())).value == 1.0
+
+
+def test_a_missing_reference_is_unmeasured_and_no_zero() -> None:
+    for each in (answer_correctness_rating, e2e_score):
+        assert of(each, 5, replace(SAMPLE, reference=None)).status is Status.MISSING_FIELD
+    assert of(answer_relevance, 4, replace(SAMPLE, reference=None)).value == 4.0
+
+
+def test_what_each_judge_is_shown() -> None:
+    for each, slots in (
+        (faithfulness_rating, {"question", "contexts", "response"}),
+        (answer_relevance, {"question", "response"}),
+        (answer_correctness_rating, {"question", "reference", "response"}),
+        (e2e_score, {"question", "reference", "response"}),
+    ):
+        judge = ScriptedJudge(**{each.name: {"reason": "", "rating": 3}})
+        score(each(SAMPLE, judge=judge))
+        ((_, texts, _),) = judge.calls
+        assert set(texts) == slots
+
+
+def test_the_names_that_summaries_use() -> None:
+    assert [each.published for each in ALL] == [
+        "avg_faithfulness", "avg_answer_relevance", "avg_answer_correctness", "avg_e2e_score",
+    ]  # fmt: skip
