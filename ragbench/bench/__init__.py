@@ -4,6 +4,7 @@ from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
 from ragbench.bench.judge_pipeline import judge_pipeline
 from ragbench.bench.overview import overview
+from ragbench.bench.rag_metrics import rag_metrics
 from ragbench.bench.real_users import real_users
 from ragbench.bench.retrieval import retrieval
 from ragbench.bench.session import BenchError, check
@@ -16,6 +17,7 @@ __all__ = [
     "embeddings",
     "judge_pipeline",
     "overview",
+    "rag_metrics",
     "real_users",
     "retrieval",
     "sources",

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from ragbench import embed, settings
 from ragbench.bench.scores import Row, Scores
+from ragbench.datasets.script import language_of
 from ragbench.judge import OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
@@ -29,7 +30,8 @@ class Asked:
     """What to score by.
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
-    one. language: of prompts (where a sample says nothing) and of explanations. rule: how several judges become one.
+    one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
+    (else that of its texts), and of explanations. rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
@@ -37,7 +39,7 @@ class Asked:
     """
 
     judges: tuple[Judge | str, ...] = ()
-    embedder: Embedder | str = DEFAULT_EMBEDDER
+    embedder: Embedder | str | Sequence[Embedder | str] = DEFAULT_EMBEDDER
     language: str | None = None
     rule: Rule = field(default_factory=Rule)
     level: float = 0.95
@@ -96,7 +98,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
     tongue = asked.language
-    rows = [replace(each, language=each.language or tongue) for each in samples] if tongue else list(samples)
+    rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
     names = [judge for judge in asked.judges if isinstance(judge, str)]
     opened = None
     if any("judge" in metric.needs for metric in metrics) and len(names) == len(asked.judges):
@@ -105,14 +107,16 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         raise ValueError("judges are given either all by name or all as objects")
     judges = tuple(opened.judges) if opened is not None else cast(tuple[Judge, ...], asked.judges)
     try:
-        batch = Batch(_embedder(asked.embedder, samples, metrics))
+        batches: list[Batch] = []
+        for one in _embedders(asked.embedder, samples, metrics):
+            batches.append(Batch(one, batches[0] if batches else None))
         panel = Panel(judges, asked.rule) if len(judges) > 1 else None
         works = [
-            _counted(_work(metric, row, judges, panel, batch, tongue or "en"), asked.advance)
+            _counted(_work(metric, row, judges, panel, batches, tongue or "en"), asked.advance)
             for row in rows
             for metric in metrics
         ]
-        scores = await batch.gather(works)
+        scores = await batches[0].gather(works)
         if isinstance(opened, Rehearsed):
             (asked.plan or planning.keep)(await opened.outlooks())
     finally:
@@ -138,9 +142,14 @@ def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
 
 
 def _work(
-    metric: Metric, sample: Sample, judges: Sequence[Judge], panel: Panel | None, batch: Batch, language: str
+    metric: Metric,
+    sample: Sample,
+    judges: Sequence[Judge],
+    panel: Panel | None,
+    batches: Sequence[Batch],
+    language: str,
 ) -> Callable[[], Coroutine[Any, Any, Score]]:
-    tools: dict[str, Any] = {"embedder": batch}
+    tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
     speaker = translator(language)
 
     async def by(judge: Judge | None) -> Score:
@@ -174,17 +183,32 @@ def _counted(
     return counted
 
 
-def _embedder(asked: Embedder | str, samples: Sequence[Sample], metrics: Iterable[Metric]) -> Embedder:
-    if not isinstance(asked, str):
-        return asked
-    if not any("embedder" in metric.needs for metric in metrics):
-        return _NoEmbedder()
+def _embedders(
+    asked: Embedder | str | Sequence[Embedder | str], samples: Sequence[Sample], metrics: Iterable[Metric]
+) -> list[Embedder]:
+    """One at least; by name as configured. Raises ValueError for names that are not."""
+    given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
+    names = [name for one in given if isinstance(one, str) for name in one.split(",")]
     known = settings.load().embedders
-    if asked not in known:
-        raise ValueError(f"there is no embedder {asked!r}; there are {', '.join(sorted(known))}")
-    texts = [text for each in samples for text in (each.user_input, each.response, each.reference) if text]
-    texts += [chunk.text for each in samples for chunk in each.contexts or () if chunk.text]
-    return embed.make(asked, known[asked], sorted({text for text in texts if text.strip()}))
+    if not any("embedder" in metric.needs for metric in metrics):
+        return [_NoEmbedder()]
+    for name in names:
+        if name.strip() not in known:
+            raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
+    corpus = sorted({text for text in _texts(samples) if text.strip()})
+    made = [embed.make(name, known[name], corpus) for name in dict.fromkeys(name.strip() for name in names)]
+    return [*(one for one in given if not isinstance(one, str)), *made]
+
+
+def _texts(samples: Iterable[Sample]) -> Iterator[str]:
+    for each in samples:
+        yield from (text for text in (each.user_input, each.response, each.reference) if text)
+        yield from (chunk.text for chunk in each.contexts or ())
+
+
+def _spoken(sample: Sample) -> str:
+    """The language of the sample's texts."""
+    return language_of(_texts([sample]))
 
 
 class _NoEmbedder:

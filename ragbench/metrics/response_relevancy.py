@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -15,7 +15,7 @@ from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.metrics.vectors import cosine, vectors
+from ragbench.metrics.vectors import by_embedder, cosine, named, vectors
 from ragbench.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
 
 FIELDS = ("user_input", "response")
@@ -91,11 +91,14 @@ How many questions to write:
 
 @metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3", bounds=(-1.0, 1.0), fields=FIELDS)
 @measured
-async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *, questions: int = 3) -> Score:
+async def response_relevancy(
+    sample: Sample, judge: Judge, embedder: Embedder | Sequence[Embedder], *, questions: int = 3
+) -> Score:
     """Mean cosine between the question asked and questions that a judge generates from the answer; 0.0 if it evades.
 
     −1 to 1, in practice 0 to 1. questions: how many are asked for, by one call; `detail["questions"]` keeps those that
     came, each with its cosine. 0.0 when all are noncommittal. No question at all: unmeasured (empty_decomposition).
+    Of several embedders each mean is kept in `detail["embedders"]`, and the mean of these counts.
     """
     if not (isinstance(questions, int) and not isinstance(questions, bool) and 1 <= questions <= MOST):
         raise ValueError(f"response_relevancy: questions = {questions!r}; it is a whole number from 1 to {MOST}")
@@ -115,9 +118,14 @@ async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *
         )
         return inquiry.score(0.0, [said], questions=kept)
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.user_input, *(q["question"] for q in kept))]
-    asked, *others = await vectors(embedder, texts, "query")
-    cosines = [cosine(asked, other) for other in others]
-    value = statistics.fmean(cosines)
+    embedders = named(embedder)
+    near: dict[str, list[float]] = {}
+    for each in embedders:
+        asked, *others = await vectors(each, texts, "query")
+        near[each.name] = [cosine(asked, other) for other in others]
+    means = {name: statistics.fmean(cosines) for name, cosines in near.items()}
+    value = statistics.fmean(means.values()) if len(means) > 1 else next(iter(means.values()))
+    cosines = [statistics.fmean(each) for each in zip(*near.values(), strict=True)]
     explanation = [
         sentence(
             "Mean cosine between the question and {whole} questions that the response answers: {value}.",
@@ -126,7 +134,9 @@ async def response_relevancy(sample: Sample, judge: Judge, embedder: Embedder, *
         ),
         sentence("They are: {questions}.", questions=[each["question"] for each in kept]),
     ]
+    if len(means) > 1:
+        explanation.append(by_embedder(means))
     if evasive:
         explanation.append(sentence("Noncommittal: {part} of {whole}.", part=evasive, whole=len(generated)))
-    kept = [{**each, "cosine": each_cosine} for each, each_cosine in zip(kept, cosines, strict=True)]
-    return inquiry.score(value, explanation, questions=kept, embedder=embedder.name)
+    kept = [{**each, "cosine": value} for each, value in zip(kept, cosines, strict=True)]
+    return inquiry.score(value, explanation, questions=kept, embedder=", ".join(means), embedders=means)

@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.vectors import cosine, vectors
+from ragbench.metrics.vectors import by_embedder, cosine, named, vectors
 from ragbench.types import Embedder, Sample, Score
 
 FIELDS = ("response", "reference")
@@ -31,9 +31,7 @@ async def semantic_similarity(
         raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
     inquiry = Inquiry(sample, None, *FIELDS)
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
-    embedders = list(embedder) if isinstance(embedder, Sequence) else [embedder]
-    if not embedders or len({each.name for each in embedders}) < len(embedders):
-        raise ValueError("semantic_similarity: at least one embedder is needed, each under its own name")
+    embedders = named(embedder)
     cosines: dict[str, float] = {}
     for each in embedders:
         one, other = await vectors(each, texts, "passage")
@@ -46,6 +44,8 @@ async def semantic_similarity(
 def _explanation(cosines: dict[str, float], mean: float, threshold: float | None, value: float) -> list[dict[str, Any]]:
     names = ", ".join(cosines)
     said = [sentence("Cosine of response and reference by {embedder}: {value}.", embedder=names, value=mean)]
+    if len(cosines) > 1:
+        said.append(by_embedder(cosines))
     if threshold is not None:
         below = sentence("It is below the threshold {threshold}: {value}.", threshold=threshold, value=value)
         reached = sentence("It reaches the threshold {threshold}: {value}.", threshold=threshold, value=value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import together
 from ragbench.types import Array, Embedder, Vectors
 
@@ -29,25 +30,48 @@ def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
     return min(1.0, max(-1.0, between))
 
 
+def named(embedder: Embedder | Sequence[Embedder]) -> list[Embedder]:
+    """The embedders by whose names values are kept. Raises ValueError for none, and for two under one name."""
+    found = list(embedder) if isinstance(embedder, Sequence) else [embedder]
+    if not found or len({each.name for each in found}) < len(found):
+        raise ValueError("at least one embedder is needed, each under its own name")
+    return found
+
+
+def by_embedder(values: Mapping[str, float]) -> dict[str, Any]:
+    """The sentence that names each embedder's value."""
+    each = [{"text": "{name} {value}", "values": {"name": name, "value": value}} for name, value in values.items()]
+    return sentence("By the embedders: {scores}.", scores=each)
+
+
 @dataclass
 class _Wanted:
     texts: tuple[str, ...]
     kind: Kind
     vectors: asyncio.Future[Vectors]
+    embed: Callable[..., Vectors]
+
+
+class _Waiting:
+    """How many measurements are under way, and which of them wait for vectors."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.wanted: list[_Wanted] = []
 
 
 class Batch:
     """An embedder that waits until every measurement under way has said what it needs, and then embeds it all at once.
 
     Measurements run through `gather`; each asks for vectors at most once at a time. Equal texts are embedded once.
+    beside: another batch whose measurements these are too, for metrics that take several embedders.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, beside: Batch | None = None) -> None:
         self.embedder = embedder
         self.name = embedder.name
         self.identity = embedder.identity
-        self._running = 0
-        self._wanted: list[_Wanted] = []
+        self._waiting: _Waiting = _Waiting() if beside is None else beside._waiting
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """At once, as the embedder itself."""
@@ -55,13 +79,13 @@ class Batch:
 
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, Result]]]) -> list[Result]:
         """The results of the measurements in order; their texts are embedded in one batch."""
-        self._running += len(works)
+        self._waiting.running += len(works)
         return await together([self._one(work) for work in works])
 
     async def wait_for(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """The vectors, once all others are done or wait as well."""
-        wanted = _Wanted(tuple(texts), kind, asyncio.get_running_loop().create_future())
-        self._wanted.append(wanted)
+        wanted = _Wanted(tuple(texts), kind, asyncio.get_running_loop().create_future(), self.embedder.embed)
+        self._waiting.wanted.append(wanted)
         self._embed_if_all_wait()
         return await wanted.vectors
 
@@ -69,27 +93,31 @@ class Batch:
         try:
             return await work()
         finally:
-            self._running -= 1
+            self._waiting.running -= 1
             self._embed_if_all_wait()
 
     def _embed_if_all_wait(self) -> None:
-        self._wanted = [wanted for wanted in self._wanted if not wanted.vectors.cancelled()]
-        if not self._wanted or len(self._wanted) < self._running:
+        waiting = self._waiting
+        waiting.wanted = [wanted for wanted in waiting.wanted if not wanted.vectors.cancelled()]
+        if not waiting.wanted or len(waiting.wanted) < waiting.running:
             return
-        ready, self._wanted = self._wanted, []
-        kinds: tuple[Kind, ...] = ("passage", "query")
-        for kind in kinds:
-            self._embed_all([wanted for wanted in ready if wanted.kind == kind], kind)
+        alike: dict[tuple[Kind, Callable[..., Vectors]], list[_Wanted]] = {}
+        for wanted in sorted(waiting.wanted, key=lambda each: each.kind):
+            alike.setdefault((wanted.kind, wanted.embed), []).append(wanted)
+        waiting.wanted = []
+        for (kind, embed), ready in alike.items():
+            _embed_all(embed, ready, kind)
 
-    def _embed_all(self, ready: Sequence[_Wanted], kind: Kind) -> None:
-        place = {text: n for n, text in enumerate(dict.fromkeys(text for wanted in ready for text in wanted.texts))}
-        if not place:
-            return
-        try:
-            found = self.embedder.embed(list(place), kind=kind)
-        except Exception as error:
-            for wanted in ready:
-                wanted.vectors.set_exception(error)
-            return
+
+def _embed_all(embed: Callable[..., Vectors], ready: Sequence[_Wanted], kind: Kind) -> None:
+    place = {text: n for n, text in enumerate(dict.fromkeys(text for wanted in ready for text in wanted.texts))}
+    if not place:
+        return
+    try:
+        found = embed(list(place), kind=kind)
+    except Exception as error:
         for wanted in ready:
-            wanted.vectors.set_result(found[[place[text] for text in wanted.texts]])
+            wanted.vectors.set_exception(error)
+        return
+    for wanted in ready:
+        wanted.vectors.set_result(found[[place[text] for text in wanted.texts]])

@@ -15,7 +15,7 @@ class JudgedViews(Frame):
         return self._view("judges", judges.draw)
 
     def correlations(self) -> View:
-        """Spearman's ρ of every two metrics over the answers, with intervals; people's scores among them where known."""
+        """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
         figure = self._figure("correlations", correlations.figure)
         return self._view("correlations", correlations.draw, figure=figure)
 

@@ -129,8 +129,10 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
 
 
 def answers(material: Material) -> dict[tuple[str, str], str]:
-    """Answers by system and sample, of the table `answers`; empty where the measurement has none."""
+    """Answers by system and sample, of the table `answers`, the first of repeats; empty where there is none."""
     table = material.kept("answers")
+    if "repeat" in table:
+        table = table[table["repeat"] == 0]
     found = table.to_dict("records") if len(table) else ()
     return {(str(row["system"]), str(row["sample"])): row["response"] for row in found if row["response"] is not None}
 
@@ -163,7 +165,7 @@ def _judgement(
     material: Material, line: Mapping[str, Any], several: bool, place: tuple[str, str], chunks: Iterable[str]
 ) -> Markup:
     _ = material.text
-    detail = _read(line["detail"])
+    detail = stored(line["detail"])
     reason = spoken(detail["explanation"], _) if detail.get("explanation") else reason_in(str(line["reason"] or ""), _)
     head = Markup("")
     if several:
@@ -190,7 +192,7 @@ def _tables(material: Material, detail: Detail, place: tuple[str, str], chunks: 
             yield Markup('<p class="rb-lead">{}</p>').format(titles[side])
             yield _table(material, titles[side], claims, place, chunks)
     if listed := detail.get("chunks"):
-        texts = material.chunk_texts
+        texts = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get(place, [])}
         rows = [
             {**each, "statement": texts.get(each["chunk"], each["chunk"]), "chunks": [each["chunk"]]} for each in listed
         ]
@@ -276,7 +278,7 @@ def _value(value: Any) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _read(text: Any) -> Detail:
+def stored(text: Any) -> Detail:
     """A judgement's detail, as it is stored."""
     found = json.loads(text) if isinstance(text, str) and text else {}
     return found if isinstance(found, dict) else {}

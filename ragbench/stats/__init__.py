@@ -15,7 +15,7 @@ from ragbench.stats.predictions import prediction_powered, prediction_powered_co
 from ragbench.stats.proportions import binomial_test
 from ragbench.stats.quantiles import quantile
 from ragbench.stats.ranktests import rank_test_p
-from ragbench.stats.raters import agreement, confusion
+from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.sums import compare_statistic, resample
 from ragbench.stats.systems import compare_many
@@ -53,5 +53,6 @@ __all__ = [
     "rank_test_p",
     "resample",
     "sample_size",
+    "spearman",
     "variance_split",
 ]

@@ -77,6 +77,31 @@ def agreement(
     return found
 
 
+def spearman(
+    a: Sequence[Any] | NDArray[Any],
+    b: Sequence[Any] | NDArray[Any],
+    *,
+    clusters: Labels | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """Spearman's ρ of two numbers an item, as `agreement` gives it on an interval scale, without the other statistics.
+
+    NaN and None are unmeasured. Constant numbers have no correlation: NaN, without an interval.
+    """
+    check_level(level)
+    if len(a) != len(b):
+        raise ValueError(f"a has {len(a)} numbers and b {len(b)}: give one of each for every item, NaN if missing")
+    present = np.array([not (missing(x) or missing(y)) for x, y in zip(a, b, strict=True)], dtype=bool)
+    codes = as_codes(clusters, len(a))
+    kept = [[float(x) for x, keep in zip(side, present, strict=True) if keep] for side in (a, b)]
+    options = {"level": level, "resamples": resamples, "seed": seed}
+    items = _Items(int((~present).sum()), None if codes is None else codes[present], options)
+    values, coded = encode(kept, None, "interval")
+    return _ranks(items, coded, len(values), ("spearman",))["spearman"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Items:
     """What all statistics of one call share: items left out, clusters of those kept, and the options."""
@@ -183,12 +208,14 @@ def _categorical(items: _Items, coded: list[Codes], values: list[Any], scale: st
     }
 
 
-def _ranks(items: _Items, coded: list[Codes], number: int) -> dict[str, Estimate]:
+def _ranks(
+    items: _Items, coded: list[Codes], number: int, wanted: tuple[str, ...] = ("spearman", "kendall")
+) -> dict[str, Estimate]:
     if number > MOST_CATEGORIES:
-        return _ranked(items, coded)
+        return _ranked(items, coded, wanted)
     number = max(number, 1)
     rules = {"spearman": tables.spearman, "kendall": tables.kendall}
-    return {name: items.of_table(rule, coded, number) for name, rule in rules.items()}
+    return {name: items.of_table(rules[name], coded, number) for name in wanted}
 
 
 def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[str, Estimate]:
@@ -232,7 +259,7 @@ def icc_of_sums(columns: Array, squares: Array, row_squares: Array) -> Array:
     return np.where(np.abs(below) > 1e-300, (items - rest) / np.where(below == 0, 1.0, below), np.nan)
 
 
-def _ranked(items: _Items, coded: list[Codes]) -> dict[str, Estimate]:
+def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[str, Estimate]:
     """Spearman's ρ and Kendall's τ-b with the intervals of Bonett and Wright (2000) on Fisher's z."""
     from scipy.stats import kendalltau, spearmanr
 
@@ -242,6 +269,8 @@ def _ranked(items: _Items, coded: list[Codes]) -> dict[str, Estimate]:
     effective = n if clusters is None else clusters
     found = {}
     for name, rule in (("spearman", spearmanr), ("kendall", kendalltau)):
+        if name not in wanted:
+            continue
         constant = any(np.ptp(side) == 0 for side in coded)
         value = math.nan if constant else float(rule(*coded).statistic)
         found[name] = Estimate(
