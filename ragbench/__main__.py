@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragbench.commands import database, doctor, journal, lab, load, metrics, run, score, statistics, trec
+from ragbench.commands import database, doctor, journal, lab, load, metrics, run, runs, score, statistics, trec
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -31,6 +31,7 @@ application.command("agree")(statistics.agree)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
+application.add_typer(runs.application, name="runs")
 application.add_typer(load.application, name="load")
 application.add_typer(journal.application, name="journal")
 application.add_typer(database.application, name="db")

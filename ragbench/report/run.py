@@ -16,7 +16,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import execute, files, index, pages, parameters, results, secrets
+from ragbench.report import execute, files, index, kept, pages, parameters, results, secrets
 
 FORMAT = 1
 
@@ -40,10 +40,14 @@ class Step:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Where a run is, and which of its notebooks failed, each with the line that says why."""
+    """Where a run is, and which of its notebooks failed, each with the line that says why.
+
+    unkept: why the run is not in the database; empty where it is, or where it was not to be.
+    """
 
     folder: Path
     failures: Mapping[str, str] = field(default_factory=dict)
+    unkept: str = ""
 
     @property
     def index(self) -> Path:
@@ -67,13 +71,15 @@ def run(
     jobs: int = 1,
     language: str | None = None,
     progress: Report | None = None,
+    keep: bool = False,
 ) -> RunResult:
     """Execute notebooks, each in a kernel of its own, and write the run's folder with its pages.
 
     notebooks: paths, or names in the notebooks folder. given: parameters as values, or as texts from a command line;
     each goes to every notebook that has it. out: the folder of reports (by default the settings'); the run gets a
     folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
-    has no parameter `language` of its own or that is not given.
+    has no parameter `language` of its own or that is not given. keep: record the run in the database, also one that
+    fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
 
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
@@ -86,7 +92,7 @@ def run(
     started = time.time()
     mask = secrets.masker()
     work = Work(folder, progress)
-    with _interruptible(folder):
+    with _interruptible(folder, started, keep):
         failures = work.all(sources, jobs)
         keep_overview(folder)
     described = [
@@ -101,10 +107,10 @@ def run(
     ]
     for name, notebook in sources.items():
         _store(folder / f"{name}.ipynb", notebook, mask)
-    kept = pages.Measurements(folder)
-    secrets.mask_kept(kept)
+    measured = pages.Measurements(folder)
+    secrets.mask_kept(measured)
     manifest = results.manifest(
-        kept,
+        measured,
         wanted,
         described,
         format=FORMAT,
@@ -115,8 +121,8 @@ def run(
     )
     manifest = secrets.masked(manifest, mask)
     results.write_json(folder / results.MANIFEST, manifest)
-    results.write_scores(folder / results.SCORES, kept)
-    results.write_json(folder / results.SUMMARY, results.summary(kept))
+    results.write_scores(folder / results.SCORES, measured)
+    results.write_json(folder / results.SUMMARY, results.summary(measured))
     undrawn = _draw(folder, manifest)
     if undrawn:
         manifest["status"] = "failed"
@@ -126,7 +132,17 @@ def run(
         results.write_json(folder / results.MANIFEST, manifest)
         _draw(folder, manifest)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
-    return RunResult(files.finish(folder), failed)
+    final = files.finish(folder)
+    return RunResult(final, failed, mask(_record(final)) if keep else "")
+
+
+def _record(folder: Path) -> str:
+    """Record a run in the database; why that could not be done, or nothing."""
+    try:
+        kept.record(folder)
+    except Exception as error:  # a report that is there is not lost to a database that is not
+        return f"{type(error).__name__}: {error.args[0] if error.args else error}".splitlines()[0]
+    return ""
 
 
 def prepared(
@@ -273,7 +289,7 @@ def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[Non
 
 
 @contextlib.contextmanager
-def _interruptible(folder: Path) -> Iterator[None]:
+def _interruptible(folder: Path, started: float, keep: bool) -> Iterator[None]:
     """SIGTERM ends the run as Ctrl-C does: no kernel stays, and the run's folder says that it was interrupted."""
 
     def terminate(number: int, frame: Any) -> None:
@@ -285,8 +301,11 @@ def _interruptible(folder: Path) -> Iterator[None]:
         yield
     except BaseException:
         execute.end_all()
+        state = {"format": FORMAT, "status": "interrupted", "notebooks": [], "started": round(started)}
         with contextlib.suppress(OSError):
-            results.write_json(folder / results.MANIFEST, {"format": FORMAT, "status": "interrupted", "notebooks": []})
+            results.write_json(folder / results.MANIFEST, state)
+            if keep:
+                _record(folder)
         raise
     finally:
         if here:

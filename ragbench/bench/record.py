@@ -1,0 +1,206 @@
+"""A finished run as it is kept: its numbers, its values question by question, and what they depend on."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ragbench import settings as configuration
+from ragbench.measurement import Measurement, without_nan
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.settings import Settings, thresholds
+from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
+from ragbench.types import Array, Prompt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ASKED = ("text", "reference", "relevant")
+"""The columns that make a question what it is."""
+UNTOLD = frozenset({"language", "fresh_timings"})
+"""Parameters that change no number."""
+
+
+def recorded(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], folder: Path) -> RunRecord:
+    """The run of that manifest. `folder` gives its id; a name that ends in `.partial` gives it without that end."""
+    settings = configuration.load()
+    begun = manifest.get("started")
+    started = None if begun is None else datetime.datetime.fromtimestamp(begun, datetime.UTC)
+    return RunRecord(
+        id=folder.name.removesuffix(".partial"),
+        started=started,
+        status=cast(RunStatus, manifest.get("status", "complete")),
+        seconds=manifest.get("seconds"),
+        folder=folder.resolve(),
+        identities=identities(manifest, measurements, settings),
+        manifest=dict(manifest),
+        parts=tuple(_parts(manifest, measurements)),
+        values=tuple(value for made in measurements.values() for value in _values(made)),
+        comparisons=tuple(_comparisons(measurements)),
+        scores=tuple(scores(made) for made in measurements.values() if len(made.scores)),
+    )
+
+
+def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement]) -> Iterable[RunPart]:
+    described = {one["name"]: one for one in manifest.get("notebooks", ())}
+    for name in dict.fromkeys((*described, *measurements)):
+        facts = measurements[name].facts if name in measurements else {}
+        yield RunPart(
+            notebook=name,
+            status=described.get(name, {}).get("status", "complete"),
+            failure=described.get(name, {}).get("failure", ""),
+            dataset=facts.get("dataset"),
+            data_hash=facts.get("data_hash"),
+            unit=facts.get("unit"),
+            systems=tuple(dict.fromkeys(e.system for e in measurements[name].estimates)) if facts else (),
+            baseline=facts.get("baseline"),
+            facts=without_nan(dict(facts)),
+        )
+
+
+def _values(made: Measurement) -> Iterable[RunValue]:
+    for one in made.estimates:
+        e = one.estimate
+        declared = declaration(one.metric)
+        yield RunValue(
+            made.notebook, one.system, one.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
+            better=None if declared is None else declared.better,
+            bounds=(None, None) if declared is None else declared.bounds,
+            unit=made.facts.get("unit"),
+        ).checked()  # fmt: skip
+
+
+def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[str, Any]]:
+    for name, made in measurements.items():
+        for one in made.comparisons:
+            plain = {key: value for key, value in asdict(one.comparison).items() if key != "intervals"}
+            yield without_nan({"notebook": name, "metric": one.metric, **plain, "verdict": str(plain["verdict"])})
+
+
+def declaration(label: str) -> Metric | None:
+    """How a metric is declared; None for a label that the catalogue does not know."""
+    known = catalogue()
+    try:
+        return parse(label)
+    except (ValueError, TypeError):
+        return next((each for each in known.values() if each.published == label), None)
+
+
+def scores(made: Measurement) -> RunScores:
+    """A measurement's values, one column a system and metric, in the order of its questions."""
+    table = made.scores.drop_duplicates(["system", "metric", "sample"])
+    asked = [str(sample) for sample in made.questions["sample"]] if len(made.questions) else []
+    samples = tuple(dict.fromkeys([*asked, *map(str, table["sample"])]))
+    place = {sample: position for position, sample in enumerate(samples)}
+    values: dict[tuple[str, str], Array] = {}
+    for (system, metric), part in table.groupby(["system", "metric"], sort=False):
+        values[str(system), str(metric)] = _column(part, place)
+    known = fingerprints(made.questions)
+    clusters = _clusters(made, samples)
+    return RunScores(made.notebook, samples, tuple(known.get(name, "") for name in samples), clusters, values)
+
+
+def _column(part: pd.DataFrame, place: Mapping[str, int]) -> Array:
+    import numpy as np
+
+    column = np.full(len(place), np.nan)
+    column[[place[str(sample)] for sample in part["sample"]]] = part["value"].to_numpy(dtype=float)
+    return column
+
+
+def _clusters(made: Measurement, samples: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The group of each question where estimates were made over groups; a question without one is its own."""
+    if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
+        return None
+    named = dict(zip(made.questions["sample"].astype(str), made.questions["cluster"], strict=True))
+    return tuple(str(named.get(name)) if isinstance(named.get(name), str) else f"\x1f{name}" for name in samples)
+
+
+def fingerprints(questions: pd.DataFrame) -> dict[str, str]:
+    """sample → a hash of what was asked: its text, its reference, and what is relevant to it."""
+    columns = [name for name in ASKED if name in questions]
+    found = {}
+    for row in questions[["sample", *columns]].to_dict("records") if len(questions) else ():
+        text = json.dumps([_told(row[name]) for name in columns], ensure_ascii=True, sort_keys=True)
+        found[str(row["sample"])] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return found
+
+
+def _told(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # an array, as Parquet gives lists back
+        value = value.tolist()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, str) else json.dumps(without_nan(value), default=str, sort_keys=True)
+
+
+def identities(
+    manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], settings: Settings
+) -> dict[str, dict[str, str]]:
+    """What the numbers depend on, by kind; two runs with equal entries measured the same thing in the same way."""
+    facts = {name: made.facts for name, made in measurements.items()}
+    commit = manifest.get("commit") or next((known["commit"] for known in facts.values() if known.get("commit")), None)
+    chosen = {
+        f"{one['name']}.{key}": _flat(value)
+        for one in manifest.get("notebooks", ())
+        for key, value in one.get("parameters", {}).items()
+        if key not in UNTOLD
+    }
+    bands = thresholds.bands(settings)
+    return {
+        "code": {**({"commit": str(commit)} if commit else {}), **manifest.get("versions", {})},
+        "data": {
+            name: f"{known.get('dataset')} {str(known['data_hash'])[:12]}"
+            for name, known in facts.items()
+            if known.get("data_hash")
+        },
+        "models": _models(facts),
+        "prompts": _prompts(measurements),
+        "parameters": chosen,
+        "thresholds": {
+            "set": settings.threshold_set,
+            **{name: _flat(band.model_dump(mode="json", exclude_none=True)) for name, band in sorted(bands.items())},
+        },
+    }
+
+
+def _models(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Systems and judges with everything that their pages say of them, but for readings of the moment."""
+    found: dict[str, str] = {}
+    for known in facts.values():
+        for kind in ("systems", "judges", "generators"):
+            for one in known.get(kind) or ():
+                if isinstance(one, Mapping) and "name" in one:
+                    rest = {key: value for key, value in one.items() if key not in ("name", "description")}
+                    found.setdefault(f"{kind[:-1]} {one['name']}", _flat(rest))
+    return found
+
+
+def _prompts(measurements: Mapping[str, Measurement]) -> dict[str, str]:
+    """The prompts of the metrics that asked a judge: name, version, and a hash of its words."""
+    import sys
+
+    found: dict[str, str] = {}
+    labels = {one.metric for made in measurements.values() for one in made.estimates}
+    for metric in filter(None, map(declaration, sorted(labels))):
+        if "judge" in metric.needs:
+            module = vars(sys.modules[metric.function.__module__])
+            for prompt in module.values():
+                if isinstance(prompt, Prompt):
+                    words = json.dumps([dict(prompt.texts), prompt.shape.model_json_schema()], sort_keys=True)
+                    digest = hashlib.sha256(words.encode()).hexdigest()[:8]
+                    found[prompt.name] = f"version {prompt.version}, {digest}"
+    return dict(sorted(found.items()))
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(without_nan(value), ensure_ascii=False, sort_keys=True, default=str)
