@@ -42,7 +42,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     ]
     notes = Notes(material, "rho-note")
     parts.append(_table(material, defined[:FIRST_ROWS], notes))
-    parts.append(Markup("<p>{}</p>").format(_said(material, rows, defined)))
+    parts.append(Markup('<p class="rb-meta">{}</p>').format(_said(material, rows, defined)))
     if len(defined) > FIRST_ROWS:
         whole = _.plural("All {n} pair", "All {n} pairs", len(defined))
         parts.append(

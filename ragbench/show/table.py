@@ -104,6 +104,8 @@ def method_name(material: Material, method: str) -> str:
         "studentized": _("bootstrap interval (studentized)"),
         "wilson": _("Wilson's interval"),
         "clopper_pearson": _("Clopper–Pearson interval"),
+        "fisher": _("interval on Fisher's z"),
+        "bonett_wright": _("Bonett–Wright interval"),
         "bonett_price": _("Bonett–Price interval"),
         "t": _("Student's t interval"),
         "t_effective": _("Student's t interval for unequal groups"),
