@@ -3,6 +3,7 @@
 from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
 from ragbench.bench.judge_pipeline import judge_pipeline
+from ragbench.bench.judge_quality import judge
 from ragbench.bench.overview import overview
 from ragbench.bench.rag_metrics import rag_metrics
 from ragbench.bench.real_users import real_users
@@ -15,6 +16,7 @@ __all__ = [
     "calibration",
     "check",
     "embeddings",
+    "judge",
     "judge_pipeline",
     "overview",
     "rag_metrics",

@@ -15,7 +15,11 @@ WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman an
 
 def sentences(material: Material) -> list[Markup]:
     """The answer of such a page, a sentence for each system, and how it is to be read."""
-    written: dict[str, Callable[[Material], list[Markup]]] = {"space": _space, "sources": _sources}
+    written: dict[str, Callable[[Material], list[Markup]]] = {
+        "space": _space,
+        "sources": _sources,
+        "judges": _judges,
+    }
     return written[str(material.facts["describes"])](material)
 
 
@@ -26,8 +30,24 @@ def finding(material: Material) -> str:
 
 def method(material: Material) -> list[str]:
     """What was done, in sentences."""
-    written: dict[str, Callable[[Material], list[str]]] = {"space": _space_method, "sources": _sources_method}
+    written: dict[str, Callable[[Material], list[str]]] = {
+        "space": _space_method,
+        "sources": _sources_method,
+        "judges": _judges_method,
+    }
     return written[str(material.facts["describes"])](material)
+
+
+def _judges(material: Material) -> list[Markup]:
+    from ragbench.show import judge_trust  # which reads this room
+
+    return judge_trust.sentences(material)
+
+
+def _judges_method(material: Material) -> list[str]:
+    from ragbench.show import judge_trust
+
+    return judge_trust.method(material)
 
 
 def value(material: Material, system: str, metric: str) -> float:

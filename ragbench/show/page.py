@@ -10,10 +10,19 @@ from ragbench.show.deciding import DecidingViews
 from ragbench.show.describing import DescribingViews
 from ragbench.show.judging import JudgedViews
 from ragbench.show.overseeing import OverseeingViews
+from ragbench.show.trusting import JudgeQualityViews
 from ragbench.show.view import View
 
 
-class Page(ComparingViews, DescribingViews, CalibratingViews, JudgedViews, OverseeingViews, DecidingViews):
+class Page(
+    ComparingViews,
+    DescribingViews,
+    CalibratingViews,
+    JudgedViews,
+    OverseeingViews,
+    DecidingViews,
+    JudgeQualityViews,
+):
     """The page of a measurement in one language.
 
     primary: the metric that the answer sentence speaks of and that ranks the worst questions; by default what the

@@ -1,0 +1,386 @@
+"""Is the judge any good? Its four numbers, and whether to believe it: coverage, repeats, people, probes, baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import llm
+from ragbench import settings as configuration
+from ragbench.bench import judge_asking, judge_items, judge_logged, judge_numbers, judge_tables, scoring
+from ragbench.bench.families import Sureness
+from ragbench.bench.judge_asking import Heard, Trial
+from ragbench.bench.judge_biases import Limits, family
+from ragbench.bench.judge_items import Answers, Scale, Temptations
+from ragbench.bench.judge_tables import Settled
+from ragbench.bench.judged import OFFLINE, Judging, described
+from ragbench.bench.session import BenchError, Session, kept
+from ragbench.datasets import DatasetError, load
+from ragbench.judge import LexicalJudge, Rehearsed, Rule, open_judges, rehearse_judges
+from ragbench.llm import planning
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.metrics.judging import Sitting
+from ragbench.settings import Settings
+from ragbench.types import Estimate, Judge, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAITHFULNESS = ("faithfulness_rating", "response_groundedness")
+LANGUAGES = ("en", "ru")
+MODES = ("direct", "reasoned")
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of `judge`, checked."""
+
+    judging: Judging
+    metric: str
+    modes: tuple[str, ...]
+    repeats: int
+    tempted: int
+    delta: float
+    good: float
+    people_scale: Scale
+    judge_scale: Scale
+    ratings: str
+    rival: str
+    fresh: bool
+    sure: Sureness
+
+    def __post_init__(self) -> None:
+        for name, least in (("repeats", 1), ("tempted", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise BenchError(f"{name} = {value!r}: a whole number from {least} is expected")
+        if not 0 < self.good < 1:
+            raise BenchError(f"good = {self.good!r}: a share of the scale above 0 and below 1, such as 0.7")
+        if not self.delta >= 0:
+            raise BenchError(f"delta = {self.delta!r}: 0 or more, in units of the judge's scale")
+        if wrong := [mode for mode in self.modes if mode not in MODES]:
+            raise BenchError(f"modes = {wrong[0]!r}: each is one of {', '.join(MODES)}")
+
+
+def judge(
+    dataset: str = "",
+    judges: str | Sequence[str] = "",
+    *,
+    metric: str = "answer_accuracy",
+    modes: str = "",
+    repeats: int = 2,
+    tempted: int = 100,
+    delta: float = 0.5,
+    good: float = 0.7,
+    people_scale: str = "1, 5",
+    ratings: str = "",
+    judge_scale: str = "0, 1",
+    rival: str = OFFLINE,
+    aggregate: str = "mean",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    fresh: bool = False,
+    notebook: str = "tier_judge",
+) -> Measurement:
+    """Try judges on a data set's rated answers and on answers made to tempt them, or read what they said elsewhere.
+
+    metric: the judged metric whose scores are on trial. modes: "direct, reasoned" asks every model in both; empty: as
+    configured. repeats: how often each answer is scored. tempted: questions whose references are made into answers
+    that try the judge (11 scores and two choices each); 0: none. delta: of consistency_score, in units of the scale.
+    good: the share of a scale from which an answer is good, for judges and people alike. people_scale: "low, high".
+    ratings: a JSON Lines file inside the project (see `ragbench.bench.judge_logged.Judgement`) instead of live judges;
+    its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
+    fresh: take new clock readings. Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
+    """
+    asked = tuple(mode.strip() for mode in modes.split(",") if mode.strip())
+    request = _Request(
+        Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
+        Scale.read(judge_scale), ratings, rival, fresh, Sureness(level, resamples, seed),
+    )  # fmt: skip
+    session = lambda: Session.begin(notebook, dataset, "", "")  # noqa: E731 - read only where nothing is kept yet
+    return kept(notebook, lambda: (_logged if ratings else _live)(session(), request))
+
+
+def _live(session: Session, request: _Request) -> Measurement:
+    measured = _metric(request.metric)
+    names = request.judging.names(session)
+    known, names = in_modes(session.settings, names, request.modes)
+    answers = judge_items.rated(session.dataset, request.people_scale)
+    temptations = judge_items.temptations(session.dataset, request.tempted)
+    if not answers.samples:
+        answers = _assorted(temptations)
+    if not answers.samples:
+        raise BenchError(
+            f"{session.dataset.label} has neither rated answers (ratings) nor questions with a reference: there is "
+            "nothing to judge"
+        )
+    trial = Trial(measured, answers, temptations, _twins(session, answers), request.repeats)
+    faithful = next((parse(name) for name in FAITHFULNESS if name in catalogue()), None)
+    heard, faithfulness = _all_heard(session, known, names, trial, faithful)
+    models = {name: known.judges[name].model for name in names if name in known.judges}
+    heard = [replace(one, family=family(models.get(one.name))) for one in heard]
+    baseline = next((one for one in heard if one.name == OFFLINE), None)
+    if baseline is None:
+        baseline = llm.run(
+            judge_asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=Temptations((), {}, ())))
+        )
+    heard = _timed(session, known, names, trial, heard, request.fresh)
+    scale = _bounds(measured)
+    how = Settled(
+        scale, request.good, request.delta, OFFLINE, Rule(request.judging.aggregate),  # type: ignore[arg-type]
+        Limits(), request.sure,
+    )  # fmt: skip
+    tables = judge_tables.tables(heard, answers, temptations, baseline, _made_labels(temptations), how)
+    facts = {
+        **session.facts(),
+        "judges": described(replace(session, settings=known), names),
+        "metric": measured.label,
+        "faithfulness": None if faithful is None else faithful.label,
+        "modes": list(request.modes),
+        "calls": trial.calls,
+        "n_tempted": len(temptations.questions),
+        "constructed": not session.dataset.ratings,
+        "languages": sorted({one.language for one in (*answers.samples, *filter(None, trial.twins)) if one.language}),
+    }
+    return _measurement(session, request, how, heard, answers, tables, facts, faithfulness)
+
+
+def _logged(session: Session, request: _Request) -> Measurement:
+    path = _inside(request.ratings)
+    models = {name: one.model for name, one in session.settings.judges.items()}
+    found = judge_logged.read(path, request.people_scale, request.judge_scale, models)
+    names = [one.name for one in found.heard]
+    wanted = request.judging.judges
+    chosen = [each.strip() for each in (wanted.split(",") if isinstance(wanted, str) else wanted) if each.strip()]
+    if wrong := [name for name in chosen if name not in names]:
+        raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
+    heard = [one for one in found.heard if not chosen or one.name in chosen]
+    baseline = next((one for one in found.heard if one.name == request.rival), None)
+    how = Settled(
+        request.judge_scale, request.good, request.delta, request.rival,
+        Rule(request.judging.aggregate), Limits(), request.sure,  # type: ignore[arg-type]
+    )  # fmt: skip
+    tables = judge_tables.tables(heard, found.answers, Temptations((), {}, ()), baseline, found.labels, how)
+    facts = {
+        **session.facts(),
+        "dataset": path.name,
+        "dataset_title": path.name,
+        "licence": None,
+        "data_hash": found.content_hash,
+        "judges": [{"name": one.name, "stand_in": one.name == request.rival} for one in heard],
+        "metric": None,
+        "faithfulness": None,
+        "logged": True,
+        "n_tempted": 0,
+        "constructed": False,
+    }
+    return _measurement(session, request, how, heard, found.answers, tables, facts, {})
+
+
+def _metric(label: str) -> Metric:
+    catalogue()
+    try:
+        found = parse(label)
+    except ValueError as error:
+        raise BenchError(str(error)) from None
+    _bounds(found)
+    if found.grain != "sample" or set(found.needs) != {"judge"}:
+        raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
+    return found
+
+
+def _bounds(found: Metric) -> Scale:
+    low, high = found.bounds
+    if low is None or high is None:
+        raise BenchError(f"metric = {found.label!r}: its scale has no ends, so nothing can be said in shares of it")
+    return Scale(low, high)
+
+
+def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tuple[Settings, tuple[str, ...]]:
+    """Settings with every model of `names` once in each mode, as judges `NAME, MODE`; unchanged without modes."""
+    if not modes:
+        return known, tuple(names)
+    judges, wanted = dict(known.judges), []
+    for name in names:
+        if name == OFFLINE:
+            wanted.append(name)
+            continue
+        for mode in modes:
+            judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
+            wanted.append(f"{name}, {mode}")
+    return known.model_copy(update={"judges": judges}), tuple(wanted)
+
+
+def _assorted(temptations: Temptations) -> Answers:
+    """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
+    rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
+    samples = tuple(
+        temptations.variants[rungs[place % len(rungs)]][place] for place in range(len(temptations.questions))
+    )
+    return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
+
+
+def _twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
+    """The same answers in the data set's other language, where it has one; none for answers that were made."""
+    dataset = session.dataset
+    other = next((each for each in LANGUAGES if each != dataset.language), None)
+    if not dataset.ratings or ":" in dataset.name or other is None:
+        return ()
+    try:
+        there = load(f"{dataset.name}:{other}", configuration.project_folder() / session.settings.data_folder)
+    except DatasetError:
+        return ()
+    known = {
+        one.id: one
+        for one in judge_items.rated(there, Scale(-np.finfo(float).max / 4, np.finfo(float).max / 4)).samples
+    }
+    return tuple(known.get(one.id) for one in answers.samples)
+
+
+def _made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
+    """Which answer of a made pair is better: a whole one than half of it; none is, where both say the same."""
+    order = {"reference": 1.0, "partial": 0.0, "paraphrase": 1.0}
+    named = {id(sample): order[name] for name in order for sample in temptations.variants.get(name, ())}
+    return np.array([named[id(first)] - named[id(second)] for first, second in temptations.pairs])
+
+
+def _all_heard(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric | None
+) -> tuple[list[Heard], dict[str, Sitting]]:
+    paid = set(names) != {OFFLINE}
+    with (
+        scoring.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
+        session.progress("judging", trial.calls * len(names)) as progress,
+    ):
+        opening = rehearse_judges if planning.folder() is not None else open_judges
+
+        async def everything() -> tuple[list[Heard], dict[str, Sitting]]:
+            async with opening(known, names, journal=journal, language=session.dataset.language) as opened:
+                heard = [await judge_asking.hear(each, trial, progress) for each in opened.judges]
+                more = {each.name: await _faithful(each, trial, faithful) for each in opened.judges} if faithful else {}
+                if isinstance(opened, Rehearsed):
+                    planning.keep(await opened.outlooks())
+            return heard, more
+
+        return llm.run(everything())
+
+
+async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
+    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
+    found = await judge_asking.hear(each, bare)
+    return replace(found.answers, scores=_bounds(faithful).share(found.answers.scores))
+
+
+def _timed(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, heard: Sequence[Heard], fresh: bool
+) -> list[Heard]:
+    """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
+    same page, though a clock is never."""
+    from ragbench.store import Store
+
+    if planning.folder() is not None:
+        return list(heard)
+    shapes = {one.name: one.answers.scores.shape for one in heard}
+    about = {
+        "what": "seconds of a judge",
+        "metric": trial.metric.label,
+        "data": session.dataset.content_hash,
+        "repeats": trial.repeats,
+        "judges": [known.judges[name].model_dump(mode="json") if name in known.judges else name for name in names],
+        "names": list(names),
+    }
+    with Store.open(session.settings) as store:
+        found = store.readings(about, lambda: {one.name: _flat(one) for one in heard}, fresh=fresh)
+    return [
+        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(shapes[one.name]))) for one in heard
+    ]
+
+
+def _flat(one: Heard) -> Any:
+    seconds = one.answers.seconds
+    return (np.full(one.answers.scores.shape, np.nan) if seconds is None else seconds).ravel()
+
+
+def _inside(name: str) -> Path:
+    root = configuration.project_folder().resolve()
+    path = (root / name).resolve()
+    if root not in path.parents:
+        raise BenchError(f"ratings = {name!r} leads out of the project's folder; put the file inside it")
+    if not path.is_file():
+        raise BenchError(f"ratings = {name!r}: there is no such file in the project's folder")
+    return path
+
+
+def _measurement(
+    session: Session, request: _Request, how: Settled, heard: Sequence[Heard], answers: Answers,
+    tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], faithfulness: Mapping[str, Sitting],
+) -> Measurement:  # fmt: skip
+    import pandas as pd
+
+    label = facts["metric"] or "score"
+    scores = [
+        (one.name, label, sample.id, float(value), str(status), reason, one.name)
+        for one in heard
+        for sample, value, status, reason in zip(
+            answers.samples, one.answers.scores[:, 0], one.statuses[:, 0], one.reasons or [""] * len(answers.samples),
+            strict=True,
+        )
+    ]  # fmt: skip
+    questions = [
+        (one.id, one.user_input, one.reference, None, one.language, cluster, None, [])
+        for one, cluster in zip(answers.samples, answers.clusters, strict=True)
+    ]
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **facts,
+            "baseline": None,
+            "describes": "judges",
+            "primary": "consistency_score",
+            "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
+            "systems": [{"name": one.name} for one in heard],
+            "n_questions": len(answers.samples),
+            "raters": list(answers.raters),
+            "repeats": max((one.answers.scores.shape[1] for one in heard), default=0),
+            "delta": request.delta,
+            "good": request.good,
+            "judge_scale": [how.scale.low, how.scale.high],
+            "people_scale": [request.people_scale.low, request.people_scale.high],
+            "rival": how.baseline,
+            "aggregate": how.rule.label if len(heard) > 1 else None,
+            "level": request.sure.level,
+            "resamples": request.sure.resamples,
+            "seed": request.sure.seed,
+        },
+        scores=pd.DataFrame(scores, columns=list(SCORE_COLUMNS)),
+        questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        estimates=tuple(_four(heard, answers, how, faithfulness)),
+        extra=tables,
+    )
+
+
+def _four(
+    heard: Sequence[Heard], answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]
+) -> list[NamedEstimate]:
+    from dataclasses import asdict
+
+    from ragbench import stats
+
+    found: list[NamedEstimate] = []
+    for one in heard:
+        numbers: dict[str, Estimate] = judge_numbers.specified(one, answers.clusters, how.scale, how.delta, how.sure)
+        if one.name in faithfulness:
+            numbers["avg_faithfulness"] = stats.estimate(
+                faithfulness[one.name].scores[:, 0], clusters=answers.clusters, bounds=(0.0, 1.0), **asdict(how.sure)
+            )
+        found += [NamedEstimate(one.name, name, estimate) for name, estimate in numbers.items()]
+    return found

@@ -1,0 +1,206 @@
+"""A judge's replies, repeats, choices and agreement with people, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from ragbench.show import cells
+from ragbench.show import judge_words as words
+from ragbench.show.material import Material
+from ragbench.show.table import DASH
+from ragbench.show.text import shown
+
+AGREEMENT = (
+    "spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "accuracy", "balanced_accuracy", "cohen_kappa",
+    "gwet_ac1", "bias",
+)  # fmt: skip
+REPEATS = (
+    "exact_agreement", "flip_rate", "krippendorff_alpha", "icc", "within_item_deviation", "smallest_difference",
+)  # fmt: skip
+PAIRWISE = ("consistent", "first_place", "second_place", "tie", "accuracy", "right_in_both_orders")
+CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
+
+
+def replies(material: Material, present: frozenset[str]) -> Markup:
+    """How the judge's replies ended: counts that add up to the number of questions, and shares with intervals."""
+    _ = material.text
+    judges = words.judges_of(material)
+    rows = words.kept(material, "coverage")
+    if not rows:
+        return Markup("<p>{}</p>").format(_("Nothing was asked."))
+    heads = [cells.head(_("reply")), *(cells.head(shown(name), "rb-name") for name in judges)]
+    body = []
+    for outcome in dict.fromkeys(str(row["outcome"]) for row in rows):
+        line = [Markup("<th scope=row>{}</th>").format(words.statistic(material, outcome))]
+        for name in judges:
+            own = words.by_name(words.kept(material, "coverage", name), "outcome")[outcome]
+            content = Markup("{} · {}").format(_.integer(int(own["count"])), words.number(material, own))
+            line.append(cells.cell(shown(name), content))
+        body.append(cells.row(line))
+    line = [Markup("<th scope=row>{}</th>").format(_("all that was asked"))]
+    for name in judges:
+        line.append(cells.cell(shown(name), _.integer(int(words.kept(material, "coverage", name)[0]["asked"]))))
+    return cells.table(_("Replies"), heads, [*body, cells.row(line)])
+
+
+def repeatability(material: Material, present: frozenset[str]) -> Markup:
+    """A judge with itself; nothing for a single repeat."""
+    _ = material.text
+    if not words.kept(material, "repeatability"):
+        return Markup("<p>{}</p>").format(
+            _("Every answer was judged once: how far the judge agrees with itself is not measured.")
+        )
+    return _by_judge(material, "repeatability", REPEATS, _("Repeatability"))
+
+
+def pairwise(material: Material, present: frozenset[str]) -> Markup:
+    """Which of two answers is better, asked in both orders."""
+    _ = material.text
+    if not words.kept(material, "pairwise"):
+        return Markup("<p>{}</p>").format(_("No pairs were compared."))
+    return _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
+
+
+def people(material: Material, present: frozenset[str]) -> Markup:
+    """Judges with single people and with their mean, beside people with each other."""
+    _ = material.text
+    rows = words.kept(material, "agreement")
+    if not rows:
+        return Markup("<p>{}</p>").format(
+            _(
+                "Nobody rated these answers, so agreement with people is not measured. 50 to 200 rated answers tell much."
+            )
+        )
+    columns = [(name, against) for name in words.judges_of(material) for against in ("person", "mean")]
+    if any(row["judge"] == "people" for row in rows):
+        columns.append(("people", "person"))
+    names = {"person": _("with a person"), "mean": _("with people's mean")}
+    heads = [cells.head(_("agreement"))]
+    labels = []
+    for judge, against in columns:
+        who = _("people with each other") if judge == "people" else shown(judge)
+        under = "" if judge == "people" else names[against]
+        labels.append(Markup("{} {}").format(who, under))
+        heads.append(cells.head(Markup("{}<br><small>{}</small>").format(who, under), "rb-name"))
+    found = {(row["judge"], row["against"], row["name"]): row for row in rows}
+    body = [
+        cells.row(
+            [
+                Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
+                *(
+                    cells.cell(label, words.number(material, found.get((*column, name)), signed=name == "bias"))
+                    for label, column in zip(labels, columns, strict=True)
+                ),
+            ]
+        )
+        for name in AGREEMENT
+    ]
+    return cells.table(_("Agreement with people"), heads, body) + _few(material)
+
+
+def _few(material: Material) -> Markup:
+    """What so few rated answers can tell apart."""
+    _ = material.text
+    n = max((int(row["n"]) for row in words.kept(material, "agreement") if row["against"] == "mean"), default=0)
+    if not n:
+        return Markup("")
+    text = _.plural("{n} answer was rated by people.", "{n} answers were rated by people.", n)
+    if n < 50:
+        text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
+    return Markup('<p class="rb-meta">{}</p>').format(text)
+
+
+def calibration(material: Material) -> Markup:
+    """Sensitivity, specificity, calibration error and Brier score."""
+    return _by_judge(material, "calibration", CALIBRATION, material.text("Calibration"))
+
+
+def rivals(material: Material, present: frozenset[str]) -> Markup:
+    """Each judge against the lexical baseline: concordance with people, and whether it beats it."""
+    _ = material.text
+    judges = list(dict.fromkeys(str(row["judge"]) for row in words.kept(material, "rivals")))
+    rival = shown(material.facts.get("rival"))
+    if not judges:
+        text = _("There is no judge beside the baseline to compare with it.")
+        return Markup("<p>{}</p>").format(text)
+    heads = [cells.head(text) for text in (
+        _("judge"), _("concordance with people"), _("of {baseline}", baseline=rival), _("difference"), _("p (Holm)"),
+        _("verdict"),
+    )]  # fmt: skip
+    body = []
+    for name in judges:
+        own = words.by_name(words.kept(material, "rivals", name))
+        verdict = own["difference"]["verdict"]
+        chip = {
+            "better": Markup('<span class="rb-chip rb-better"><span aria-hidden="true">▲</span> {}</span>').format(
+                _("better")
+            ),
+            "not shown": Markup('<span class="rb-chip rb-worse"><span aria-hidden="true">▼</span> {}</span>').format(
+                _("not shown to be better")
+            ),
+        }.get(verdict, Markup("{}").format(DASH))
+        body.append(
+            cells.row(
+                [
+                    Markup("<th scope=row>{}</th>").format(shown(name)),
+                    cells.cell(_("concordance with people"), words.number(material, own["concordance"])),
+                    cells.cell(_("of {baseline}", baseline=rival), words.number(material, own["baseline"])),
+                    cells.cell(_("difference"), words.number(material, own["difference"], signed=True)),
+                    cells.cell(_("p (Holm)"), _.p_value(own["difference"]["p_adjusted"])),
+                    cells.cell(_("verdict"), chip, "rb-word"),
+                ]
+            )
+        )
+    note = _(
+        "Concordance: of two answers that people rate differently, the share that the judge puts in the same order; a "
+        "tie counts half, chance is one half."
+    )
+    return cells.table(_("Against the baseline"), heads, body) + Markup('<p class="rb-meta">{}</p>').format(note)
+
+
+def panel(material: Material, present: frozenset[str]) -> Markup:
+    """What the panel becomes without each judge; nothing for a single judge."""
+    _ = material.text
+    rows = words.kept(material, "panel")
+    if not rows:
+        return Markup("")
+    columns: list[tuple[str, Callable[[words.Row], str]]] = [
+        (_("mean of all"), lambda row: _.number(row["whole"])),
+        (_("mean without it"), lambda row: _.number(row["without"])),
+        (_("shift"), lambda row: _.number(row["shift"], signed=True)),
+        (_("largest change of an answer"), lambda row: _.number(row["largest"])),
+        (_("concordance with people, of all"), lambda row: _.number(row["concordance"])),
+        (_("without it"), lambda row: _.number(row["concordance_without"])),
+    ]
+    heads = [cells.head(_("left out")), *(cells.head(title) for title, _value in columns)]
+    body = [
+        cells.row(
+            [
+                Markup("<th scope=row>{}</th>").format(shown(row["judge"])),
+                *(cells.cell(title, value(row)) for title, value in columns),
+            ]
+        )
+        for row in rows
+    ]
+    return Markup("<h3>{}</h3>{}").format(
+        _("The panel without one of its judges"), cells.table(_("Panel"), heads, body)
+    )
+
+
+def _by_judge(material: Material, table: str, names: Sequence[str], title: str) -> Markup:
+    judges = words.judges_of(material)
+    found = {name: words.by_name(words.kept(material, table, name)) for name in judges}
+    heads = [cells.head(material.text("measure")), *(cells.head(shown(name), "rb-name") for name in judges)]
+    body = [
+        cells.row(
+            [
+                Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
+                *(cells.cell(shown(judge), words.number(material, found[judge].get(name))) for judge in judges),
+            ]
+        )
+        for name in names
+        if any(name in rows for rows in found.values())
+    ]
+    return cells.table(title, heads, body)

@@ -1,0 +1,127 @@
+"""May one believe the judge? The answer of the page in sentences, and how it was come to."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ragbench.show import judge_words as words
+from ragbench.show.judge_words import FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.show.material import Material
+from ragbench.show.text import shown
+
+
+def sentences(material: Material) -> list[Markup]:
+    """For each judge what sways it, what does not, and how it agrees with people."""
+    if not words.judges_of(material):
+        return [Markup("<p>{}</p>").format(material.text("Nothing was measured."))]
+    return [_judge(material, name) for name in words.judges_of(material)] + _alone(material)
+
+
+def _judge(material: Material, judge: str) -> Markup:
+    _ = material.text
+    by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], UNMEASURED: []}
+    for row in words.kept(material, "probes", judge):
+        by_verdict[row["verdict"]].append(words.probe(material, row["probe"])[0])
+    found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
+    places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
+    if found:
+        text = _.html(
+            "<b>{judge}</b> is swayed: {found} of {n} probes found something: {names}.",
+            names=_.enumeration(found),
+            **places,
+        )
+    elif tried:
+        text = _.html("Nothing that sways <b>{judge}</b> was found by {n} probes.", **places)
+    else:
+        text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
+    more = [_people(material, judge), _baseline(material, judge)]
+    if by_verdict[PASSED]:
+        more.append(_("Shown not to matter: {names}.", names=_.enumeration(by_verdict[PASSED])))
+    if by_verdict[OPEN]:
+        more.append(_("Neither shown nor ruled out: {names}.", names=_.enumeration(by_verdict[OPEN])))
+    lines = Markup("").join(Markup('<p class="rb-more">{}</p>').format(line) for line in more if line)
+    return Markup("<p>{}</p>{}").format(text, lines)
+
+
+def _people(material: Material, judge: str) -> Markup | str:
+    """How far it agrees with one person, beside how far one person agrees with another."""
+    _ = material.text
+    rows = [row for row in words.kept(material, "agreement", judge) if row["against"] == "person"]
+    own = words.by_name(rows).get("spearman")
+    if own is None:
+        return _("Nobody rated these answers: whether the judge agrees with people is not known.")
+    people = words.by_name(words.kept(material, "agreement", "people")).get("spearman")
+    if people is None:
+        return _.html("Agreement with a person (Spearman): {own}.", own=words.number(material, own, 2))
+    return _.html(
+        "Agreement with a person (Spearman): {own}; of two people with each other: {people}.",
+        own=words.number(material, own, 2),
+        people=words.number(material, people, 2),
+    )
+
+
+def _baseline(material: Material, judge: str) -> Markup | str:
+    _ = material.text
+    rows = words.by_name(words.kept(material, "rivals", judge))
+    if "difference" not in rows or rows["difference"]["verdict"] == UNMEASURED:
+        return ""
+    places = {
+        "own": _.number(rows["concordance"]["value"], 2),
+        "other": _.number(rows["baseline"]["value"], 2),
+        "baseline": shown(material.facts.get("rival")),
+    }
+    if rows["difference"]["verdict"] == "better":
+        return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
+    return _.html(
+        "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Do not "
+        "pay for it before it does.",
+        **places,
+    )
+
+
+def _alone(material: Material) -> list[Markup]:
+    """That only the stand-in judged."""
+    rival = material.facts.get("rival")
+    if material.facts.get("logged") or words.judges_of(material) != [rival]:
+        return []
+    text = material.text(
+        "Only the offline judge was tried. It decides by shared words and letters alone: it is the baseline that a "
+        "judge has to beat, and no judge to rely on. Name a model in a table [judges.NAME]."
+    )
+    return [Markup('<p class="rb-more">{}</p>').format(text)]
+
+
+def method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    _ = material.text
+    known = material.facts
+    low, high = known.get("judge_scale", (0, 1))
+    said = [
+        _(
+            "Two scores agree where they differ by at most δ = {delta} on a scale from {low} to {high}; an answer is "
+            "called good from {good} of the scale on, by judges and people alike.",
+            delta=_.number(float(known.get("delta", 0.5)), 2),
+            low=_.number(float(low), 0),
+            high=_.number(float(high), 0),
+            good=_.percent(float(known.get("good", 0.7))),
+        ),
+        _(
+            "Agreement: every person is laid beside the judge, and every person beside every other, and the same "
+            "coefficients are computed of both; intervals draw whole questions."
+        ),
+        _(
+            "A probe compares the same answer with and without what should not matter. It is found where the effect "
+            "is shown to lie beyond its limit (a test of a minimal effect, Holm's correction over all probes of the "
+            "page), ruled out where its whole interval lies within, and open otherwise."
+        ),
+    ]
+    if known.get("n_tempted"):
+        said.append(
+            _(
+                "Answers are made from the references: a paraphrase is an answer that people gave full marks, else the "
+                "reference behind a lead-in; half of it is its first sentences or words; off topic is the reference of "
+                "another question; a contradiction has every number changed, or is denied where there is none; padding "
+                "says half of it three times."
+            )
+        )
+    return said
