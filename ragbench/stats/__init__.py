@@ -17,10 +17,12 @@ from ragbench.stats.quantiles import quantile
 from ragbench.stats.ranktests import rank_test_p
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
+from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample
 from ragbench.stats.systems import compare_many
 
 __all__ = [
+    "Summary",
     "VarianceSplit",
     "adjust",
     "agreement",
@@ -32,6 +34,7 @@ __all__ = [
     "compare_many",
     "compare_metrics",
     "compare_statistic",
+    "compare_summaries",
     "confusion",
     "distinct",
     "equivalence_p",

@@ -1,0 +1,101 @@
+"""Two means of which only summaries are known: compared as independent samples, because nothing pairs them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ragbench.stats.comparisons import verdict_of
+from ragbench.stats.intervals import normal_quantile, t_quantile
+from ragbench.stats.power import POWER, sample_size
+from ragbench.stats.samples import check_level
+from ragbench.types import Better, Comparison, Verdict
+
+Bounds = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A mean with what is known of it: its interval at `level`, and over how many values it is.
+
+    bounds: the ends of the scale; with both and `n`, a mean without an interval still has a largest possible spread.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    n: int | None = None
+    bounds: Bounds = (None, None)
+
+    @property
+    def error(self) -> float | None:
+        """The standard error: from the interval; else of a share, which no other mean on the scale exceeds.
+
+        For shares with Agresti and Caffo's added value at either end, so that 0 of n and n of n are not taken as sure.
+        None where neither an interval nor scale and count are known.
+        """
+        if self.low is not None and self.high is not None and self.high > self.low:
+            quantile = (1 + self.level) / 2
+            edge = t_quantile(quantile, self.n - 1) if self.n is not None and self.n > 1 else normal_quantile(quantile)
+            return (self.high - self.low) / (2 * edge)
+        low, high = self.bounds
+        if self.n is None or self.n < 1 or low is None or high is None or not low <= self.value <= high:
+            return None
+        share = ((self.value - low) / (high - low) * self.n + 1) / (self.n + 2)
+        return (high - low) * math.sqrt(share * (1 - share) / (self.n + 2))
+
+
+def compare_summaries(
+    baseline: Summary,
+    challenger: Summary,
+    *,
+    better: Better = "higher",
+    level: float = 0.95,
+    names: tuple[str, str] = ("baseline", "challenger"),
+) -> Comparison | None:
+    """Welch's t test (1947) on two independent means, from their standard errors; None where one is not known.
+
+    If both were measured on the same questions, the values of a question go together as a rule, and a paired interval
+    would be narrower: what is not shown here may well be there. With both counts the degrees of freedom are Welch and
+    Satterthwaite's, else the normal distribution is used. The comparison's `n` is the smaller count, 0 where one is
+    unknown; its effect size is over the root of the mean variance, NaN without counts.
+    """
+    from scipy.special import ndtr, stdtr
+
+    check_level(level)
+    first, second = baseline.error, challenger.error
+    difference = challenger.value - baseline.value
+    if first is None or second is None or not math.isfinite(difference):
+        return None
+    error = math.hypot(first, second)
+    freedom, deviation, n = _counted(baseline, challenger, first, second, error)
+    if error > 0:
+        ratio = -abs(difference) / error
+        p = float(2 * (ndtr(ratio) if freedom is None else stdtr(freedom, ratio)))
+    else:
+        p = 1.0 if difference == 0 else 0.0
+    quantile = (1 + level) / 2
+    edge = normal_quantile(quantile) if freedom is None else t_quantile(quantile, freedom)
+    verdict = verdict_of(difference, p, better, level)
+    needed = None
+    if deviation and verdict is Verdict.NOT_SHOWN:
+        needed = sample_size(difference, deviation * math.sqrt(2), level=level)
+    return Comparison(
+        *names, difference, difference - edge * error, difference + edge * error, level, "welch", p, "Welch's t test",
+        difference / deviation if deviation else math.nan, verdict, n, better=better,
+        minimum_detectable=(edge + normal_quantile(POWER)) * error if error > 0 else None,
+        questions_needed=needed, note="two_samples",
+    )  # fmt: skip
+
+
+def _counted(
+    baseline: Summary, challenger: Summary, first: float, second: float, error: float
+) -> tuple[float | None, float | None, int]:
+    """Degrees of freedom, the deviation of single values, and the smaller count, where both counts are known."""
+    if baseline.n is None or challenger.n is None or min(baseline.n, challenger.n) < 2:
+        return None, None, 0
+    parts = first**4 / (baseline.n - 1) + second**4 / (challenger.n - 1)
+    freedom = error**4 / parts if parts > 0 else None
+    deviation = math.sqrt((first**2 * baseline.n + second**2 * challenger.n) / 2)
+    return freedom, deviation, min(baseline.n, challenger.n)
