@@ -2,6 +2,7 @@
 
 from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
+from ragbench.bench.generation import generation
 from ragbench.bench.judge_pipeline import judge_pipeline
 from ragbench.bench.judge_quality import judge
 from ragbench.bench.overview import overview
@@ -10,12 +11,14 @@ from ragbench.bench.real_users import real_users
 from ragbench.bench.retrieval import retrieval
 from ragbench.bench.session import BenchError, check
 from ragbench.bench.sources import sources
+from ragbench.bench.ux import ux
 
 __all__ = [
     "BenchError",
     "calibration",
     "check",
     "embeddings",
+    "generation",
     "judge",
     "judge_pipeline",
     "overview",
@@ -23,4 +26,5 @@ __all__ = [
     "real_users",
     "retrieval",
     "sources",
+    "ux",
 ]

@@ -98,7 +98,7 @@ class _Space:
 def _measure(session: Session, embedders: str | Sequence[str], request: _Request) -> Measurement:
     import pandas as pd
 
-    names = _embedders(embedders, session.settings)
+    names = chosen_embedders(embedders, session.settings)
     items = _items(session.dataset, request.texts)
     if len(items) < max(FEWEST, request.neighbors + 1):
         raise BenchError(
@@ -142,7 +142,8 @@ def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts:
     }
 
 
-def _embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
+def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
+    """Names as asked for; else the embedders of the systems; else all. Raises BenchError for one that is not there."""
     asked = given.split(",") if isinstance(given, str) else given
     used = [system.embedder for system in settings.systems.values() if system.embedder is not None]
     names = list(dict.fromkeys(name.strip() for name in asked if name.strip()))

@@ -92,7 +92,7 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
     if left > 0:
         said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
         more = Markup('<p class="rb-meta">{}</p>').format(said)
-    lead = Markup('<p class="rb-lead">{}: {}</p>').format(titles[place], _.integer(len(rows)))
+    lead = Markup('<p class="rb-lead rb-cases">{}: {}</p>').format(titles[place], _.integer(len(rows)))
     return lead + items + more
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show import continuity
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 
@@ -19,6 +20,7 @@ def sentences(material: Material) -> list[Markup]:
         "space": _space,
         "sources": _sources,
         "judges": _judges,
+        "dialogues": continuity.sentences,
     }
     return written[str(material.facts["describes"])](material)
 
@@ -34,6 +36,7 @@ def method(material: Material) -> list[str]:
         "space": _space_method,
         "sources": _sources_method,
         "judges": _judges_method,
+        "dialogues": continuity.method,
     }
     return written[str(material.facts["describes"])](material)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
+from ragbench.show.conversing import ConversingViews
 from ragbench.show.deciding import DecidingViews
 from ragbench.show.describing import DescribingViews
 from ragbench.show.judging import JudgedViews
@@ -21,6 +22,7 @@ class Page(
     JudgedViews,
     OverseeingViews,
     DecidingViews,
+    ConversingViews,
     JudgeQualityViews,
 ):
     """The page of a measurement in one language.

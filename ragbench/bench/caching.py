@@ -1,0 +1,197 @@
+"""A cache asked with a data set's own questions: what lies nearest, and what its answer would be worth."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.bench.families import Sureness
+from ragbench.datasets import Dataset, PastQuestion
+from ragbench.judge.words import numbers
+from ragbench.metrics.cache import Nearest, Serving, hits, nearest
+from ragbench.types import Array, Estimate, Vectors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
+SHARE = (0.0, 1.0)
+NEAREST = (
+    "system", "asked", "sample", "question", "answer", "pages", "cached", "cached_question", "cached_answer",
+    "cached_page", "similarity", "serving",
+)  # fmt: skip
+CURVE = ("system", "asked", "threshold", "rate", "low", "high", "wrong", "wrong_low", "wrong_high")
+CACHES = (
+    "system", "asked", "n", "hits", "rate", "low", "high", "method", "known", "right", "doubtful", "wrong",
+    "wrong_rate", "wrong_low", "wrong_high", "wrong_method", "clusters",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question put to the cache.
+
+    answer: the answer that is known for it. pages: where its answer stands; empty: the base holds none; None: nobody
+    knows. own: its own place in the cache, which it must not find.
+    """
+
+    id: str
+    text: str
+    cluster: str
+    answer: str | None = None
+    pages: frozenset[str] | None = None
+    own: int | None = None
+
+
+@dataclass(frozen=True)
+class Caching:
+    """Questions of one kind and the cache nearest to each, for one embedder."""
+
+    asked: Sequence[Asked]
+    table: Nearest
+
+    @property
+    def clusters(self) -> list[str] | None:
+        """A label a question where any two share one."""
+        labels = [one.cluster for one in self.asked]
+        return labels if len(set(labels)) < len(labels) else None
+
+
+def cached(dataset: Dataset, score: int) -> list[PastQuestion]:
+    """The cache: past questions whose user gave this score."""
+    return [past for past in dataset.history if past.score == score]
+
+
+def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list[Asked]]:
+    """What the cache can be asked with, by kind: "dialogues" (every turn), "questions", "history" (each leaves itself
+    out); kinds that the data set does not have are left out."""
+    pages = {chunk.id: chunk.url for chunk in dataset.chunks if chunk.url}
+    labelled = any(turn.relevant for dialogue in dataset.dialogues for turn in dialogue.turns)
+    place = {past.id: number for number, past in enumerate(cache)}
+    found = {
+        "dialogues": [
+            Asked(f"{dialogue.id}.{number}", turn.question, dialogue.id, turn.answer,
+                  _best(turn.relevant, pages) if labelled else None)
+            for dialogue in dataset.dialogues
+            for number, turn in enumerate(dialogue.turns, 1)
+        ],
+        "questions": [
+            Asked(one.id, one.text, one.cluster or f"\0{one.id}", one.reference,
+                  frozenset() if one.answerable is False
+                  else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
+            for one in dataset.questions
+        ],
+        "history": [
+            Asked(past.id, past.question, past.user or f"\0{past.id}", past.answer,
+                  frozenset({past.url}) if past.url else None, place.get(past.id))
+            for past in dataset.history
+        ],
+    }  # fmt: skip
+    if dataset.questions and all(one.source == "real users" for one in dataset.questions):
+        del found["questions"]  # of a user's own tables these are the history once more
+    return {kind: asked for kind, asked in found.items() if asked}
+
+
+def _best(relevant: Mapping[str, float], pages: Mapping[str, str] | None) -> frozenset[str]:
+    """The pages with the highest grade: those that answer, not those that only help."""
+    best = max(relevant.values(), default=0.0)
+    named = [name for name, grade in relevant.items() if grade == best]
+    return frozenset(named if pages is None else (pages[name] for name in named if name in pages))
+
+
+def serving(asked: Asked, entry: PastQuestion) -> Serving:
+    """What the entry's answer would be to the one who asked.
+
+    Right where the answer stands on a page that answers the question, or is the known answer word for word; where the
+    base holds no answer, right only for an entry without a page. On the right page it is doubtful where both answers
+    name numbers and neither names all those of the other: a page may answer several questions.
+    """
+    if asked.pages is None:
+        return Serving.UNKNOWN
+    if asked.answer and entry.answer and asked.answer.strip() == entry.answer.strip():
+        return Serving.RIGHT
+    if not asked.pages or entry.url is None:
+        return Serving.RIGHT if not asked.pages and entry.url is None else Serving.WRONG
+    if entry.url not in asked.pages:
+        return Serving.WRONG
+    one, other = set(numbers(asked.answer or "")), set(numbers(entry.answer or ""))
+    return Serving.DOUBTFUL if one and other and not (one <= other or other <= one) else Serving.RIGHT
+
+
+def asked_of(asked: Sequence[Asked], vectors: Vectors, cache: Sequence[PastQuestion], entries: Vectors) -> Caching:
+    """The nearest entry of every question, and what it would be worth."""
+    table = nearest(vectors, entries, left_out=[one.own for one in asked])
+    servings = [
+        Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, cache[row])
+        for one, row in zip(asked, table.rows, strict=True)
+    ]
+    return Caching(asked, replace(table, servings=servings))
+
+
+def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Estimate, Estimate | None]]:
+    """At each threshold the hit rate over all questions, and the wrong-hit rate over those whose answer is known."""
+    how: dict[str, Any] = asdict(sureness)
+    served = {f"{each:.6f}": hits(one.table, float(each)) for each in thresholds}
+    rate = stats.estimate_many(
+        {name: column.astype(float) for name, column in served.items()}, clusters=one.clusters, bounds=SHARE, **how
+    )
+    servings = np.array(one.table.servings, dtype=object)
+    known = servings != Serving.UNKNOWN
+    if not known.any():
+        return [(rate[name], None) for name in served]
+    labels: list[Hashable] = [each.cluster for each, keep in zip(one.asked, known, strict=True) if keep]
+    wrong = stats.estimate_many(
+        {name: (column & (servings == Serving.WRONG))[known].astype(float) for name, column in served.items()},
+        clusters=labels if len(set(labels)) < len(labels) else None, bounds=SHARE, **how,
+    )  # fmt: skip
+    return [(rate[name], wrong[name]) for name in served]
+
+
+def curve(system: str, kind: str, one: Caching, sureness: Sureness) -> pd.DataFrame:
+    """Rows of CURVE, from threshold LOWEST to 1."""
+    import pandas as pd
+
+    thresholds = np.linspace(LOWEST, 1.0, STEPS)
+    rows = [
+        (system, kind, float(each), rate.value, rate.low, rate.high,
+         *((wrong.value, wrong.low, wrong.high) if wrong else (np.nan, np.nan, np.nan)))
+        for each, (rate, wrong) in zip(thresholds, rates(one, thresholds, sureness), strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(CURVE))
+
+
+def summary(
+    system: str, kind: str, one: Caching, threshold: float, found: tuple[Estimate, Estimate | None]
+) -> dict[str, Any]:
+    """A row of CACHES: rates at the threshold that is used, and what its hits would be."""
+    rate, wrong = found
+    hit = hits(one.table, threshold)
+    of_hits = [serving for serving, served in zip(one.table.servings or (), hit, strict=True) if served]
+    counts = {each: sum(serving is each for serving in of_hits) for each in Serving}
+    row = (
+        system, kind, len(one.asked), int(hit.sum()), rate.value, rate.low, rate.high, rate.method,
+        sum(serving is not Serving.UNKNOWN for serving in one.table.servings or ()), counts[Serving.RIGHT],
+        counts[Serving.DOUBTFUL], counts[Serving.WRONG],
+        *((wrong.value, wrong.low, wrong.high, wrong.method) if wrong else (np.nan, np.nan, np.nan, "none")),
+        rate.clusters,
+    )  # fmt: skip
+    return dict(zip(CACHES, row, strict=True))
+
+
+def listed(system: str, kind: str, one: Caching, cache: Sequence[PastQuestion], shown: Any) -> list[tuple[Any, ...]]:
+    """Rows of NEAREST; `shown` makes a text fit to be kept."""
+    rows = []
+    for each, row, similarity, worth in zip(
+        one.asked, one.table.rows, one.table.similarities, one.table.servings or (), strict=True
+    ):
+        entry = cache[row] if row >= 0 else None
+        rows.append(
+            (system, kind, each.id, shown(each.text), shown(each.answer), sorted(each.pages or ()),
+             entry.id if entry else None, shown(entry.question) if entry else None,
+             shown(entry.answer) if entry else None, entry.url if entry else None, float(similarity), worth.value)
+        )  # fmt: skip
+    return rows

@@ -1,0 +1,199 @@
+"""A cache of answers: how often it would serve at each threshold, and the answers that it would serve wrongly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.metrics.cache import Serving
+from ragbench.show import chart
+from ragbench.show.cells import cell, head, row, table
+from ragbench.show.intervals import legend, named, series
+from ragbench.show.material import Material
+from ragbench.show.neighbours import entry, ordered, rows_of
+from ragbench.show.table import DASH
+from ragbench.show.text import anchor, shown
+
+PANEL = 220
+SUMMARY, EXCERPT = 100, 600
+RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A panel of curves for each kind of question, and the table at the threshold that is used."""
+    _ = material.text
+    kinds = _kinds(material)
+    if not kinds:
+        return Markup("<p>{}</p>").format(_("There is no cache: no past question has the score that is asked for."))
+    panels = Markup("").join(
+        Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
+            kind_name(material, kind),
+            chart.plot(figure(material, kind), _("hits by threshold, {kind}", kind=kind_name(material, kind))),
+        )
+        for kind in kinds
+    )
+    lines = Markup('<p class="rb-meta">{}</p>').format(
+        _(
+            "Solid: share of the questions that the cache would serve. Dotted: share of those with a known answer that "
+            "it would serve wrongly. The upright line is the threshold."
+        )
+    )
+    return Markup(
+        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>'
+        '<div class="rb-panels">{}</div><p class="rb-axis">{}</p></figure>{}{}'
+    ).format(
+        _("What a cache would serve, by the cosine it asks for"),
+        legend(material) if len(material.systems) > 1 else "",
+        panels,
+        _("cosine above which the cache answers"),
+        lines,
+        _table(material, kinds),
+    )
+
+
+def kind_name(material: Material, kind: str) -> str:
+    """What was asked."""
+    _ = material.text
+    names = {
+        "dialogues": _("turns of the dialogues"),
+        "questions": _("questions of the data set"),
+        "history": _("past questions, each without its own entry"),
+    }
+    return names.get(kind, kind)
+
+
+def _kinds(material: Material) -> list[str]:
+    rows = material.kept("caches")
+    return list(dict.fromkeys(rows["asked"])) if len(rows) else []
+
+
+def figure(material: Material, kind: str) -> dict[str, Any]:
+    """Hit rate and wrong hits by threshold, an embedder a colour."""
+    layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
+    rows = [one for one in rows_of(material.kept("curve")) if one["asked"] == kind]
+    layout["xaxis"] = chart.axis(range=[min((one["threshold"] for one in rows), default=0.5), 1.0], nticks=6)
+    layout["yaxis"] = chart.axis(range=[-0.02, 1.02], nticks=5, tickformat=".0%")
+    threshold = float(material.facts.get("threshold", 0))
+    layout["shapes"] = [
+        {"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1, "line": {"color": "@muted", "width": 1}}
+    ]
+    traces = []
+    for name in material.systems:
+        own = [one for one in rows if one["system"] == name]
+        for what, dash in (("rate", "solid"), ("wrong", "dot")):
+            if any(math.isfinite(one[what]) for one in own):
+                traces.append(_line(material, name, own, what, dash))
+    return {"data": traces, "layout": layout}
+
+
+def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what: str, dash: str) -> dict[str, Any]:
+    _ = material.text
+    low, high = ("low", "high") if what == "rate" else ("wrong_low", "wrong_high")
+    word = _("served") if what == "rate" else _("served wrongly")
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": chart.plain(f"{name}, {word}"),
+        "x": [round(float(one["threshold"]), 4) for one in own],
+        "y": [round(float(one[what]), 6) for one in own],
+        "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": dash},
+        "text": [
+            f"<b>{chart.plain(name)}</b> {_.number(one['threshold'], 2)}<br>{word}: {_.percent(one[what], 1)} "
+            + _.ends(_.percent(one[low], 1), _.percent(one[high], 1))
+            for one in own
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _table(material: Material, kinds: Sequence[str]) -> Markup:
+    _ = material.text
+    heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("hit rate"), _("right"), _("doubtful"),
+             _("wrong"), _("wrong, of all with a known answer"))  # fmt: skip
+    body = []
+    for kind in kinds:
+        for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
+            known = bool(one["known"])
+            values: list[Markup | str] = [
+                kind_name(material, kind),
+                _.integer(int(one["n"])),
+                _.integer(int(one["hits"])),
+                _spread(material, one["rate"], one["low"], one["high"]),
+                *(_.integer(int(one[key])) if known else DASH for key in ("right", "doubtful", "wrong")),
+                _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"]) if known else DASH,
+            ]
+            name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
+            cells = [cell(title, value, "rb-word" if title == heads[1] else "")
+                     for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
+            body.append(row([name, *cells]))
+    kinds_of = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
+    return table(_("The cache at its threshold"), kinds_of, body)
+
+
+def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
+    _ = material.text
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
+        _.number(float(value)), _.interval(low, high)
+    )
+
+
+def hits(material: Material, present: frozenset[str], count: int) -> Markup:
+    """For each embedder what the cache would serve: wrong answers first, then doubtful ones, then the rest."""
+    if not _kinds(material):
+        return Markup("")
+    return Markup("").join(_hits(material, name, count) for name in material.systems)
+
+
+def _hits(material: Material, name: str, count: int) -> Markup:
+    _ = material.text
+    threshold = float(material.facts.get("threshold", 0))
+    served = [one for one in rows_of(material.kept("nearest"), name) if one["similarity"] > threshold]
+    served.sort(
+        key=lambda one: (RANK[Serving(one["serving"])], -one["similarity"], str(one["asked"]), str(one["sample"]))
+    )
+    wrong = sum(one["serving"] == Serving.WRONG for one in served)
+    title = _.html(
+        "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong",
+        embedder=named(material, name) if len(material.systems) > 1 else shown(name),
+        wrong=_.integer(wrong),
+        hits=_.integer(len(served)),
+    )
+    if not served:
+        return Markup("<h3>{}</h3>").format(title)
+    place = material.systems.index(name)
+    items = ordered(_hit(material, f"hit{place}", one) for one in served[:count])
+    left = len(served) - count
+    more = Markup("")
+    if left > 0:
+        said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
+        more = Markup('<p class="rb-meta">{}</p>').format(said)
+    return Markup("<h3>{}</h3>{}{}").format(title, items, more)
+
+
+def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    words = {
+        Serving.RIGHT: Markup('<span class="rb-quiet">{}</span>').format(_("right")),
+        Serving.DOUBTFUL: Markup("<b>{}</b>").format(_("doubtful")),
+        Serving.WRONG: Markup('<b class="rb-worse">{}</b>').format(_("wrong")),
+        Serving.UNKNOWN: Markup('<span class="rb-quiet">{}</span>').format(_("not known")),
+    }
+    marks = Markup('{} <span class="rb-number">{}</span>').format(
+        words[Serving(one["serving"])], _.number(float(one["similarity"]))
+    )
+    summary = Markup("{}<br><small>{}</small>").format(
+        shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY)
+    )
+    parts = (
+        (_("Asked"), one["question"], one["answer"], ", ".join(one["pages"])),
+        (_("Out of the cache"), one["cached_question"], one["cached_answer"], one["cached_page"]),
+    )
+    body = Markup("").join(
+        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li><p>{}</p><p>{}</p><p class="rb-meta">{}</p></li></ul>')
+        .format(title, shown(question, EXCERPT), shown(answer, EXCERPT) or DASH, shown(page, 200))
+        for title, question, answer, page in parts
+    )  # fmt: skip
+    return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, body)
