@@ -32,6 +32,7 @@ class Measurements:
     def __init__(self, run: Path) -> None:
         self.folder = run / "parts"
         self._known: dict[str, Measurement] = {}
+        self._pages: dict[tuple[str, str, str | None], Page] = {}
 
     def names(self) -> list[str]:
         """The names of all that was kept, in order."""
@@ -41,6 +42,14 @@ class Measurements:
         """Keep another measurement under the name."""
         measurement.save(self.folder / name)
         self._known[name] = measurement
+        self._pages = {key: page for key, page in self._pages.items() if key[0] != name}
+
+    def page(self, name: str, language: str, primary: str | None = None) -> Page:
+        """The page over a measurement in a language; made once, so that its views share what they work out."""
+        key = (name, language, primary)
+        if key not in self._pages:
+            self._pages[key] = Page(self[name], language=language, primary=primary)
+        return self._pages[key]
 
     def __getitem__(self, name: str) -> Measurement:
         if name not in self.names():
@@ -61,6 +70,7 @@ def html(notebook: Any, name: str, measurements: Measurements, language: str, fa
         "blocks": blocks,
         "failure": failure,
         "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
+        "tables": any('class="rb-table"' in output for block in blocks for output in block["outputs"]),
     }
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)
@@ -103,6 +113,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "script": Markup(source),  # noqa: S704 - our file
         "version": version("ragbench"),
         "charts": False,
+        "tables": False,
     }
 
 
@@ -123,7 +134,14 @@ def script() -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """The style sheet of all pages."""
-    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in ("views.css", "page.css"))
+    names = ("views.css", "questions.css", "page.css")
+    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
+
+
+@lru_cache(maxsize=1)
+def question_script() -> str:
+    """The script of the table of questions."""
+    return (TEMPLATE / "questions.js").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
@@ -180,8 +198,14 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
     """The view that an output asks for, drawn from the measurement that the run has kept."""
     options = dict(asked.get("options", {}))
-    page = Page(measurements[str(asked["measurement"])], language=language, primary=options.pop("primary", None))
+    page = measurements.page(str(asked["measurement"]), language, options.pop("primary", None))
     return page.view(str(asked["view"]), **options)
+
+
+def tables(notebook: Any, measurements: Measurements, language: str) -> list[Page]:
+    """The pages over the measurements whose questions a notebook shows as a table."""
+    shown = dict.fromkeys(str(asked["measurement"]) for asked in views(notebook) if asked["view"] == "questions")
+    return [measurements.page(name, language) for name in shown]
 
 
 def _chart(figure: Any) -> Markup:

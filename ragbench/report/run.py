@@ -16,7 +16,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import execute, files, index, kept, pages, parameters, results, secrets
+from ragbench.report import execute, files, index, kept, pages, parameters, parts, results, secrets
 
 FORMAT = 1
 
@@ -185,6 +185,8 @@ def _draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None
         notebook = _read(folder / f"{name}.ipynb")
         try:
             page = pages.html(notebook, name, kept, tongue, failure)
+            for shown in pages.tables(notebook, kept, tongue):
+                parts.write(folder, shown)
             entry = index.entry(notebook, name, kept, tongue, failure)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
             undrawn[name] = f"{type(error).__name__}: {error.args[0] if error.args else error}"
@@ -198,6 +200,7 @@ def _draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None
     files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
     files.write(folder / "ragbench.css", pages.style())
     files.write(folder / "plotly.min.js", pages.plotly())
+    files.write(folder / "questions.js", pages.question_script())
     return undrawn
 
 

@@ -23,6 +23,11 @@ class Frame:
         self.primary = primary
         self._material = Material(measurement, languages.translator(language), primary)
 
+    @property
+    def material(self) -> Material:
+        """The measurement, laid out for showing in the page's language."""
+        return self._material
+
     def _listed(self, name: str, draw: Callable[[Material, frozenset[str], int], Markup], count: int) -> View:
         """A view of the first `count` entries of a list."""
         if count < 1:

@@ -1,22 +1,152 @@
-"""Every question behind the numbers, folded: its values by system and metric, and what was retrieved for it."""
+"""Every question behind the numbers: in a page a table to search, filter and sort; in JupyterLab a folded list."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from markupsafe import Markup
 
-from ragbench.show.intervals import named
+from ragbench.show import question_data, verdicts
+from ragbench.show.intervals import GLYPHS, named, series
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 from ragbench.show.worst import relevant, value_of, wanted
+from ragbench.types import Status
 
 
 def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
-    """A list with one folded entry a question, in the data set's order."""
+    """In a page (which knows that it holds this view) the table, whose data lies beside the page; else a list."""
     _ = material.text
     if material.primary is None or not material.question_rows:
         return Markup("<p>{}</p>").format(_("There are no questions to show."))
+    return _table(material) if "questions" in present else _list(material, material.primary, limit)
+
+
+def _table(material: Material) -> Markup:
+    _ = material.text
+    payload = json.dumps(_setting(material), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        payload = payload.replace(sign, escape)
+    return Markup(
+        '<h2 id="questions" tabindex="-1">{}</h2><div class="rb-table" data-parts="{}">'
+        '<script type="application/json">{}</script><p class="rb-wait">{}</p><noscript>{}</noscript></div>'
+    ).format(
+        _("Every question"),
+        question_data.slug(material),
+        Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
+        _.plural("{n} question", "{n} questions", len(material.question_rows)),
+        _("This table needs JavaScript. All its values are in scores.parquet, beside this page."),
+    )
+
+
+def _setting(material: Material) -> dict[str, Any]:
+    """What the script needs before the data is there: words, numbers' form, signs of the systems."""
+    return {
+        "language": material.text.language,
+        "metric": material.primary,
+        "baseline": material.baseline,
+        "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
+        "words": {
+            **_words(material),
+            **_reading(material),
+            "verdicts": {
+                name: str(verdicts.word(material, name))
+                for name in (*verdicts.KINDS, "neutral", "relevant", "irrelevant")
+            },
+            "kinds": {name: kind.removeprefix("rb-") for name, kind in verdicts.KINDS.items()},
+            "statuses": statuses(material),
+        },
+    }
+
+
+def _words(material: Material) -> dict[str, str]:
+    """Words of the table itself."""
+    _ = material.text
+    return {
+        "search": _("Search questions"),
+        "metric": _("metric"),
+        "system": _("system"),
+        "against": _("beside it"),
+        "none": _("none"),
+        "slice": _("slice"),
+        "all": _("all"),
+        "not_given": _("not given"),
+        "outcome": _("outcome"),
+        "better": _("better"),
+        "worse": _("worse"),
+        "equal": _("equal"),
+        "measured": _("measured"),
+        "unmeasured": _("unmeasured"),
+        "sort": _("order"),
+        "order": _("as in the data set"),
+        "worst": _("worst first"),
+        "best": _("best first"),
+        "lost": _("greatest loss first"),
+        "won": _("greatest gain first"),
+        "reset": _("show all"),
+        "question": _("question"),
+        "difference": _("difference"),
+        "count": _("{shown} of {all} questions"),
+        "nothing": _("No question fits."),
+        "grid": _("Questions and values; arrow keys move, Enter opens"),
+        "old": _("This browser is too old to read the data of this table."),
+        "missing_part": _("The data of this table is not beside the page: {name}"),
+        "loading": _("loading …"),
+    }
+
+
+def _reading(material: Material) -> dict[str, str]:
+    """Words of a question's details."""
+    _ = material.text
+    return {
+        "back": _("back to the table"),
+        "previous": _("previous"),
+        "next": _("next"),
+        "values": _("All values"),
+        "reference": _("Reference"),
+        "needed": _("It needed"),
+        "rank": _("rank {rank}"),
+        "not_retrieved": _("not retrieved"),
+        "no_label": _("No passage of the knowledge base is labelled as relevant to this question."),
+        "answer": _("Answer"),
+        "no_answer": _("no answer"),
+        "retrieved": _("Retrieved"),
+        "nothing_retrieved": _("nothing was retrieved"),
+        "relevant": _("relevant"),
+        "not_relevant": _("not relevant"),
+        "similarity": _("similarity {value}"),
+        "judged": _("What the judges said"),
+        "not_measured": _("not measured: {status}"),
+        "statement": _("statement"),
+        "verdict": _("verdict"),
+        "reason": _("reason"),
+        "cited": _("passages cited"),
+        "whole": _("whole passage"),
+    }
+
+
+def statuses(material: Material) -> dict[str, str]:
+    """Why a value is not there, in words, by status."""
+    _ = material.text
+    return {
+        Status.MISSING_FIELD.value: _("a field is missing"),
+        Status.EMPTY_INPUT.value: _("a text is empty"),
+        Status.EMPTY_DECOMPOSITION.value: _("nothing was claimed"),
+        Status.JUDGE_ERROR.value: _("the judge failed"),
+        Status.PARSE_ERROR.value: _("the reply could not be read"),
+        Status.TIMEOUT.value: _("out of time"),
+        Status.REFUSED.value: _("the judge refused"),
+        Status.TRUNCATED.value: _("the reply was cut off"),
+        Status.VERDICT_MISMATCH.value: _("verdicts do not fit the statements"),
+    }
+
+
+def _list(material: Material, metric: str, limit: int) -> Markup:
+    """A list with one folded entry a question, in the data set's order."""
+    _ = material.text
     named = list(material.question_rows)[:limit]
-    items = Markup("").join(_item(material, sample, material.primary) for sample in named)
+    items = Markup("").join(_item(material, sample, metric) for sample in named)
     left = len(material.question_rows) - len(named)
     more = ""
     if left > 0:
@@ -28,14 +158,6 @@ def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
     return Markup(
         '<details class="rb-all" id="questions"><summary>{}</summary><ol class="rb-questions">{}</ol>{}</details>'
     ).format(count, items, more)
-
-
-def behind(material: Material, present: frozenset[str]) -> Markup:
-    """The way from numbers to the questions they were made of; empty where the page does not list them."""
-    if "questions" not in present:
-        return Markup("")
-    text = material.text("Every question with its values")
-    return Markup('<p class="rb-meta rb-behind"><a href="#questions">{}</a></p>').format(text)
 
 
 def _item(material: Material, sample: str, metric: str) -> Markup:

@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
+from ragbench.show.links import behind, link
 from ragbench.show.material import Material
-from ragbench.show.questions import behind
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Comparison, Estimate, Verdict
 
 MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○"}
@@ -24,7 +24,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         return Markup("<p>{}</p>").format(_("Nothing was measured."))
     notes = Notes(material)
     build = _wide if len(material.systems) <= 2 else _long
-    made = build(material, notes)
+    made = build(material, notes, present)
     return Markup(
         '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">{}</table></div>{}'
     ).format(
@@ -121,7 +121,7 @@ def _letter(number: int) -> str:
     return chr(ord("a") + (number - 1) % 26)
 
 
-def _wide(material: Material, notes: Notes) -> Markup:
+def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
     challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
     heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
@@ -133,16 +133,16 @@ def _wide(material: Material, notes: Notes) -> Markup:
     rows = []
     for metric in material.metrics:
         cells = [_metric_head(material, metric)]
-        cells += [_value(material, name, metric, notes) for name in material.systems]
+        cells += [_value(material, name, metric, notes, present) for name in material.systems]
         comparison = None if challenger is None else material.comparison(challenger, metric)
         if challenger is not None:
-            cells += _compared(material, comparison, metric, notes)
+            cells += _compared(material, comparison, metric, notes, present)
         cells += _counts(material, metric, comparison, material.systems)
         rows.append(_row(material, cells, comparison, metric))
     return Markup("<thead><tr>{}</tr></thead><tbody>{}</tbody>").format(Markup("").join(heads), Markup("").join(rows))
 
 
-def _long(material: Material, notes: Notes) -> Markup:
+def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
     heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
     heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
@@ -159,12 +159,12 @@ def _long(material: Material, notes: Notes) -> Markup:
             comparison = material.comparison(name, metric)
             cells = [
                 Markup("<th scope=row>{}</th>").format(named(material, name)),
-                _value(material, name, metric, notes, label=_value_title(material)),
+                _value(material, name, metric, notes, present, label=_value_title(material)),
             ]
             if name == material.baseline:
                 cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline")))
             else:
-                cells += _compared(material, comparison, metric, notes)
+                cells += _compared(material, comparison, metric, notes, present)
             cells += _counts(material, metric, comparison, (name,))
             rows.append(_row(material, cells, comparison, metric))
         bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
@@ -222,12 +222,18 @@ def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
     )
 
 
-def _value(material: Material, system: str, metric: str, notes: Notes, label: str | None = None) -> Markup:
+def _value(
+    material: Material, system: str, metric: str, notes: Notes, present: frozenset[str], label: str | None = None
+) -> Markup:
     estimate = material.estimate(system, metric)
     name = shown(system) if label is None else label
     if estimate is None:
         return _cell(name, DASH)
-    content = Markup("{}{}").format(spread(material.value(estimate, metric)), notes.mark(estimate))
+    content = spread(material.value(estimate, metric))
+    address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
+    if address is not None:
+        content = Markup('<a href="{}">{}</a>').format(address, content)
+    content += notes.mark(estimate)
     if math.isnan(estimate.value):
         content += Markup(" <small>{}</small>").format(material.text("not measured"))
     return _cell(name, content)
@@ -241,13 +247,19 @@ def spread(text: str) -> Markup:
     return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
 
 
-def _compared(material: Material, comparison: Comparison | None, metric: str, notes: Notes) -> list[Markup]:
+def _compared(
+    material: Material, comparison: Comparison | None, metric: str, notes: Notes, present: frozenset[str]
+) -> list[Markup]:
     _ = material.text
     titles = (_difference_title(material), p_title(material), _("verdict"))
     if comparison is None:
         return [_cell(title, DASH) for title in titles]
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     number = spread(material.difference(comparison, metric))
+    wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
+    address = link(material, present, **wish, sort="lost")
+    if address is not None:
+        number = Markup('<a href="{}">{}</a>').format(address, number)
     return [
         _cell(_("difference"), number + notes.mark(comparison)),
         _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),

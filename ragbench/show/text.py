@@ -25,15 +25,25 @@ def clean(text: Any) -> str:
 
 def shown(text: Any, limit: int | None = None) -> Markup:
     """`text` cleaned, cut at a word near `limit` characters, and escaped."""
+    return escape(clean(text).strip() if limit is None else shortened(text, limit))
+
+
+def shortened(text: Any, limit: int) -> str:
+    """`text` cleaned, and cut at a word near `limit` characters; not escaped."""
     plain = clean(text).strip()
-    if limit is not None and len(plain) > limit:
-        cut = plain[:limit]
-        plain = (cut.rsplit(None, 1)[0] if " " in cut[limit // 2 :] else cut).rstrip(" ,;:.") + ELLIPSIS
-    return escape(plain)
+    if len(plain) <= limit:
+        return plain
+    cut = plain[:limit]
+    return (cut.rsplit(None, 1)[0] if " " in cut[limit // 2 :] else cut).rstrip(" ,;:.") + ELLIPSIS
+
+
+def is_simple(identifier: str) -> bool:
+    """Whether an identifier can stand in an anchor as it is."""
+    return _SIMPLE.fullmatch(identifier) is not None
 
 
 def anchor(prefix: str, identifier: str) -> str:
     """An id for a page: the identifier where it is plain, else a hash of it; the same every time."""
-    if _SIMPLE.fullmatch(identifier):
+    if is_simple(identifier):
         return f"{prefix}-{identifier}"
     return f"{prefix}-{hashlib.sha256(identifier.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -1,0 +1,466 @@
+(() => {
+  "use strict";
+  // The table of questions: data lies in parts beside the page (or in the page, in a single file), each loaded once.
+  const waiting = new Map(), loaded = new Map();
+  window.ragbenchData = (name, text) => waiting.get(name)?.[0](text);
+
+  const inflate = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  };
+  const fetchPart = (name) => new Promise((resolve, reject) => {
+    const inside = [...document.querySelectorAll("script[data-part]")].find((one) => one.dataset.part === name);
+    if (inside) return resolve(inside.textContent.trim());
+    waiting.set(name, [resolve, reject]);
+    const script = document.createElement("script");
+    script.src = "questions/" + name.split("/").map(encodeURIComponent).join("/") + ".js";
+    script.onerror = () => reject(new Error(name));
+    document.head.append(script);
+  });
+  const part = (name) => {
+    if (!loaded.has(name)) loaded.set(name, fetchPart(name).then(inflate));
+    return loaded.get(name);
+  };
+
+  const make = (tag, properties = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties)) {
+      if (value === undefined || value === null) continue;
+      if (key === "class") made.className = value;
+      else if (key in made && key !== "list") made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children.filter((child) => child !== null && child !== undefined));
+    return made;
+  };
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
+
+  class Table {
+    constructor(root) {
+      this.root = root;
+      this.name = root.dataset.parts;
+      this.setting = JSON.parse(root.querySelector("script").textContent);
+      this.words = this.setting.words;
+      this.state = { metric: 0, system: 0, against: -1, slice: "", outcome: "", sort: "order", search: "" };
+      this.rows = [];
+      this.active = 0;
+      this.open = -1;
+    }
+    start() {
+      if (!this.started) {
+        this.root.querySelector(".rb-wait").textContent = this.words.loading;
+        this.started = this.load();
+      }
+      return this.started;
+    }
+    async load() {
+      if (!window.DecompressionStream) return this.fail(this.words.old);
+      try {
+        this.data = await part(`${this.name}/table`);
+      } catch (error) {
+        return this.fail(fill(this.words.missing_part, { name: error.message }));
+      }
+      const { data, setting, state } = this;
+      state.metric = Math.max(0, data.metrics.findIndex((one) => one.name === setting.metric));
+      const base = data.systems.indexOf(setting.baseline);
+      state.system = base >= 0 && data.systems.length > 1 ? (base === 0 ? 1 : 0) : 0;
+      state.against = base;
+      this.folded = data.texts.map((text, place) => `${text}\n${data.ids[place]}`.toLocaleLowerCase());
+      this.places = new Map(data.ids.map((id, place) => ["q-" + id, place]));
+      for (const [anchor, place] of Object.entries(data.anchors)) this.places.set(anchor, place);
+      this.build();
+      this.update();
+    }
+    fail(text) { this.root.querySelector(".rb-wait").textContent = text; }
+
+    // What is shown
+    number(value, signed = false) {
+      if (value === null || value === undefined) return "\u2014";
+      const digits = this.data.metrics[this.state.metric].digits;
+      return this.written(value, digits, signed);
+    }
+    written(value, digits, signed = false) {
+      const text = new Intl.NumberFormat(this.setting.language, {
+        minimumFractionDigits: digits, maximumFractionDigits: digits,
+      }).format(Math.abs(value));
+      const sign = value < 0 ? "\u2212" : signed && value > 0 ? "+" : "";
+      return sign + text;
+    }
+    value(row, system) { return system < 0 ? null : this.data.values[this.state.metric][system][row]; }
+    difference(row) {
+      const a = this.value(row, this.state.system), b = this.value(row, this.state.against);
+      return a === null || b === null ? null : a - b;
+    }
+    sign() { return this.data.metrics[this.state.metric].lower ? -1 : 1; }
+    missing(row, system) {
+      const found = this.data.missing[`${this.state.metric}/${system}`] || {};
+      for (const [status, rows] of Object.entries(found)) if (rows.includes(row)) return status;
+      return "";
+    }
+    fits() {
+      const { data, state } = this;
+      const tests = [];
+      const wanted = state.search.trim().toLocaleLowerCase().split(/\s+/).filter(Boolean);
+      if (wanted.length) tests.push((row) => wanted.every((word) => this.folded[row].includes(word)));
+      if (state.slice) {
+        const at = state.slice.indexOf(":"), slice = data.slices.find((one) => one.key === state.slice.slice(0, at));
+        const code = slice ? slice.keys.indexOf(state.slice.slice(at + 1)) : -1;
+        if (slice) tests.push((row) => slice.codes[row] === code);
+      }
+      const sign = this.sign(), outcome = state.outcome;
+      if (outcome === "better") tests.push((row) => sign * this.difference(row) > 0);
+      if (outcome === "worse") tests.push((row) => sign * this.difference(row) < 0);
+      if (outcome === "equal") tests.push((row) => this.difference(row) === 0);
+      if (outcome === "measured") tests.push((row) => this.value(row, state.system) !== null);
+      if (outcome.startsWith("!")) {
+        const lists = data.missing[`${state.metric}/${state.system}`] || {};
+        const status = outcome.slice(1), rows = new Set(status ? lists[status] || [] : Object.values(lists).flat());
+        tests.push((row) => rows.has(row));
+      }
+      return (row) => tests.every((test) => test(row));
+    }
+    update() {
+      const { data, state } = this, sign = this.sign(), fits = this.fits();
+      this.rows = data.ids.map((_, row) => row).filter(fits);
+      const keys = {
+        worst: (row) => this.value(row, state.system), best: (row) => this.value(row, state.system),
+        lost: (row) => this.difference(row), won: (row) => this.difference(row),
+      };
+      if (keys[state.sort]) {
+        const way = (state.sort === "worst" || state.sort === "lost" ? 1 : -1) * sign;
+        const value = new Map(this.rows.map((row) => [row, keys[state.sort](row)]));
+        this.rows.sort((a, b) => {
+          const x = value.get(a), y = value.get(b);
+          if (x === y) return a - b;
+          if (x === null) return 1;
+          if (y === null) return -1;
+          return way * (x - y);
+        });
+      }
+      this.active = Math.min(this.active, Math.max(0, this.rows.length - 1));
+      const count = (n) => this.written(n, 0);
+      this.status.textContent = this.rows.length
+        ? fill(this.words.count, { shown: count(this.rows.length), all: count(data.ids.length) })
+        : this.words.nothing;
+      this.head();
+      this.grid.setAttribute("aria-rowcount", this.rows.length + 1);
+      this.space.style.height = `${this.rows.length * this.height()}px`;
+      this.paint();
+    }
+    height() { return parseFloat(getComputedStyle(this.root).getPropertyValue("--rb-row")) || 52; }
+
+    // How it is built
+    build() {
+      const { words, data } = this;
+      const choices = (pairs) => pairs.map(([value, text]) => make("option", { value }, text));
+      const field = (name, label, control) => {
+        control.name = name;
+        control.addEventListener(name === "search" ? "input" : "change", () => this.change(name, control.value));
+        this.controls[name] = control;
+        return make("label", {}, make("span", {}, label), control);
+      };
+      this.controls = {};
+      const systems = data.systems.map((name, place) => [place, name]);
+      const slices = [make("option", { value: "" }, words.all)];
+      for (const one of data.slices) {
+        const inside = one.values.map((name, place) => [`${one.key}:${one.keys[place]}`, name]);
+        if (one.codes.includes(-1)) inside.push([`${one.key}:`, words.not_given]);
+        slices.push(make("optgroup", { label: one.name }, ...choices(inside)));
+      }
+      const form = make("div", { class: "rb-controls", role: "search" },
+        field("search", words.search, make("input", { type: "search", autocomplete: "off" })),
+        field("metric", words.metric, make("select", {}, ...choices(data.metrics.map((one, place) => [place, one.name])))),
+        field("system", words.system, make("select", {}, ...choices(systems))),
+        data.systems.length > 1
+          ? field("against", words.against, make("select", {}, ...choices([[-1, words.none], ...systems]))) : null,
+        data.slices.length ? field("slice", words.slice, make("select", {}, ...slices)) : null,
+        field("outcome", words.outcome, make("select", {})),
+        field("sort", words.sort, make("select", {})),
+        make("button", { type: "button", class: "rb-reset", onclick: () => this.reset() }, words.reset));
+      this.status = make("p", { class: "rb-meta", role: "status" });
+      this.top = make("div", { class: "rb-row-head", role: "row", "aria-rowindex": 1 });
+      this.space = make("div", { class: "rb-space", role: "presentation" });
+      this.window = make("div", { class: "rb-window", role: "rowgroup" });
+      this.space.append(this.window);
+      this.view = make("div", { class: "rb-rows", role: "presentation" }, this.space);
+      this.grid = make("div", { class: "rb-grid-of-questions", role: "grid", tabindex: 0, "aria-label": words.grid },
+        make("div", { role: "rowgroup" }, this.top), this.view);
+      this.view.addEventListener("scroll", () => this.paint(), { passive: true });
+      this.grid.addEventListener("keydown", (event) => this.key(event));
+      this.grid.addEventListener("focus", () => this.paint());
+      this.detail = make("section", { class: "rb-detail", tabindex: -1, hidden: true });
+      this.detail.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
+      this.root.replaceChildren(form, this.status, this.grid, this.detail);
+      this.root.classList.add("rb-ready");
+      addEventListener("resize", () => { this.space.style.height = `${this.rows.length * this.height()}px`; this.paint(); });
+    }
+    change(name, value) {
+      this.state[name] = ["metric", "system", "against"].includes(name) ? Number(value) : value;
+      this.view.scrollTop = 0;
+      this.active = 0;
+      this.update();
+      if (this.open >= 0) this.read(this.open, false);
+    }
+    reset() {
+      Object.assign(this.state, { slice: "", outcome: "", sort: "order", search: "" });
+      this.view.scrollTop = 0;
+      this.active = 0;
+      this.update();
+    }
+    head() {
+      const { words, data, state, controls } = this, paired = state.against >= 0 && state.against !== state.system;
+      const choose = (control, pairs, value) => {
+        control.replaceChildren(...pairs.map(([key, text]) => make("option", { value: key }, text)));
+        control.value = value;
+        if (control.value !== value) { control.value = pairs[0][0]; state[control.name] = pairs[0][0]; }
+      };
+      const lists = data.missing[`${state.metric}/${state.system}`] || {};
+      const statuses = Object.keys(lists).map((status) => ["!" + status, words.statuses[status] || status]);
+      choose(controls.outcome, [["", words.all],
+        ...(paired ? [["better", words.better], ["worse", words.worse], ["equal", words.equal]] : []),
+        ["measured", words.measured], ...(statuses.length ? [["!", words.unmeasured], ...statuses] : [])], state.outcome);
+      choose(controls.sort, [["order", words.order], ["worst", words.worst], ["best", words.best],
+        ...(paired ? [["lost", words.lost], ["won", words.won]] : [])], state.sort);
+      for (const name of ["metric", "system", "against", "slice", "search"]) {
+        if (controls[name] && controls[name].value !== String(state[name])) controls[name].value = String(state[name]);
+      }
+      const sorts = { worst: ["best", "worst"], lost: ["won", "lost"] };
+      const column = (label, key) => {
+        const [down, up] = sorts[key] || [];
+        const way = state.sort === up ? "ascending" : state.sort === down ? "descending" : undefined;
+        const content = key ? make("button", {
+          type: "button", tabindex: -1, onclick: () => this.change("sort", state.sort === up ? down : up),
+        }, label) : label;
+        return make("span", { role: "columnheader", "aria-sort": way }, content);
+      };
+      const systems = paired ? [state.system, state.against] : [state.system];
+      this.top.replaceChildren(column(words.question),
+        ...systems.map((place, number) => column(this.signed(place), number === 0 ? "worst" : "")),
+        ...(paired ? [column(words.difference, "lost")] : []));
+      this.root.dataset.columns = String(systems.length + (paired ? 1 : 0));
+    }
+    signed(place) {
+      const [series, glyph] = this.setting.signs[place];
+      return make("span", {}, make("span", { class: `rb-s${series}`, "aria-hidden": "true" }, glyph), this.data.systems[place]);
+    }
+    paint() {
+      const height = this.height(), { state, data } = this, shown = Math.ceil(this.view.clientHeight / height) + 2;
+      const first = Math.max(0, Math.floor(this.view.scrollTop / height) - 1);
+      const last = Math.min(this.rows.length, first + shown + 1);
+      const paired = state.against >= 0 && state.against !== state.system;
+      this.window.style.transform = `translateY(${first * height}px)`;
+      const made = [];
+      for (let place = first; place < last; place += 1) {
+        const row = this.rows[place], difference = paired ? this.difference(row) : null;
+        const cell = (text, kind = "", label = "") => make("span", { role: "gridcell", class: kind, "data-label": label }, text);
+        const value = (system) => {
+          const number = this.value(row, system), status = number === null ? this.missing(row, system) : "";
+          return cell(number === null && status ? (this.words.statuses[status] || status) : this.number(number),
+            number === null ? "rb-quiet" : "", data.systems[system]);
+        };
+        const good = difference === null ? 0 : Math.sign(difference) * this.sign();
+        const line = make("div", {
+          role: "row", id: `${this.name}-row-${row}`, "aria-rowindex": place + 2,
+          class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
+          onclick: () => { this.active = place; this.go(row); },
+        }, make("span", { role: "rowheader" }, make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
+        value(state.system), ...(paired ? [value(state.against),
+          cell(difference === null ? "\u2014" : this.number(difference, true),
+            good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
+        if (place === this.active) line.dataset.active = "";
+        made.push(line);
+      }
+      this.window.replaceChildren(...made);
+      const active = this.rows[this.active];
+      const there = this.active >= first && this.active < last && active !== undefined;
+      if (there) this.grid.setAttribute("aria-activedescendant", `${this.name}-row-${active}`);
+      else this.grid.removeAttribute("aria-activedescendant");
+    }
+    key(event) {
+      if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey) return;
+      const page = Math.max(1, Math.floor(this.view.clientHeight / this.height()) - 1);
+      const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+      if (event.key === "Enter" && this.rows.length) {
+        event.preventDefault();
+        this.go(this.rows[this.active]);
+      } else if (event.key in steps) {
+        event.preventDefault();
+        this.move(Math.max(0, Math.min(this.rows.length - 1, this.active + steps[event.key])));
+      }
+    }
+    move(place) {
+      this.active = place;
+      const height = this.height(), top = place * height, view = this.view;
+      if (top < view.scrollTop) view.scrollTop = top;
+      else if (top + height > view.scrollTop + view.clientHeight) view.scrollTop = top + height - view.clientHeight;
+      this.paint();
+    }
+
+    // One question
+    anchorOf(row) {
+      for (const [anchor, place] of Object.entries(this.data.anchors)) if (place === row) return anchor;
+      return "q-" + this.data.ids[row];
+    }
+    go(row) {
+      const hash = "#" + this.anchorOf(row);
+      if (location.hash === hash) this.read(row);
+      else location.hash = hash;
+    }
+    close() {
+      this.open = -1;
+      this.detail.hidden = true;
+      this.paint();
+      this.grid.focus({ preventScroll: true });
+      this.grid.scrollIntoView({ block: "nearest" });
+    }
+    async read(row, focus = true) {
+      const { data, words } = this, block = Math.floor(row / data.block);
+      this.open = row;
+      const place = this.rows.indexOf(row);
+      if (place >= 0) this.move(place);
+      const known = (await part(`${this.name}/details-${block}`))[row - block * data.block];
+      const wanted = new Set([...(known.needed || []), ...(known.hits || []).flatMap((list) => (list || []).map((hit) => hit[0]))]);
+      const blocks = [...new Set([...wanted].map((text) => Math.floor(text / data.block)))];
+      const texts = new Map(await Promise.all(blocks.map(async (one) => [one, await part(`${this.name}/texts-${one}`)])));
+      if (this.open !== row) return;
+      const passage = (number) => texts.get(Math.floor(number / data.block))[number % data.block];
+      this.detail.replaceChildren(...this.details(row, known, passage, this.rows.indexOf(row)));
+      this.detail.hidden = false;
+      this.paint();
+      if (focus) {
+        this.detail.focus({ preventScroll: true });
+        this.detail.scrollIntoView({ block: "start" });
+      }
+    }
+    details(row, known, passage, place) {
+      const { data, words, state } = this;
+      const button = (text, target) => make("button", {
+        type: "button", disabled: target === undefined, onclick: () => this.go(target),
+      }, text);
+      const title = make("h3", { id: `${this.name}-title` }, known.text || data.texts[row] || data.ids[row]);
+      this.detail.setAttribute("aria-labelledby", title.id);
+      const slices = data.slices.filter((one) => one.codes[row] >= 0).map((one) => `${one.name}: ${one.values[one.codes[row]]}`);
+      const made = [
+        make("p", { class: "rb-moves" },
+          make("button", { type: "button", onclick: () => this.close() }, words.back),
+          button(words.previous, place > 0 ? this.rows[place - 1] : undefined),
+          button(words.next, place >= 0 ? this.rows[place + 1] : undefined)),
+        title,
+        make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
+      ];
+      if (known.reference) made.push(make("p", { class: "rb-lead" }, words.reference), make("p", { class: "rb-text" }, known.reference));
+      if (known.needed) made.push(...this.needed(known, passage));
+      else if (known.hits) made.push(make("p", { class: "rb-lead" }, words.no_label));
+      const systems = state.against >= 0 && state.against !== state.system ? [state.system, state.against] : [state.system];
+      made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
+      made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
+      return made;
+    }
+    needed(known, passage) {
+      const { words, data } = this;
+      const items = known.needed.map((number) => {
+        const [name, text] = passage(number);
+        const where = data.systems.map((system, place) => {
+          const rank = (known.hits?.[place] || []).findIndex((hit) => hit[0] === number);
+          return `${system}: ${rank >= 0 ? fill(words.rank, { rank: rank + 1 }) : words.not_retrieved}`;
+        });
+        return make("li", {}, this.excerpt(text), make("p", { class: "rb-meta" }, [name, ...(known.hits ? where : [])].join(" \u00b7 ")));
+      });
+      return [make("p", { class: "rb-lead" }, words.needed), make("ul", { class: "rb-hits" }, ...items)];
+    }
+    excerpt(text) {
+      if (text.length <= 320) return make("p", {}, text);
+      const cut = text.slice(0, 280).replace(/\s+\S*$/, "");
+      return make("div", {}, make("p", {}, cut + "\u2026"),
+        make("details", { class: "rb-fold" }, make("summary", {}, this.words.whole), make("p", { class: "rb-text" }, text)));
+    }
+    side(system, known, passage) {
+      const { words } = this, made = [make("h4", {}, this.signed(system))];
+      if (known.answers) {
+        const answer = known.answers[system];
+        made.push(make("p", { class: "rb-lead" }, words.answer), make("p", { class: "rb-text" }, answer ?? words.no_answer));
+      }
+      for (const one of (known.judged || []).filter((line) => line[0] === system)) made.push(this.judgement(one));
+      if (known.hits) {
+        const hits = known.hits[system] || [];
+        made.push(make("p", { class: "rb-lead" }, hits.length ? words.retrieved : words.nothing_retrieved));
+        made.push(make("ol", { class: "rb-hits" }, ...hits.map(([number, similarity, good]) => {
+          const [name, text] = passage(number);
+          const label = make("span", { class: good ? "rb-good" : "" }, good ? words.relevant : words.not_relevant);
+          const near = similarity === null ? "" : " \u00b7 " + fill(words.similarity, { value: this.written(similarity, 3) });
+          return make("li", {}, this.excerpt(text), make("p", { class: "rb-meta" }, label, ` \u00b7 ${name}${near}`));
+        })));
+      }
+      return make("div", { class: "rb-side" }, ...made);
+    }
+    judgement([, metric, judge, value, status, said, tables]) {
+      const { words, data } = this;
+      const result = status === "ok" ? this.written(value, 3) : fill(words.not_measured, { status: words.statuses[status] || status });
+      const name = [data.judged[metric], data.judges[judge]].filter(Boolean).join(" \u00b7 ");
+      const made = make("details", { class: "rb-fold rb-judgement", open: true },
+        make("summary", {}, `${name} `, make("b", {}, result)), make("p", {}, said));
+      for (const [title, rows] of tables) {
+        made.append(make("p", { class: "rb-lead" }, title), make("ul", { class: "rb-claims" }, ...rows.map(([statement, verdict, reason, cited]) =>
+          make("li", {},
+            verdict ? make("span", { class: `rb-chip rb-${words.kinds[verdict] || "not-shown"}` }, words.verdicts[verdict] || verdict) : null,
+            make("span", {}, statement),
+            reason || cited.length ? make("p", { class: "rb-meta" }, [reason, cited.join(", ")].filter(Boolean).join(" \u00b7 ")) : null))));
+      }
+      return made;
+    }
+    values(row) {
+      const { data } = this;
+      const head = make("tr", {}, make("td"), ...data.systems.map((_, place) => make("th", { scope: "col" }, this.signed(place))));
+      const lines = data.metrics.map((one, metric) => make("tr", {}, make("th", { scope: "row" }, one.name),
+        ...data.systems.map((_, system) => {
+          const value = data.values[metric][system][row];
+          return make("td", {}, value === null ? "\u2014" : this.written(value, one.digits));
+        })));
+      return make("div", { class: "rb-scroll", tabindex: 0, role: "region", "aria-label": this.words.values },
+        make("table", { class: "rb-values" }, make("thead", {}, head), make("tbody", {}, ...lines)));
+    }
+
+    // Where an address leads
+    async follow(hash) {
+      if (hash.startsWith("#questions?")) {
+        await this.start();
+        if (this.data) this.wish(new URLSearchParams(hash.slice("#questions?".length)));
+        return;
+      }
+      if (!/^#q-/.test(hash)) {
+        if (this.open >= 0) this.close();
+        return;
+      }
+      await this.start();
+      if (!this.data) return;
+      const row = this.places.get(decodeURIComponent(hash.slice(1)));
+      if (row !== undefined) await this.read(row);
+    }
+    wish(asked) {
+      const { data, state } = this, system = data.systems.indexOf(asked.get("system"));
+      const metric = data.metrics.findIndex((one) => one.name === asked.get("metric"));
+      if (metric >= 0) state.metric = metric;
+      if (system >= 0) state.system = system;
+      if (asked.has("against")) state.against = data.systems.indexOf(asked.get("against"));
+      Object.assign(state, { slice: asked.get("slice") || "", outcome: "", search: "", sort: asked.get("sort") || "order" });
+      this.open = -1;
+      this.detail.hidden = true;
+      this.active = 0;
+      this.view.scrollTop = 0;
+      this.update();
+      document.getElementById("questions").scrollIntoView();
+      this.grid.focus({ preventScroll: true });
+    }
+  }
+
+  for (const root of document.querySelectorAll(".rb-table")) {
+    const table = new Table(root);
+    const follow = () => table.follow(location.hash);
+    addEventListener("hashchange", follow);
+    new IntersectionObserver((seen, self) => {
+      if (seen.some((one) => one.isIntersecting)) { self.disconnect(); table.start(); }
+    }, { rootMargin: "600px" }).observe(root);
+    follow();
+  }
+})();
