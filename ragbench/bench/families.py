@@ -56,8 +56,16 @@ def compared(groups: Mapping[str, Group], what: What, sureness: Sureness) -> dic
     return corrected({name: _within(group, sureness) for name, group in groups.items()}, what)
 
 
-def compared_alike(groups: Mapping[str, Group], what: What, sureness: Sureness) -> dict[str, list[Comparison]]:
-    """The same where all groups have the same questions, in one pass: metrics that share them are drawn together."""
+def compared_alike(
+    groups: Mapping[str, Group],
+    what: What,
+    sureness: Sureness,
+    more: Mapping[str, Sequence[Comparison]] | None = None,
+) -> dict[str, list[Comparison]]:
+    """The same where all groups have the same questions, in one pass: metrics that share them are drawn together.
+
+    more: groups that were compared elsewhere and are corrected together with these.
+    """
     alike: dict[tuple[tuple[str, ...], bytes], list[str]] = {}
     for name, group in groups.items():
         measured = [system for system, column in group.values.items() if not np.isnan(column).all()]
@@ -71,6 +79,7 @@ def compared_alike(groups: Mapping[str, Group], what: What, sureness: Sureness) 
         found |= _together(
             part, whole, {name: groups[name].better for name in names}, groups[names[0]].clusters, sureness
         )
+    found |= {name: list(group) for name, group in (more or {}).items()}
     return corrected(found, what)
 
 

@@ -10,7 +10,7 @@ from ragbench import stats
 from ragbench.bench.families import Group, Sureness, compared_alike
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.types import Array
+from ragbench.types import Array, Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +26,13 @@ def find(
     systems: Sequence[str],
     clusters: Mapping[str, str] | None,
     sureness: Sureness,
+    more: Mapping[str, Sequence[Comparison]] | None = None,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric, and comparisons of every other system with the first.
 
     scores: the long score table (one row per system, metric and sample, NaN where unmeasured).
-    clusters: sample → cluster, where samples are not independent.
+    clusters: sample → cluster, where samples are not independent. more: comparisons by metric that were made from
+    something else than single scores; they belong to the same family.
 
     All comparisons form one family: see `ragbench.bench.families`. What no pair of values was measured of is not
     compared.
@@ -51,7 +53,7 @@ def find(
         for each in metrics
         if each.better is not None
     }
-    by_metric = compared_alike(groups, "metrics", sureness)
+    by_metric = compared_alike(groups, "metrics", sureness, more)
     order = {name: place for place, name in enumerate(systems)}
     found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
     found.sort(key=lambda each: order[each.comparison.challenger])

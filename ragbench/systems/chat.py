@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from ragbench import llm
 from ragbench.judge import words
 from ragbench.judge.waves import gather
-from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Request
+from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Request, planning
+from ragbench.llm.rehearsal import Rehearsal
 from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
+from ragbench.systems.extractive import ExtractiveGenerator
 from ragbench.systems.generation import Generation, Progress, Task
 from ragbench.types import Status
 
@@ -80,6 +83,8 @@ class ChatGenerator:
         return wanted if wanted in templates.BUILT_IN else "en"
 
     async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
+        if planning.folder() is not None:
+            return await self._planned(tasks)
         client = Client(
             self.name, _endpoint(self.settings), journal=self._journal, budget=self._budget, role="generator"
         )
@@ -94,6 +99,24 @@ class ChatGenerator:
             return await gather([one(task) for task in tasks])
         finally:
             await client.close()
+
+    async def _planned(self, tasks: Sequence[Task]) -> list[Generation]:
+        """What the journal has, and the extractive stand-in's answers for what would have been asked and paid for."""
+        endpoint = _endpoint(self.settings)
+        rehearsal = Rehearsal(self.name, endpoint, self._journal)
+        stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
+
+        async def one(task: Task) -> Generation:
+            completion = await rehearsal.client.complete(lambda: self.request(task))
+            return stand_in.generate([task])[0] if rehearsal.is_missing(completion) else _generation(completion)
+
+        try:
+            found = await gather([one(task) for task in tasks])
+            known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
+            planning.keep([rehearsal.outlook(known)])
+        finally:
+            await rehearsal.client.close()
+        return found
 
 
 def _generation(completion: Completion) -> Generation:
