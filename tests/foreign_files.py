@@ -134,3 +134,88 @@ def as_csv(rows: list[dict[str, Any]], delimiter: str = ",") -> str:
             for value in row.values()
         )
     return text.getvalue()
+
+
+HISTORY: list[dict[str, Any]] = [
+    {
+        "id": "20260216_101423",
+        "timestamp": "2026-02-16T10:14:23",
+        "git_branch": "main",
+        "git_commit_hash": "abc1234",
+        "run_author": "nobody",
+        "schema_version": "2.0",
+        "dataset_file": "dataset_20260216.json",
+        "dataset_type": "synthetic",
+        "judge_model": "judge-a",
+        "generation_model": "writer-a",
+        "embedding_model": "models/e5",
+        "judge_eval_mode": "direct",
+        "consistency_runs": 1,
+        "tier_0_metrics": {"tier": 0, "avg_nn_distance": 0.12, "effective_dimensionality": 77},
+        "tier_1_metrics": {
+            "tier": 1,
+            "total_queries": 150,
+            "hit_rate@1": 0.6,
+            "hit_rate@5": 0.8,
+            "mrr": 0.71,
+            "recall@5": 0.75,
+            "ndcg@10": 1.0923,
+        },
+        "tier_2_metrics": {
+            "tier": 2,
+            "total_queries": 150,
+            "errors": 10,
+            "avg_faithfulness": 4.4,
+            "avg_answer_relevance": 4.1,
+            "avg_rougeL_f": 0.02,
+            "avg_bleu": 11.5,
+            "response_exact_match_rate": 1.0,
+        },
+        "tier_3_metrics": {"tier": 3, "total_queries": 150, "avg_e2e_score": 4.9, "avg_semantic_similarity": 0.81},
+        "tier_judge_metrics": {"error_rate": 1.0, "consistency_score": 0.0, "avg_latency_ms": 0.0},
+        "tier_judge_pipeline_metrics": {"total_queries": 40, "accuracy": 0.9, "precision": 0.88, "recall": 0.92},
+        "tier_ux_metrics": {"cache_hit_rate": 0.4, "context_preservation": 0.7, "multi_turn_consistency": 0.7},
+        "real_user_metrics": None,
+        "utilization_metrics": {"total_chunks": 1000, "used_chunks": 400, "utilization_rate": 0.4, "top_k": 10},
+        "topic_coverage_metrics": {"n_topics": 20, "topic_coverage": [{"topic_id": 0, "question_count": 3}]},
+        "executive_summary": "…",
+        "overall_status": "ok",
+    },
+    {
+        "id": "20260301_090000",
+        "timestamp": "2026-03-01T09:00:00+03:00",
+        "git_commit_hash": "def5678",
+        "schema_version": "2.0",
+        "dataset_file": "dataset_20260216.json",
+        "embedding_model": "models/e5-tuned",
+        "consistency_runs": 5,
+        "tier_1_metrics": {"total_queries": 150, "hit_rate@1": 0.7, "ndcg@10": 0.93},
+        "tier_2_metrics": {"total_queries": 150, "response_exact_match_rate": 0.8},
+    },
+]
+
+RESULT: dict[str, Any] = {
+    "benchmark_metadata": {
+        "version": "v2",
+        "timestamp": "2026-05-02T12:00:00",
+        "dataset_size": 4,
+        "evaluated_queries": 3,
+        "errors": 1,
+        "top_k": 10,
+        "search_mode": "mix",
+        "evaluation_level": "chunk_id",
+        "embedding_model": "e5",
+    },
+    "metrics": {"hit_rate@1": 0.3333, "mrr": 0.5, "recall@5": 0.6667, "ndcg@10": 0.9},
+    "confidence_intervals_95": {"mrr": {"mean": 0.5, "ci_low": 0.1, "ci_high": 0.9}},
+    "per_query_details": [
+        {"id": "q1", "question": "What of q1?", "ground_truth_chunk_ids": ["a1"], "retrieved_chunk_ids": ["a1", "b1"]},
+        {
+            "id": "q2",
+            "question": "What of q2?",
+            "ground_truth_chunk_ids": ["b1", "c1"],
+            "retrieved_chunk_ids": ["a2", "b1", "d1"],
+        },
+        {"id": "q3", "question": "What of q3?", "ground_truth_chunk_ids": ["d1"], "retrieved_chunk_ids": ["a1", "a2"]},
+    ],
+}

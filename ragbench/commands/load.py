@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench.commands import load_runs
 from ragbench.commands.preview import tell
 
 if TYPE_CHECKING:
     from ragbench.datasets import Brought
 
-application = typer.Typer(help="Bring a data set in from a file of another format.", no_args_is_help=True)
+application = typer.Typer(
+    help="Bring in what others wrote: data sets, dialogues, decisions, answers, databases, past runs.",
+    no_args_is_help=True,
+)
+application.command("history")(load_runs.history)
+application.command("result")(load_runs.result)
 
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]

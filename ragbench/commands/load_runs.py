@@ -1,0 +1,88 @@
+"""`ragbench load history` and `ragbench load result`: what another benchmark measured, as runs of this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.bench.past_runs import Loaded
+    from ragbench.store.records import RunRecord
+
+SHOWN = 40
+
+System = Annotated[str, typer.Option("--name", "-n", help="Name of the system, and the beginning of the runs' ids.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; keep nothing.")]
+
+
+def history(
+    file: Annotated[Path, typer.Argument(help="A JSON list of runs, schema_version 2.0, with tier_…_metrics.")],
+    name: System,
+    dry_run: DryRun = False,
+) -> None:
+    """Every entry becomes a run of summaries; numbers that must not be compared are marked, each with its reason.
+
+    Example: ragbench load history benchmark_runs.json --name v1 && ragbench history
+    """
+    from ragbench.bench import past_runs
+
+    _keep(past_runs.history(file, name), file.name, dry_run)
+
+
+def result(
+    file: Annotated[Path, typer.Argument(help="A JSON object with benchmark_metadata, metrics, per_query_details.")],
+    name: System,
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Whose questions these are: then runs on it can be paired.")
+    ] = "",
+    unit: Annotated[str, typer.Option("--unit", help="chunk or url; the file's own if not given.")] = "",
+    dry_run: DryRun = False,
+) -> None:
+    """A result file becomes a run: its metrics computed anew from what was retrieved, with intervals.
+
+    With --dataset its questions are paired with those of other runs, and --unit url collapses chunks to pages.
+
+    Example: ragbench load result v2.json --name v2 --dataset helpdesk && ragbench compare latest v2
+    """
+    from ragbench import datasets, settings
+    from ragbench.bench import past_results, tables
+
+    known = settings.load()
+    read = None
+    if dataset.startswith(tables.PREFIX):
+        read = tables.read(dataset.removeprefix(tables.PREFIX), known)
+    elif dataset:
+        read = datasets.load(dataset, settings.project_folder() / known.data_folder)
+    _keep(past_results.result(file, name, dataset=read, unit=unit), file.name, dry_run)
+
+
+def _keep(found: Loaded, source: str, dry_run: bool) -> None:
+    """Say what was understood, and record it unless this is a dry run."""
+    from ragbench import settings
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    typer.echo(f"{source}: {len(found.runs)} runs, {sum(len(run.values) for run in found.runs)} numbers")
+    for run in found.runs[:SHOWN]:
+        typer.echo(f"  {_line(run)}")
+    for note in found.notes:
+        typer.echo(f"note: {note}")
+    for reason, count in found.left_out.items():
+        typer.echo(f"left out: {count} × {reason}")
+    if dry_run:
+        typer.echo("nothing was kept (--dry-run)")
+        return
+    with Store.open(settings.load()) as store:
+        names = [Runs(store.engine).record(run) for run in found.runs]
+    typer.echo(f"kept as {', '.join(names[:SHOWN])}. Next: ragbench runs, ragbench history, ragbench compare")
+
+
+def _line(run: RunRecord) -> str:
+    started = run.started.date().isoformat() if run.started else "no date"
+    parts = ", ".join(dict.fromkeys(value.notebook for value in run.values))
+    marked = [value for value in run.values if not value.comparable]
+    told = ", ".join(f"{value.metric} = {value.value:g} ({value.reason})" for value in marked[:3])
+    more = f"; not to be compared: {told}{' …' if len(marked) > 3 else ''}" if marked else ""
+    return f"{run.id}  {started}  {len(run.values)} numbers of {parts}{more}"

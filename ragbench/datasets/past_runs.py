@@ -1,0 +1,209 @@
+"""What another benchmark wrote of its runs: a history of summaries, and results question by question."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
+
+from ragbench.datasets.files import DatasetError
+from ragbench.datasets.question_sets import Name, Names
+from ragbench.datasets.rows import checked, cut, read_rows
+
+VERSIONS = ("2.0",)
+PROVENANCE = (
+    "git_branch", "git_commit_hash", "dataset_file", "dataset_type", "judge_model", "generation_model",
+    "embedding_model", "judge_eval_mode", "consistency_runs",
+)  # fmt: skip
+COUNTS = frozenset(
+    {"tier", "total_queries", "successful_evaluations", "errors", "total_samples", "question_count", "top_k"}
+)
+SIZES = ("total_queries", "total_samples", "total_questions", "question_count", "evaluated_queries")
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number is expected")
+    return float(value)
+
+
+def _moment(value: Any) -> datetime.datetime | None:
+    if value is None or value == "":
+        return None
+    try:
+        found = datetime.datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError("a moment as 2026-02-23T18:35:30 is expected") from None
+    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Moment = Annotated[datetime.datetime | None, BeforeValidator(_moment)]
+
+
+class _Entry(BaseModel):
+    """One run of a history; its tiers are read apart."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: Name = None
+    timestamp: Moment = None
+    schema_version: StrictStr
+    consistency_runs: StrictInt | None = None
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run of which only summaries are known.
+
+    tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
+    of them failed, where it says so. provenance: what the file says of code, models and data.
+    """
+
+    id: str
+    started: datetime.datetime | None
+    provenance: Mapping[str, str]
+    tiers: Mapping[str, Mapping[str, float]]
+    sizes: Mapping[str, tuple[int | None, int | None]]
+    consistency_runs: int | None
+
+
+def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
+    """The runs of a history, a JSON list with `schema_version` "2.0", and what was left out, counted by reason.
+
+    Every object whose name ends in `_metrics` is a tier; a tier that is null was not measured.
+    Raises DatasetError naming file, item, field, value and what was expected.
+    """
+    found: list[PastRun] = []
+    left_out: dict[str, int] = {}
+    for place, row in read_rows(path):
+        entry = checked(_Entry, row, place)
+        if entry.schema_version not in VERSIONS:
+            raise DatasetError(
+                f"{place}: schema_version = {entry.schema_version!r}: {' or '.join(VERSIONS)} is expected"
+            )
+        tiers, sizes = {}, {}
+        for name, metrics in row.items():
+            if not name.endswith("_metrics") or metrics is None:
+                continue
+            if not isinstance(metrics, dict):
+                raise DatasetError(f"{place}: {name} = {cut(metrics)}: an object from metric to number is expected")
+            tiers[name] = _values(metrics, f"{place}: {name}", left_out)
+            sizes[name] = _sizes(metrics)
+        if not any(tiers.values()):
+            raise DatasetError(f"{place}: no object named …_metrics holds a number; such a run says nothing")
+        identifier = entry.id or (entry.timestamp.strftime("%Y%m%d_%H%M%S") if entry.timestamp else "")
+        if not identifier:
+            raise DatasetError(f"{place}: id is missing, and so is timestamp; one of them is expected")
+        if any(run.id == identifier for run in found):
+            raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
+        told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
+        found.append(PastRun(identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs))
+    if not found:
+        raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
+    return found, left_out
+
+
+def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:
+    found = {}
+    for name, value in metrics.items():
+        if name in COUNTS:
+            continue
+        if isinstance(value, list | dict | str) or value is None:
+            reason = f"{name}, which is no number" if value is not None else f"{name}, which was not measured"
+            left_out[reason] = left_out.get(reason, 0) + 1
+            continue
+        try:
+            found[name] = _number(value)
+        except ValueError as error:
+            raise DatasetError(f"{place}.{name} = {cut(value)}: {error}") from None
+    return found
+
+
+def _sizes(metrics: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    sizes = [metrics[name] for name in SIZES if isinstance(metrics.get(name), int)]
+    errors = metrics.get("errors")
+    return (sizes[0] if sizes else None), (errors if isinstance(errors, int) else None)
+
+
+class Detail(BaseModel):
+    """What was retrieved for one question, and what should have been."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: Name = None
+    question: StrictStr | None = None
+    confluence_url: Name = None
+    ground_truth_chunk_ids: Names
+    retrieved_chunk_ids: Names
+
+
+class _Interval(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    ci_low: Number
+    ci_high: Number
+
+
+class _Metadata(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    evaluation_level: StrictStr
+    timestamp: Moment = None
+    evaluated_queries: Annotated[StrictInt, Field(ge=0)] | None = None
+    errors: Annotated[StrictInt, Field(ge=0)] | None = None
+    top_k: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+class Result(BaseModel):
+    """A result file: what its author computed, and what he computed it from, if he kept it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    benchmark_metadata: _Metadata
+    metrics: dict[str, Number]
+    confidence_intervals_95: dict[str, _Interval] = {}
+    per_query_details: list[Detail] = []
+
+    @property
+    def unit(self) -> str | None:
+        """What was ranked: "chunk" or "url"; None where the file says neither."""
+        level = self.benchmark_metadata.evaluation_level.casefold()
+        return "chunk" if level.startswith("chunk") else "url" if "url" in level else None
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What the file says of models and parameters."""
+        known = {**self.benchmark_metadata.model_dump(mode="json"), **(self.benchmark_metadata.model_extra or {})}
+        skipped = {"timestamp", "evaluated_queries", "errors", "dataset_size"}
+        return {key: str(value) for key, value in sorted(known.items()) if value is not None and key not in skipped}
+
+
+def read_result(path: Path) -> Result:
+    """A result file with its details, whose questions are numbered from 1 where they have no id.
+
+    Raises DatasetError naming file, field, value and what was expected; a question that stands there twice is one.
+    """
+    rows = list(read_rows(path))
+    if len(rows) != 1:
+        raise DatasetError(
+            f"{path.name}: {len(rows)} items; one object with benchmark_metadata and metrics is expected"
+        )
+    result = checked(Result, rows[0][1], path.name)
+    seen: set[str] = set()
+    details = []
+    for number, detail in enumerate(result.per_query_details, 1):
+        name = detail.id or str(number)
+        if name in seen:
+            raise DatasetError(f"{path.name}: per_query_details.{number}.id = {name!r} stands there twice")
+        seen.add(name)
+        if not detail.ground_truth_chunk_ids:
+            raise DatasetError(
+                f"{path.name}: per_query_details.{number}.ground_truth_chunk_ids = []: at least one is expected"
+            )
+        details.append(detail.model_copy(update={"id": name}))
+    return result.model_copy(update={"per_query_details": details})

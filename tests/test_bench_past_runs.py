@@ -1,0 +1,221 @@
+"""Runs of another benchmark: one unit a number, what cannot be compared is marked, and lists are measured anew."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ragbench import datasets, settings
+from ragbench.__main__ import application
+from ragbench.bench import BenchError, past_results, past_runs
+from ragbench.datasets import DatasetError
+from ragbench.store import Store
+from ragbench.store.runs import Runs
+from tests import foreign_files as made
+
+
+def history(folder: Path, entries: object) -> past_runs.Loaded:
+    path = folder / "runs.json"
+    path.write_text(made.as_json(entries), encoding="utf-8")
+    return past_runs.history(path, "v1")
+
+
+def result(folder: Path, content: object, **more: object) -> past_runs.Loaded:
+    path = folder / "result.json"
+    path.write_text(made.as_json(content), encoding="utf-8")
+    return past_results.result(path, "v2", **more)  # type: ignore[arg-type]
+
+
+def test_every_tier_becomes_the_notebook_that_measures_it(tmp_path: Path) -> None:
+    found = history(tmp_path, made.HISTORY)
+    assert [run.id for run in found.runs] == ["v1-20260216_101423", "v1-20260301_090000"]
+    first = found.runs[0]
+    assert [part.notebook for part in first.parts] == [
+        "tier0_embeddings",
+        "tier1_retrieval",
+        "tier2_generation",
+        "tier3_end_to_end",
+        "tier_judge",
+        "tier_judge_pipeline",
+        "tier_ux",
+        "sources",
+    ]
+    known = {(value.notebook, value.metric): value for value in first.values}
+    assert known["tier2_generation", "faithfulness_rating"].value == 4.4
+    assert known["tier2_generation", "faithfulness_rating"].n == 140
+    assert known["tier_judge_pipeline", "decision_precision"].value == 0.88
+    assert known["tier3_end_to_end", "semantic_similarity"].comparable
+    assert first.identities["models"]["embedding_model"] == "models/e5"
+    assert first.identities["code"] == {"git_branch": "main", "git_commit_hash": "abc1234"}
+    assert found.left_out == {"topic_coverage, which is no number": 1}
+
+
+def test_an_ndcg_above_one_is_loaded_and_flagged(tmp_path: Path) -> None:
+    found = history(tmp_path, made.HISTORY)
+    value = found.runs[0].value("tier1_retrieval", "v1", "ndcg@10")
+    assert value is not None
+    assert value.value == 1.0923
+    assert (value.comparable, value.reason) == (False, "outside_scale")
+    assert "outside their scale, so wrong as they stand: v1-20260216_101423 ndcg@10 = 1.0923" in found.notes[1]
+
+
+REASONS = {
+    ("tier1_retrieval", "hit_rate@1"): ("chunk", ""),
+    ("tier1_retrieval", "recall@5"): ("url", ""),
+    ("tier1_retrieval", "mrr"): (None, "unknown_unit"),
+    ("tier2_generation", "rougeL_f"): (None, "other_definition"),
+    ("tier2_generation", "bleu"): (None, ""),
+    ("tier2_generation", "response_exact_match_rate"): (None, "other_definition"),
+    ("tier3_end_to_end", "e2e_score"): (None, "unfilled_prompt"),
+    ("tier_judge", "error_rate"): (None, "other_definition"),
+    ("tier_ux", "cache_hit_rate"): (None, ""),
+    ("tier_ux", "multi_turn_consistency"): (None, "other_definition"),
+    ("tier0_embeddings", "avg_nn_distance"): (None, "other_definition"),
+    ("tier0_embeddings", "effective_dimensionality"): (None, ""),
+}
+
+
+@pytest.mark.parametrize("place", REASONS, ids=" ".join)
+def test_each_number_has_its_unit_and_its_reason(tmp_path: Path, place: tuple[str, str]) -> None:
+    value = history(tmp_path, made.HISTORY).runs[0].value(place[0], "v1", place[1])
+    assert value is not None
+    assert (value.unit, value.reason) == REASONS[place]
+
+
+def test_repeats_make_a_consistency_comparable(tmp_path: Path) -> None:
+    second = history(tmp_path, made.HISTORY).runs[1]
+    value = second.value("tier2_generation", "v1", "response_exact_match_rate")
+    assert value is not None
+    assert value.comparable
+    within = second.value("tier1_retrieval", "v1", "ndcg@10")
+    assert within is not None
+    assert within.reason == "other_definition", "a page counted again for each chunk is wrong below 1 too"
+
+
+def test_a_share_of_a_summary_has_wilsons_interval(tmp_path: Path) -> None:
+    value = history(tmp_path, made.HISTORY).runs[0].value("tier1_retrieval", "v1", "hit_rate@1")
+    assert value is not None
+    z, n, m = 1.959963984540054, 150, 0.6
+    centre, half = (
+        (m + z * z / (2 * n)) / (1 + z * z / n),
+        z / (1 + z * z / n) * math.sqrt(m * (1 - m) / n + z * z / (4 * n * n)),
+    )
+    assert value.low == pytest.approx(centre - half, abs=1e-12)
+    assert value.high == pytest.approx(centre + half, abs=1e-12)
+
+
+BROKEN_HISTORIES = [
+    ({"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': 2.0 is expected"),
+    ({"schema_version": None}, "runs.json, item 1: schema_version = None"),
+    ({"timestamp": "yesterday"}, "runs.json, item 1: timestamp = 'yesterday': a moment as"),
+    ({"tier_1_metrics": [1]}, "runs.json, item 1: tier_1_metrics = [1]: an object from metric to number is expected"),
+    ({"tier_1_metrics": {"mrr": True}}, "runs.json, item 1: tier_1_metrics.mrr = True: a number is expected"),
+    ({"consistency_runs": "5"}, "runs.json, item 1: consistency_runs = '5'"),
+    ({"id": "20260301_090000"}, "runs.json, item 2: id = '20260301_090000' stands there twice"),
+]
+
+
+@pytest.mark.parametrize(("change", "expected"), BROKEN_HISTORIES, ids=range(len(BROKEN_HISTORIES)))
+def test_a_broken_history_names_item_and_field(tmp_path: Path, change: dict, expected: str) -> None:
+    entries = [{**made.HISTORY[0], **change}, made.HISTORY[1]]
+    with pytest.raises(DatasetError) as error:
+        history(tmp_path, entries)
+    assert expected in str(error.value)
+
+
+def test_lists_are_measured_anew_by_chunk(tmp_path: Path) -> None:
+    found = result(tmp_path, made.RESULT)
+    (run,) = found.runs
+    known = {value.metric: value.value for value in run.values}
+    assert known["hit_rate@1"] == pytest.approx(1 / 3)
+    assert known["mrr"] == pytest.approx((1 + 1 / 2 + 0) / 3)
+    assert known["recall@5"] == pytest.approx((1 + 1 / 2 + 0) / 3)
+    ndcg = (1 + (1 / math.log2(3)) / (1 + 1 / math.log2(3)) + 0) / 3
+    assert known["ndcg@10"] == pytest.approx(ndcg)
+    assert found.notes == (
+        "recall@5: the file says 0.6667, its own lists give 0.5000",
+        f"ndcg@10: the file says 0.9, its own lists give {ndcg:.4f}",
+    )
+    scores = run.of("tier1_retrieval")
+    assert scores is not None
+    assert scores.samples == ("q1", "q2", "q3")
+    assert scores.values["v2", "mrr"].tolist() == [1.0, 0.5, 0.0]
+
+
+def test_lists_are_brought_to_pages_with_the_data_set_they_belong_to(project: Path) -> None:
+    dataset = datasets.load("small", project / "data")
+    found = result(project, made.RESULT, dataset=dataset, unit="url")
+    (run,) = found.runs
+    assert run.parts[0].unit == "url"
+    assert run.parts[0].data_hash == dataset.content_hash
+    scores = run.of("tier1_retrieval")
+    assert scores is not None
+    assert scores.values["v2", "mrr"].tolist() == [1.0, 0.5, 0.0], "a2 is page /a, b1 is page /b, two of /a are one"
+    assert "computed anew by url; the file's own numbers are by chunk" in found.notes
+    with pytest.raises(BenchError, match="name the data set with --dataset"):
+        result(project, made.RESULT, unit="url")
+    changed = copy.deepcopy(made.RESULT)
+    changed["per_query_details"][0]["ground_truth_chunk_ids"] = ["a2"]
+    changed["per_query_details"][1]["id"] = "q9"
+    less = result(project, changed, dataset=dataset)
+    assert less.left_out == {
+        "question whose relevant chunks differ from the data set's": 1,
+        "question that the data set does not have": 1,
+    }
+
+
+def test_without_details_the_files_numbers_stay_summaries(tmp_path: Path) -> None:
+    content = {key: value for key, value in made.RESULT.items() if key != "per_query_details"}
+    (run,) = result(tmp_path, content).runs
+    value = run.value("tier1_retrieval", "v2", "mrr")
+    assert value is not None
+    assert (value.value, value.low, value.high, value.method, value.n) == (0.5, 0.1, 0.9, "as stated", 3)
+    assert run.scores == ()
+    with pytest.raises(BenchError, match="cannot be brought to unit = 'url'"):
+        result(tmp_path, content, unit="url")
+
+
+BROKEN_RESULTS = [
+    ({"benchmark_metadata": None}, "result.json: benchmark_metadata = None"),
+    ({"metrics": {"mrr": "high"}}, "result.json: metrics.mrr = 'high': a number is expected"),
+    ({"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": ["a"]}]}, "retrieved_chunk_ids is missing"),
+    (
+        {"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": [], "retrieved_chunk_ids": []}]},
+        "result.json: per_query_details.1.ground_truth_chunk_ids = []: at least one is expected",
+    ),
+    (
+        {"per_query_details": made.RESULT["per_query_details"][:1] * 2},
+        "per_query_details.2.id = 'q1' stands there twice",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "expected"), BROKEN_RESULTS, ids=range(len(BROKEN_RESULTS)))
+def test_a_broken_result_names_the_field(tmp_path: Path, change: dict, expected: str) -> None:
+    with pytest.raises(DatasetError) as error:
+        result(tmp_path, {**made.RESULT, **change})
+    assert expected in str(error.value)
+
+
+def test_the_command_previews_then_keeps(project: Path) -> None:
+    (project / "runs.json").write_text(made.as_json(made.HISTORY), encoding="utf-8")
+    words = ["load", "history", str(project / "runs.json"), "--name", "loaded"]
+    preview = CliRunner().invoke(application, [*words, "--dry-run"], catch_exceptions=False)
+    assert "2 runs, 30 numbers" in preview.output
+    assert "ndcg@10 = 1.0923 (outside_scale)" in preview.output
+    assert "nothing was kept (--dry-run)" in preview.output
+    with Store.open(settings.load()) as store:
+        assert not [name for name in Runs(store.engine).names() if name.startswith("loaded")]
+        assert CliRunner().invoke(application, words, catch_exceptions=False).exit_code == 0
+        kept = Runs(store.engine).find("loaded-20260216_101423")
+        value = kept.value("tier1_retrieval", "loaded", "ndcg@10")
+        assert value is not None
+        assert value.reason == "outside_scale"
+        assert json.loads(json.dumps(kept.manifest))["provenance"]["git_commit_hash"] == "abc1234"
+        for name in ("loaded-20260216_101423", "loaded-20260301_090000"):
+            Runs(store.engine).delete(name)
