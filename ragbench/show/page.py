@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragbench.show.answering import AnsweringViews
 from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
 from ragbench.show.conversing import ConversingViews
@@ -20,6 +21,7 @@ class Page(
     DescribingViews,
     CalibratingViews,
     JudgedViews,
+    AnsweringViews,
     OverseeingViews,
     DecidingViews,
     ConversingViews,
