@@ -107,8 +107,8 @@ def serving(asked: Asked, entry: PastQuestion) -> Serving:
     """What the entry's answer would be to the one who asked.
 
     Right where the answer stands on a page that answers the question, or is the known answer word for word; where the
-    base holds no answer, right only for an entry without a page. On the right page it is doubtful where both answers
-    name numbers and neither names all those of the other: a page may answer several questions.
+    base holds no answer, right only for an entry without a page. On the right page it is doubtful where the two
+    answers, or the two questions, name different numbers: a page may answer several questions.
     """
     if asked.pages is None:
         return Serving.UNKNOWN
@@ -118,8 +118,14 @@ def serving(asked: Asked, entry: PastQuestion) -> Serving:
         return Serving.RIGHT if not asked.pages and entry.url is None else Serving.WRONG
     if entry.url not in asked.pages:
         return Serving.WRONG
-    one, other = set(numbers(asked.answer or "")), set(numbers(entry.answer or ""))
-    return Serving.DOUBTFUL if one and other and not (one <= other or other <= one) else Serving.RIGHT
+    apart = _differ(asked.answer, entry.answer) or _differ(asked.text, entry.question)
+    return Serving.DOUBTFUL if apart else Serving.RIGHT
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether both texts name numbers and neither names all those of the other."""
+    first, second = numbers(one or ""), numbers(other or "")
+    return bool(first and second) and not (first <= second or second <= first)
 
 
 def asked_of(asked: Sequence[Asked], vectors: Vectors, cache: Sequence[PastQuestion], entries: Vectors) -> Caching:

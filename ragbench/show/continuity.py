@@ -102,8 +102,8 @@ def method(material: Material) -> list[str]:
         _(
             "A hit is wrong where the cached answer was given from another page than those that answer the question "
             "best, or where the base holds no answer and the cache gives one. On the right page it is doubtful where "
-            "the two answers name different numbers. A page can answer several questions, so the number of wrong hits "
-            "is a lower bound."
+            "the two answers, or the two questions, name different numbers. A page can answer several questions, so "
+            "the number of wrong hits is a lower bound."
         ),
         _(
             "Similarities are taken within a dialogue only, between neighbouring turns, first averaged over a dialogue "

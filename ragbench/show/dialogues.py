@@ -28,9 +28,9 @@ def draw(material: Material, present: frozenset[str], count: int) -> Markup:
         return Markup("<p>{}</p>").format(_("No dialogue has a second turn: there is nothing to compare."))
     lead = Markup('<p class="rb-lede">{}</p>').format(
         _(
-            "A square is two turns of one dialogue; the darker, the nearer. Above the diagonal stand questions, below "
-            "it answers, and the squares beside it are neighbours, of which the measures are made. Open a dialogue to "
-            "read it."
+            "A square is two turns of one dialogue; the stronger its colour, the nearer they lie. Above the diagonal "
+            "stand questions, below it answers, and the squares beside it are neighbours, of which the measures are "
+            "made. Open a dialogue to read it."
         )
     )
     return lead + Markup("").join(_embedder(material, name, count) for name in material.systems) + _pooled(material)
