@@ -32,6 +32,8 @@ class Metric:
     options: arguments bound by `with_options` or by a name like `ndcg(gain=exponential)@10`.
     published: the name that summaries use where it differs (the specification's `avg_faithfulness`).
     fields: the fields of a sample that the metric cannot do without.
+    formula: how the value is made, in signs and words of plain text. edges: what happens at the ends: nothing to
+    measure, all alike, a reply that fails. differs: how it differs from what goes by the same name elsewhere.
     """
 
     function: Callable[..., Any]
@@ -43,6 +45,9 @@ class Metric:
     fields: tuple[str, ...] = ()
     published: str | None = None
     unit: str = ""
+    formula: str = ""
+    edges: str = ""
+    differs: str = ""
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -117,6 +122,9 @@ def metric(
     fields: tuple[str, ...] = (),
     published: str | None = None,
     unit: str = "",
+    formula: str = "",
+    edges: str = "",
+    differs: str = "",
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -129,7 +137,8 @@ def metric(
         grain: Grain = "table" if over == "set" else first  # type: ignore[assignment]
         if grain not in GRAINS:
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
-        made = Metric(function, source, grain, bounds, better, cutoffs, fields, published, unit)
+        said = {"formula": formula, "edges": edges, "differs": differs}
+        made = Metric(function, source, grain, bounds, better, cutoffs, fields, published, unit, **said)
         there = _registry.get(made.name)
         if there is not None and there.function.__module__ != function.__module__:
             raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")

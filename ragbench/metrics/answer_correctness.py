@@ -24,7 +24,14 @@ PRESETS: dict[str, tuple[float, float]] = {
 """Weights of (factual correctness, semantic similarity)."""
 
 
-@metric(source="the specification, metrics of answers, AnswerCorrectness", bounds=(-1.0, 1.0), fields=FIELDS)
+@metric(
+    source="the specification, metrics of answers, AnswerCorrectness",
+    bounds=(-1.0, 1.0),
+    fields=FIELDS,
+    formula="(w₁ factual_correctness + w₂ semantic_similarity) / (w₁ + w₂)",
+    edges="If a part is unmeasured, the whole is; a part of weight 0 is not measured.",
+    differs="Weights 0.75 and 0.25 by default. An unmeasured part is not taken for 0.",
+)
 @measured
 async def answer_correctness(
     sample: Sample,

@@ -19,7 +19,18 @@ FIELDS = ("response", "reference")
 _SOURCE = "the specification, section 6.3"
 
 
-@metric(source=_SOURCE, bounds=(None, None), fields=FIELDS, published="avg_dot_similarity")
+_EMB_EDGE = "An empty text is unmeasured. Of several embedders each value is kept, and their mean counts."
+
+
+@metric(
+    source=_SOURCE,
+    bounds=(None, None),
+    fields=FIELDS,
+    published="avg_dot_similarity",
+    formula="answer · reference, of their embeddings",
+    edges=_EMB_EDGE,
+    differs="Without bounds; equal to the cosine where vectors have length 1.",
+)
 @measured
 async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
     """Dot product of the embeddings of the answer and of the reference.
@@ -34,7 +45,16 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     return await _between(sample, embedder, dot, _DOT)
 
 
-@metric(source=_SOURCE, bounds=(0.0, None), better="lower", fields=FIELDS, published="avg_euclidean_distance")
+@metric(
+    source=_SOURCE,
+    bounds=(0.0, None),
+    better="lower",
+    fields=FIELDS,
+    published="avg_euclidean_distance",
+    formula="‖answer − reference‖, of their embeddings",
+    edges=_EMB_EDGE,
+    differs="Lower is better; √(2 − 2 cosine) where vectors have length 1.",
+)
 @measured
 async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
     """Euclidean distance between the embeddings of the answer and of the reference; lower is better.

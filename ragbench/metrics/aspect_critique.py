@@ -99,7 +99,14 @@ verdict: "yes" or "no".""",
 )
 
 
-@metric(source="RAGAS' aspect critic; majority over independent repeats", better=None, fields=FIELDS)
+@metric(
+    source="RAGAS' aspect critic; majority over independent repeats",
+    better=None,
+    fields=FIELDS,
+    formula="majority of an odd number of yes or no verdicts",
+    edges="All repeats must be answered, else it is unmeasured. The offline judge cannot answer it.",
+    differs="Whether yes is good depends on the aspect, so no direction is claimed.",
+)
 @measured
 async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correctness", repeats: int = 1) -> Score:
     """Whether the answer has a quality, by a judge's yes or no: 1.0 for yes, 0.0 for no.

@@ -68,7 +68,14 @@ def hits(table: Nearest, threshold: float) -> NDArray[np.bool_]:
     return np.nan_to_num(table.similarities, nan=-np.inf) > threshold
 
 
-@metric(source=SOURCE, over="set", better=None)
+@metric(
+    source=SOURCE,
+    over="set",
+    better=None,
+    formula="questions with a cosine above the threshold to a cached one / questions",
+    edges="An empty cache answers nothing: 0. Without questions there is no value.",
+    differs="Strictly above the threshold, and a question is never its own hit.",
+)
 def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     """Share of the questions whose nearest cached question has a cosine above the threshold, strictly.
 
@@ -77,7 +84,14 @@ def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     return float(hits(table, threshold).mean()) if len(table.similarities) else float("nan")
 
 
-@metric(source="cache hits whose answer was written for another page", over="set", better="lower")
+@metric(
+    source="cache hits whose answer was written for another page",
+    over="set",
+    better="lower",
+    formula="hits that serve another question's answer / questions with a known answer",
+    edges="Without a known answer there is no value. Doubtful hits do not count: it is a lower bound.",
+    differs="A hit rate alone says nothing of whether the hits were right.",
+)
 def wrong_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     """Share of the questions with a known answer that the cache would answer with another question's answer.
 

@@ -67,7 +67,16 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
 )
 
 
-@metric(source="the specification, metrics of retrieval, ContextEntityRecall", fields=FIELDS)
+@metric(
+    source="the specification, metrics of retrieval, ContextEntityRecall",
+    fields=FIELDS,
+    formula="|entities of the reference ∩ entities of the contexts| / |entities of the reference|",
+    edges="A reference without entities is unmeasured.",
+    differs=(
+        "Names are compared without regard to letter case and ё or е, as sets; elsewhere letter by letter, with "
+        "copies in the divisor."
+    ),
+)
 @measured
 async def context_entity_recall(
     sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"

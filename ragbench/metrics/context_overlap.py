@@ -15,7 +15,17 @@ FIELDS = ("contexts", "reference_contexts")
 By = Literal["id", "text"]
 
 
-@metric(source="RAGAS' id-based and non-LLM context precision; set precision over distinct contexts", fields=FIELDS)
+_LABEL_EDGE = "Without labelled contexts it is unmeasured; copies of a context count once."
+_LABEL_DIFF = "No judge is asked, so it can be compared with the judged metric of the same name."
+
+
+@metric(
+    source="RAGAS' id-based and non-LLM context precision; set precision over distinct contexts",
+    fields=FIELDS,
+    formula="distinct retrieved contexts that are labelled / distinct retrieved contexts",
+    edges=_LABEL_EDGE,
+    differs=_LABEL_DIFF,
+)
 @measured
 async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
     """Share of the distinct retrieved contexts that are among the labelled ones; no judge is asked.
@@ -37,7 +47,13 @@ async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold
     return inquiry.score(value, [said], matched=[chunk.id for chunk in matched])
 
 
-@metric(source="RAGAS' id-based and non-LLM context recall; set recall over distinct contexts", fields=FIELDS)
+@metric(
+    source="RAGAS' id-based and non-LLM context recall; set recall over distinct contexts",
+    fields=FIELDS,
+    formula="distinct labelled contexts that were retrieved / distinct labelled contexts",
+    edges=_LABEL_EDGE,
+    differs=_LABEL_DIFF,
+)
 @measured
 async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
     """Share of the distinct labelled contexts that were retrieved; no judge is asked.

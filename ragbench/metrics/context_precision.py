@@ -87,6 +87,12 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
 @metric(
     source="the specification, metrics of retrieval, ContextPrecision; average precision after Buckley & Voorhees 2000",
     fields=FIELDS,
+    formula="(1 / useful chunks) Σ (useful chunks up to rank k) / k, over the ranks k of useful chunks",
+    edges="None useful: 0. No contexts, or a chunk without a verdict: unmeasured.",
+    differs=(
+        "Elsewhere an epsilon in the divisor gives 0.9999999999 for a perfect ranking, and failures are averaged "
+        "away; here 2 of 2 is 1, and a failure is unmeasured."
+    ),
 )
 @measured
 async def context_precision(

@@ -12,7 +12,16 @@ from ragbench.types import Judge, Sample, Score, Status
 FIELDS = ("user_input", "contexts", "reference")
 
 
-@metric(source="the specification, metrics of retrieval, ContextRecall; after RAGAS, arXiv:2309.15217", fields=FIELDS)
+@metric(
+    source="the specification, metrics of retrieval, ContextRecall; after RAGAS, arXiv:2309.15217",
+    fields=FIELDS,
+    formula="supported sentences of the reference / sentences of the reference",
+    edges=(
+        "A reference without a sentence is unmeasured. Sentences are split here, so the judge can neither drop nor "
+        "add one."
+    ),
+    differs="Elsewhere the judge splits the reference itself, and what it forgets falls out of the divisor.",
+)
 @measured
 async def context_recall(sample: Sample, judge: Judge) -> Score:
     """Share of the reference answer's sentences that the retrieved contexts support.

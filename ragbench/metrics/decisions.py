@@ -77,7 +77,20 @@ def decision_of(reply: Any) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
-@metric(source=SOURCE, over="set")
+_DEC_EDGE = "A call that failed stays in n as wrong. Without a case to decide there is no value."
+_DEC_DIFF = (
+    "A reply is yes or no by its field. Software that looks for “yes” in the text takes “No: … yesterday” for a "
+    "yes, and drops failed calls from n."
+)
+
+
+@metric(
+    source=SOURCE,
+    over="set",
+    formula="(TP + TN) / n",
+    edges=_DEC_EDGE,
+    differs=_DEC_DIFF,
+)
 def accuracy(table: Array) -> Array:
     """Share of all decisions that agree with the label; a failed call agrees with none.
 
@@ -86,7 +99,14 @@ def accuracy(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE] + table[..., Cell.TRUE_NEGATIVE], table.sum(axis=-1))
 
 
-@metric(source=SOURCE, over="set", published="precision")
+@metric(
+    source=SOURCE,
+    over="set",
+    published="precision",
+    formula="TP / (TP + FP)",
+    edges=_DEC_EDGE,
+    differs=_DEC_DIFF,
+)
 def decision_precision(table: Array) -> Array:
     """Share of the answers shown that are to be shown (precision of the class "Yes").
 
@@ -96,7 +116,14 @@ def decision_precision(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE], shown)
 
 
-@metric(source=SOURCE, over="set", published="recall")
+@metric(
+    source=SOURCE,
+    over="set",
+    published="recall",
+    formula="TP / (TP + FN)",
+    edges=_DEC_EDGE,
+    differs=_DEC_DIFF,
+)
 def decision_recall(table: Array) -> Array:
     """Share of the answers to be shown that were shown (recall of the class "Yes"); a failed call shows nothing.
 
@@ -105,7 +132,13 @@ def decision_recall(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE], _to_be_shown(table))
 
 
-@metric(source=SOURCE, over="set")
+@metric(
+    source=SOURCE,
+    over="set",
+    formula="2 TP / (2 TP + FP + FN)",
+    edges=_DEC_EDGE,
+    differs=_DEC_DIFF,
+)
 def f1_score(table: Array) -> Array:
     """Harmonic mean of precision and recall of the class "Yes": 2 TP / (2 TP + FP + FN); failed calls are in FN.
 
@@ -199,7 +232,14 @@ answer would be right.""",
 )
 
 
-@metric(source="the specification, section 9: the production judge's question", better=None, fields=FIELDS)
+@metric(
+    source="the specification, section 9: the production judge's question",
+    better=None,
+    fields=FIELDS,
+    formula="1 for yes, 0 for no",
+    edges="An answer without a text is not shown, without a call.",
+    differs=_DEC_DIFF,
+)
 @measured
 async def show_decision(sample: Sample, judge: Judge) -> Score:
     """Whether a judge would show the answer to its user: 1.0 for yes, 0.0 for no.

@@ -16,7 +16,17 @@ SOURCE = "the specification, section 10.3"
 Field = Literal["user_input", "response"]
 
 
-@metric(source=SOURCE, bounds=(-1.0, 1.0), better=None)
+_TURN_EDGE = "A dialogue of one turn is unmeasured, and so is one with a missing or blank text."
+
+
+@metric(
+    source=SOURCE,
+    bounds=(-1.0, 1.0),
+    better=None,
+    formula="mean cosine between neighbouring questions of a dialogue",
+    edges=_TURN_EDGE,
+    differs=("Measured dialogue by dialogue; taking a whole data set for one dialogue measures the order of its rows."),
+)
 async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between each question of a dialogue and the next one; undefined for a single question.
 
@@ -26,7 +36,17 @@ async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> S
     return await _neighbours(turns, embedder, "user_input")
 
 
-@metric(source=SOURCE + ": computed like context_preservation", bounds=(-1.0, 1.0), better=None)
+@metric(
+    source=SOURCE + ": computed like context_preservation",
+    bounds=(-1.0, 1.0),
+    better=None,
+    formula="mean cosine between neighbouring questions of a dialogue",
+    edges=_TURN_EDGE,
+    differs=(
+        "Computed like context_preservation, as the specification has it; answer_consistency measures what the name"
+        " promises."
+    ),
+)
 async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """The specification's second name for context_preservation, computed in the same way over the questions.
 
@@ -35,7 +55,14 @@ async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) ->
     return await _neighbours(turns, embedder, "user_input")
 
 
-@metric(source="context_preservation over answers", bounds=(-1.0, 1.0), better=None)
+@metric(
+    source="context_preservation over answers",
+    bounds=(-1.0, 1.0),
+    better=None,
+    formula="mean cosine between neighbouring answers of a dialogue",
+    edges=_TURN_EDGE,
+    differs="Over answers, where multi_turn_consistency takes the questions.",
+)
 async def answer_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between each answer of a dialogue and the next one; undefined for a single answer.
 

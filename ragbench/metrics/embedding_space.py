@@ -105,50 +105,122 @@ def measure(vectors: ArrayLike, *, distance: Distance = "euclidean", neighbors: 
     return {each.name: each(geometry) for each in MEASURES}
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(1.0, None), better=None)
+_DIST_EDGE = (
+    "A vector is never its own neighbour, even where copies lie at distance 0. With fewer than two vectors there is"
+    " no value."
+)
+_EXACT_DIFF = "Computed over all pairs exactly, not over a sample of them."
+_SPREAD_EDGE = "0 where all vectors are equal."
+_EXTREME_EDGE = "Has no interval: a resample cannot go beyond the extreme that was seen."
+_STD_DIFF = "Divided by n (the population's standard deviation); many programs divide by n − 1."
+
+
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(1.0, None),
+    better=None,
+    formula="n",
+    edges="A count of what was found; it has no scale from bad to good.",
+    differs="Vectors, copies included.",
+)
 def total_samples(table: Geometry | ArrayLike) -> float:
     """How many vectors there are."""
     return float(len(_geometry(table)))
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="(1 / n) Σ distance to the k nearest neighbours",
+    edges=_DIST_EDGE,
+    differs="Software that drops the first neighbour as “self” drops a copy instead where there are copies.",
+)
 def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance from a vector to its nearest neighbours: low where the space is locally compact."""
     return _mean(_geometry(table).nn_distances)
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="√((1 / n) Σ (dᵢ − mean)²)",
+    edges=_DIST_EDGE,
+    differs=_STD_DIFF,
+)
 def std_nn_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to nearest neighbours: high where density is uneven."""
     return _std(_geometry(table).nn_distances)
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, 1 / EPSILON), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, 1 / EPSILON),
+    better=None,
+    formula="1 / (avg_nn_distance + 10⁻¹²)",
+    edges=_DIST_EDGE,
+    differs="Where all vectors are copies it is 10¹², not infinite.",
+)
 def density_score(table: Geometry | ArrayLike) -> float:
     """1 / (avg_nn_distance + 1e-12): how dense the space is."""
     return 1 / (_mean(_geometry(table).nn_distances) + EPSILON)
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="(1 / n) Σ ‖xᵢ − centroid‖",
+    edges=_SPREAD_EDGE,
+    differs=_EXACT_DIFF,
+)
 def avg_spread(table: Geometry | ArrayLike) -> float:
     """Mean distance to the centroid."""
     return _mean(_geometry(table).spread)
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="max ‖xᵢ − centroid‖",
+    edges=_EXTREME_EDGE,
+    differs=_EXACT_DIFF,
+)
 def max_spread(table: Geometry | ArrayLike) -> float:
     """Greatest distance to the centroid: far above the mean where there are outliers."""
     return float(_geometry(table).spread.max())
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="√((1 / n) Σ (‖xᵢ − centroid‖ − mean)²)",
+    edges=_SPREAD_EDGE,
+    differs=_STD_DIFF,
+)
 def spread_std(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to the centroid."""
     return _std(_geometry(table).spread)
 
 
 @metric(
-    source="Jolliffe 2002, Principal Component Analysis, section 6.1.1", over="set", bounds=(0.0, None), better=None
+    source="Jolliffe 2002, Principal Component Analysis, section 6.1.1",
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="least m with λ₁ + … + λₘ ≥ 0.95 Σ λ",
+    edges="0 where all vectors are equal; has no interval, because copies in a resample span fewer dimensions.",
+    differs="A count of components; other programs give the participation ratio (Σ λ)² / Σ λ² under this name.",
 )
 def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     """How many principal components hold 95 % of the variance; 0 where all vectors are equal.
@@ -160,25 +232,57 @@ def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     return float((np.cumsum(spectrum) < VARIANCE_SHARE * total * (1 - 1e-12)).sum() + 1) if total > 0 else 0.0
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="mean of ‖xᵢ − xⱼ‖ over i < j",
+    edges=_DIST_EDGE,
+    differs=_EXACT_DIFF,
+)
 def avg_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance over all pairs of vectors."""
     return _geometry(table).pairs.mean
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="standard deviation of ‖xᵢ − xⱼ‖ over i < j",
+    edges=_DIST_EDGE,
+    differs=_STD_DIFF,
+)
 def std_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances over all pairs of vectors."""
     return _geometry(table).pairs.std
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="min ‖xᵢ − xⱼ‖ over i < j",
+    edges=_EXTREME_EDGE,
+    differs=_EXACT_DIFF,
+)
 def min_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Least distance between two vectors: 0 where there are copies."""
     return _geometry(table).pairs.minimum
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="max ‖xᵢ − xⱼ‖ over i < j",
+    edges=_EXTREME_EDGE,
+    differs=_EXACT_DIFF,
+)
 def max_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Greatest distance between two vectors."""
     return _geometry(table).pairs.maximum

@@ -22,6 +22,15 @@ RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
     source="the specification, metrics of answers, FactualCorrectness; claims after FActScore, Min et al. 2023, "
     "arXiv:2305.14251",
     fields=FIELDS,
+    formula=(
+        "precision P = supported claims of the answer / its claims; recall R likewise for the reference; F = (1 + "
+        "β²) P R / (β² P + R)"
+    ),
+    edges="A side without claims is unmeasured; F is 0 where P and R are 0.",
+    differs=(
+        "Elsewhere recall takes its hits from the answer's claims and its misses from the reference's, and values "
+        "are rounded to two digits; variant=ragas reproduces that."
+    ),
 )
 @measured
 async def factual_correctness(

@@ -11,7 +11,19 @@ from ragbench.types import Judge, Sample, Score, Status
 FIELDS = ("user_input", "response", "contexts")
 
 
-@metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3", fields=FIELDS)
+@metric(
+    source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3",
+    fields=FIELDS,
+    formula="supported claims / claims",
+    edges=(
+        "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"
+        " the value is unmeasured."
+    ),
+    differs=(
+        "Elsewhere an answer without claims counts as 1, and 2 verdicts for 3 claims as full marks; here both are "
+        "unmeasured."
+    ),
+)
 @measured
 async def faithfulness(sample: Sample, judge: Judge) -> Score:
     """Share of the answer's claims that the retrieved contexts support; undefined for an answer without claims.

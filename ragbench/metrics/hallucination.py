@@ -11,7 +11,19 @@ from ragbench.types import Judge, Sample, Score, Status
 FIELDS = ("user_input", "response", "contexts")
 
 
-@metric(source="DeepEval's hallucination metric: contradicted contexts / contexts", better="lower", fields=FIELDS)
+@metric(
+    source="DeepEval's hallucination metric: contradicted contexts / contexts",
+    better="lower",
+    fields=FIELDS,
+    formula="contexts that a claim contradicts / contexts",
+    edges=(
+        "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"
+        " the value is unmeasured."
+    ),
+    differs=(
+        "Counts contradiction only. A claim that no context mentions contradicts none: faithfulness counts those."
+    ),
+)
 @measured
 async def hallucination(sample: Sample, judge: Judge) -> Score:
     """Share of the retrieved contexts that a claim of the answer contradicts; lower is better.

@@ -58,7 +58,16 @@ def _mean(values: Array) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-@metric(source=f"{_SPECIFICATION}, Consistency Score", over="set")
+@metric(
+    source=f"{_SPECIFICATION}, Consistency Score",
+    over="set",
+    formula="pairs of repeats with |s₁ − s₂| ≤ δ / pairs of repeats, mean over answers",
+    edges="With a single run it is unmeasured: nothing was repeated.",
+    differs=(
+        "δ is in units of the scale and is printed with it: 0.5 means equality on whole numbers, and half of a "
+        "scale from 0 to 1."
+    ),
+)
 def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
     """Share of repeated scores of the same answer that differ by at most delta; undefined without a repeat.
 
@@ -68,7 +77,14 @@ def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
     return _mean(pairs_within(table.scores, delta))
 
 
-@metric(source=_SPECIFICATION, over="set", better="lower")
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    better="lower",
+    formula="calls without a usable score / calls",
+    edges="Answers that the judge was never asked about do not count.",
+    differs="Unparseable, refused, cut off and failed are counted apart as well; none of them becomes a score.",
+)
 def error_rate(table: Sitting) -> float:
     """Share of the questions to the judge that brought no usable score: unparseable, refused, cut off or failed.
 
@@ -78,7 +94,16 @@ def error_rate(table: Sitting) -> float:
     return float((np.isnan(table.scores) & table.asked).sum() / asked) if asked else float("nan")
 
 
-@metric(source=_SPECIFICATION, over="set", bounds=(0.0, None), better="lower", unit="ms")
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    bounds=(0.0, None),
+    better="lower",
+    unit="ms",
+    formula="Σ milliseconds / calls",
+    edges="Calls of unknown duration do not count.",
+    differs=("The time that the model took, also for a reply from the journal; a reply read back is not timed as 0."),
+)
 def avg_latency_ms(table: Sitting | ArrayLike) -> float:
     """Mean milliseconds that the judge took for a score.
 
@@ -88,7 +113,13 @@ def avg_latency_ms(table: Sitting | ArrayLike) -> float:
     return float("nan") if seconds is None else _mean(item_latencies(np.asarray(seconds, dtype=np.float64)))
 
 
-@metric(source=_SPECIFICATION, over="set")
+@metric(
+    source=_SPECIFICATION,
+    over="set",
+    formula="mean over answers of the mean of their repeats",
+    edges="Scores that failed are left out and counted in error_rate.",
+    differs="Here it describes a judge; a generator's faithfulness is measured in its own tier.",
+)
 def avg_faithfulness(table: Sitting) -> float:
     """Mean faithfulness that the judge gave, 0 to 1: first the mean of each answer's repeats, then over answers."""
     known = ~np.isnan(table.scores)

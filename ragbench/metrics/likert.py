@@ -217,7 +217,24 @@ Give the reason first, then the rating.""",
 _SOURCE = "the specification, sections 5.3 and 6.3"
 
 
-@metric(source=_SOURCE, bounds=SCALE, fields=FAITHFULNESS_FIELDS, published="avg_faithfulness")
+_RATING_EDGE = (
+    "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or guessed."
+)
+_RATING_DIFF = (
+    "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out of "
+    "any reply invents ratings; here only the field of the reply counts."
+)
+
+
+@metric(
+    source=_SOURCE,
+    bounds=SCALE,
+    fields=FAITHFULNESS_FIELDS,
+    published="avg_faithfulness",
+    formula="rating from 1 to 5",
+    edges=_RATING_EDGE,
+    differs=_RATING_DIFF,
+)
 @measured
 async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how far the contexts support the answer as a whole.
@@ -229,7 +246,15 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     return await _rate(inquiry, FAITHFULNESS, response=sample.response, contexts=inquiry.contexts)
 
 
-@metric(source=_SOURCE, bounds=SCALE, fields=RELEVANCE_FIELDS, published="avg_answer_relevance")
+@metric(
+    source=_SOURCE,
+    bounds=SCALE,
+    fields=RELEVANCE_FIELDS,
+    published="avg_answer_relevance",
+    formula="rating from 1 to 5",
+    edges=_RATING_EDGE,
+    differs=_RATING_DIFF,
+)
 @measured
 async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how far the answer answers the question that was asked.
@@ -239,7 +264,15 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     return await _rate(Inquiry(sample, judge, *RELEVANCE_FIELDS), RELEVANCE, response=sample.response)
 
 
-@metric(source=_SOURCE, bounds=SCALE, fields=REFERENCE_FIELDS, published="avg_answer_correctness")
+@metric(
+    source=_SOURCE,
+    bounds=SCALE,
+    fields=REFERENCE_FIELDS,
+    published="avg_answer_correctness",
+    formula="rating from 1 to 5",
+    edges=_RATING_EDGE,
+    differs=_RATING_DIFF,
+)
 @measured
 async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how far the answer is right, measured by the reference.
@@ -250,7 +283,15 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     return await _rate(inquiry, CORRECTNESS, response=sample.response, reference=sample.reference)
 
 
-@metric(source=_SOURCE, bounds=SCALE, fields=REFERENCE_FIELDS, published="avg_e2e_score")
+@metric(
+    source=_SOURCE,
+    bounds=SCALE,
+    fields=REFERENCE_FIELDS,
+    published="avg_e2e_score",
+    formula="rating from 1 to 5",
+    edges=_RATING_EDGE,
+    differs=_RATING_DIFF,
+)
 @measured
 async def e2e_score(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how useful the answer is to who asked, compared with the reference answer.

@@ -15,7 +15,17 @@ FIELDS = ("user_input", "response", "reference", "contexts")
 Mode = Literal["relevant", "irrelevant"]
 
 
-@metric(source="the specification, metrics of retrieval, NoiseSensitivity", better="lower", fields=FIELDS)
+@metric(
+    source="the specification, metrics of retrieval, NoiseSensitivity",
+    better="lower",
+    fields=FIELDS,
+    formula="wrong claims that a relevant (or only an irrelevant) context supports / claims of the answer",
+    edges=(
+        "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"
+        " the value is unmeasured."
+    ),
+    differs="A failure is unmeasured; elsewhere it becomes 0, the best value there is.",
+)
 @measured
 async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relevant") -> Score:
     """Share of the answer's claims that are wrong and that a retrieved context led to; lower is better.

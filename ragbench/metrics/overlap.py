@@ -28,7 +28,25 @@ _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; a
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"
 
 
-@metric(source=_LIN, fields=FIELDS, published="avg_rouge1_f")
+_ROUGE_EDGE = "A reference without words is unmeasured; an answer without words shares nothing and gets 0."
+_CORPUS_DIFF = (
+    "Made from counts summed over all answers; the mean of the answers' own values is another number, under its own"
+    " name."
+)
+_ROUGE_DIFF = (
+    "Words of every alphabet count. The usual tokenizer deletes Cyrillic: a Russian text compared with itself gets "
+    "0 there, and 1 here."
+)
+
+
+@metric(
+    source=_LIN,
+    fields=FIELDS,
+    published="avg_rouge1_f",
+    formula="2 P R / (P + R) over words",
+    edges=_ROUGE_EDGE,
+    differs=_ROUGE_DIFF,
+)
 @measured
 async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
     """ROUGE-1: harmonic mean of the shares of the answer's and the reference's words that both have, 0 to 1.
@@ -39,7 +57,14 @@ async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
     return _rouge(Inquiry(sample, None, *FIELDS), "1", stem)
 
 
-@metric(source=_LIN, fields=FIELDS, published="avg_rouge2_f")
+@metric(
+    source=_LIN,
+    fields=FIELDS,
+    published="avg_rouge2_f",
+    formula="2 P R / (P + R) over pairs of neighbouring words",
+    edges=_ROUGE_EDGE,
+    differs=_ROUGE_DIFF,
+)
 @measured
 async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
     """ROUGE-2: the same as ROUGE-1 over pairs of neighbouring words, 0 to 1.
@@ -49,14 +74,31 @@ async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
     return _rouge(Inquiry(sample, None, *FIELDS), "2", stem)
 
 
-@metric(source=_LIN, fields=FIELDS, published="avg_rougeL_f")
+@metric(
+    source=_LIN,
+    fields=FIELDS,
+    published="avg_rougeL_f",
+    formula="2 P R / (P + R) over the longest common sequence of words",
+    edges=_ROUGE_EDGE,
+    differs=_ROUGE_DIFF,
+)
 @measured
 async def rougeL_f(sample: Sample, *, stem: bool = False) -> Score:  # noqa: N802 - the specification's name
     """ROUGE-L: the same as ROUGE-1 over the longest sequence of words that both have in this order, 0 to 1."""
     return _rouge(Inquiry(sample, None, *FIELDS), "L", stem)
 
 
-@metric(source=_PAPINENI, bounds=(0.0, HUNDRED), fields=FIELDS, published="avg_bleu")
+@metric(
+    source=_PAPINENI,
+    bounds=(0.0, HUNDRED),
+    fields=FIELDS,
+    published="avg_bleu",
+    formula="100 · BP · (p₁ p₂ p₃ p₄)^¼, over the orders that the answer has",
+    edges="An empty reference is unmeasured; a perfect answer of two words gets 100.",
+    differs=(
+        "With effective order; without it a perfect two-word answer gets 0. The mean over answers is not corpus BLEU."
+    ),
+)
 @measured
 async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False) -> Score:
     """Sentence BLEU of the answer against the reference, 0 to 100, by sacrebleu with effective order.
@@ -196,25 +238,54 @@ def signature(tokenizer: BleuTokenizer, *, effective_order: bool) -> str:
     return _signature(tokenizer.name, tokenizer.lowercase, effective_order)
 
 
-@metric(source=_LIN, over="set", fields=FIELDS)
+@metric(
+    source=_LIN,
+    over="set",
+    fields=FIELDS,
+    formula="2 P R / (P + R), over words counted over all answers",
+    edges=_ROUGE_EDGE,
+    differs=_CORPUS_DIFF,
+)
 def corpus_rouge1_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-1 of all answers together: words that are shared, summed over answers, before the shares are taken."""
     return _whole(corpus_rouge1_f, table, stem=stem)
 
 
-@metric(source=_LIN, over="set", fields=FIELDS)
+@metric(
+    source=_LIN,
+    over="set",
+    fields=FIELDS,
+    formula="2 P R / (P + R), over pairs of words counted over all answers",
+    edges=_ROUGE_EDGE,
+    differs=_CORPUS_DIFF,
+)
 def corpus_rouge2_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-2 of all answers together, from the summed counts of pairs of words."""
     return _whole(corpus_rouge2_f, table, stem=stem)
 
 
-@metric(source=_LIN, over="set", fields=FIELDS)
+@metric(
+    source=_LIN,
+    over="set",
+    fields=FIELDS,
+    formula="2 P R / (P + R), over lengths of common sequences summed over all answers",
+    edges=_ROUGE_EDGE,
+    differs=_CORPUS_DIFF,
+)
 def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  # noqa: N802 - the specification's name
     """ROUGE-L of all answers together, from the summed lengths of common sequences."""
     return _whole(corpus_rougeL_f, table, stem=stem)
 
 
-@metric(source=_PAPINENI, over="set", bounds=(0.0, HUNDRED), fields=FIELDS)
+@metric(
+    source=_PAPINENI,
+    over="set",
+    bounds=(0.0, HUNDRED),
+    fields=FIELDS,
+    formula="100 · BP · (p₁ p₂ p₃ p₄)^¼, over counts summed over all answers",
+    edges=_ROUGE_EDGE,
+    differs=_CORPUS_DIFF,
+)
 def corpus_bleu(table: Sequence[Sample], *, tokenize: str = "13a", lowercase: bool = False) -> float:
     """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score; not the mean of sentence BLEU."""
     return _whole(corpus_bleu, table, tokenize=tokenize, lowercase=lowercase)

@@ -19,16 +19,37 @@ from ragbench.types import Array, Ranking, Sample, Score, Status
 Flags = NDArray[np.bool_]
 
 
+_RANK_EDGE = (
+    "A question without relevant documents has no value and is counted apart; one that the system did not answer "
+    "counts 0."
+)
+_RANK_DIFF = (
+    "A document counts once: later copies are dropped, so no value exceeds its bound; tied scores keep the order of"
+    " the list."
+)
+
+
 @metric(
     source="Success at k: Craswell & Hawking 2005, Overview of the TREC-2004 Web Track, section 3",
     cutoffs=(1, 5, 10),
+    formula="1 if a relevant document is among the first k, else 0",
+    edges=_RANK_EDGE,
+    differs=_RANK_DIFF,
 )
 def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Whether at least one relevant document is among the first k."""
     return _of_answerable(ranking, level, _hits(ranking, k, level).any(axis=1).astype(float))
 
 
-@metric(source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3")
+@metric(
+    source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3",
+    formula="1 / rank of the first relevant document",
+    edges=_RANK_EDGE,
+    differs=(
+        "Not cut off unless a cut-off is bound: mrr@10 looks at ten documents only. Other programs cut at 10 "
+        "without saying so."
+    ),
+)
 def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """1 / rank of the first relevant document; 0 if none was retrieved."""
     hits = _hits(ranking, k, level)
@@ -37,13 +58,28 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
     return _of_answerable(ranking, level, hits.any(axis=1) / (hits.argmax(axis=1) + 1.0))
 
 
-@metric(source="Cleverdon 1960, The Cranfield tests on index language devices", cutoffs=(1, 3, 5, 10))
+@metric(
+    source="Cleverdon 1960, The Cranfield tests on index language devices",
+    cutoffs=(1, 3, 5, 10),
+    formula="relevant documents among the first k / all relevant documents",
+    edges=_RANK_EDGE,
+    differs=_RANK_DIFF,
+)
 def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Share of all relevant documents that are among the first k."""
     return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), _relevant(ranking, level))
 
 
-@metric(source="Cleverdon 1960, The Cranfield tests on index language devices", cutoffs=(1, 3, 5, 10))
+@metric(
+    source="Cleverdon 1960, The Cranfield tests on index language devices",
+    cutoffs=(1, 3, 5, 10),
+    formula="relevant documents among the first k / k",
+    edges=_RANK_EDGE,
+    differs=(
+        "Divided by k even when fewer documents were returned; some programs divide by what was returned and reward"
+        " short lists."
+    ),
+)
 def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Relevant documents among the first k, divided by k even when fewer were returned.
 
@@ -57,6 +93,12 @@ def precision(ranking: Ranking, k: int | None = None, *, level: float | None = N
     source="Järvelin & Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4); "
     "discount log2(rank + 1) and exponential gain from Burges et al. 2005, ICML",
     cutoffs=(5, 10),
+    formula="DCG / ideal DCG; DCG = Σ gainᵢ / log₂(i + 1), i ≤ k",
+    edges=_RANK_EDGE,
+    differs=(
+        "Linear gains by default, 2^gain − 1 by option. The ideal is made from the judged gains, and a document "
+        "counts once, so values above 1 are impossible."
+    ),
 )
 def ndcg(
     ranking: Ranking,
@@ -83,7 +125,13 @@ def ndcg(
     return _share(ranking, None, _discounted(gains), _discounted(best))
 
 
-@metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR", published="map")
+@metric(
+    source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR",
+    published="map",
+    formula="Σ precision at the rank of each relevant document / number of relevant documents",
+    edges=_RANK_EDGE,
+    differs="Divided by all relevant documents, not by those that were retrieved: missing one costs.",
+)
 def average_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Mean of the precision at the rank of each relevant document, 0 for those that were not retrieved."""
     hits = _hits(ranking, k, level)
@@ -91,7 +139,12 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     return _share(ranking, level, _summed(np.where(hits, precisions, 0.0)), _relevant(ranking, level))
 
 
-@metric(source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR; as trec_eval has it")
+@metric(
+    source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR; as trec_eval has it",
+    formula="(1 / R) Σ (1 − min(irrelevant above, R) / min(R, N))",
+    edges=_RANK_EDGE,
+    differs="With min(R, N) in the divisor, as trec_eval computes it; the first publication divides by R.",
+)
 def bpref(ranking: Ranking, *, level: float | None = None) -> Array:
     """How seldom documents judged irrelevant stand above relevant ones; unjudged documents play no part.
 
@@ -109,7 +162,15 @@ def bpref(ranking: Ranking, *, level: float | None = None) -> Array:
     return _share(ranking, level, _summed(np.where(hits, credit, 0.0)), relevant)
 
 
-@metric(source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)")
+@metric(
+    source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)",
+    formula="(1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant documents",
+    edges=_RANK_EDGE,
+    differs=(
+        "Reaches 1 only for an endless list of relevant documents; p is 0.8 by default and is part of the name "
+        "where it differs."
+    ),
+)
 def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float | None = None) -> Array:
     """Relevance seen by a reader who goes on to the next document with probability p.
 
@@ -121,7 +182,12 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
     return _of_answerable(ranking, level, (1 - p) * _summed(hits * np.power(p, np.arange(hits.shape[1], dtype=float))))
 
 
-@metric(source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR")
+@metric(
+    source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR",
+    formula="relevant documents among the first R / R",
+    edges=_RANK_EDGE,
+    differs=_RANK_DIFF,
+)
 def r_precision(ranking: Ranking, *, level: float | None = None) -> Array:
     """Precision at R, where R is the number of relevant documents of the question."""
     relevant = _relevant(ranking, level)
@@ -129,7 +195,13 @@ def r_precision(ranking: Ranking, *, level: float | None = None) -> Array:
     return _share(ranking, level, (_hits(ranking, None, level) & within).sum(axis=1), relevant)
 
 
-@metric(source="the specification, section 4.4.5", fields=("contexts",))
+@metric(
+    source="the specification, section 4.4.5",
+    fields=("contexts",),
+    formula="repeats whose first k documents equal those of the first run / repeats",
+    edges="With a single run it is unmeasured: nothing was repeated.",
+    differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
+)
 def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Score:
     """Share of the repeats of one question whose first k chunks equal those of the first run, in the same order.
 

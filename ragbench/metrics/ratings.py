@@ -201,7 +201,17 @@ Go by the passages alone. Give the reason first, then the rating.""",
 )
 
 
-@metric(source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2", fields=ACCURACY_FIELDS)
+_TWO_EDGE = "If one of the two ratings is missing, the value is unmeasured."
+_TWO_DIFF = "Both templates must answer; elsewhere a failed one is left out and the other counts alone."
+
+
+@metric(
+    source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
+    fields=ACCURACY_FIELDS,
+    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
+    edges=_TWO_EDGE,
+    differs=_TWO_DIFF,
+)
 @measured
 async def answer_accuracy(sample: Sample, judge: Judge) -> Score:
     """How far the answer agrees with the reference: two ratings of 0, 1 or 2, their mean divided by 2.
@@ -213,7 +223,13 @@ async def answer_accuracy(sample: Sample, judge: Judge) -> Score:
     return await _both(inquiry, ACCURACY, {"question": sample.user_input, **texts})
 
 
-@metric(source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2", fields=RELEVANCE_FIELDS)
+@metric(
+    source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2",
+    fields=RELEVANCE_FIELDS,
+    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
+    edges=_TWO_EDGE,
+    differs=_TWO_DIFF,
+)
 @measured
 async def context_relevance(sample: Sample, judge: Judge) -> Score:
     """How far the retrieved contexts can answer the question: two ratings of 0, 1 or 2, their mean divided by 2.

@@ -14,7 +14,16 @@ from ragbench.types import Embedder, Sample, Score, Status
 _SOURCE = "the specification, sections 5.3 and 6.3"
 
 
-@metric(source=_SOURCE, fields=("response",))
+_REPEAT_EDGE = "With a single run it is unmeasured: nothing was repeated."
+
+
+@metric(
+    source=_SOURCE,
+    fields=("response",),
+    formula="repeats that equal the first answer / repeats",
+    edges=_REPEAT_EDGE,
+    differs="Repeatability of a system, not agreement with the reference, for which it has been mistaken.",
+)
 def response_exact_match_rate(turns: Sequence[Sample]) -> Score:
     """Share of the repeats of one question whose answer is the first one again, letter by letter.
 
@@ -31,7 +40,14 @@ def response_exact_match_rate(turns: Sequence[Sample]) -> Score:
     return Score(value, reason=spoken([said]), detail={"explanation": [said], "distinct": len(set(texts))})
 
 
-@metric(source=_SOURCE, bounds=(-1.0, 1.0), fields=("response",))
+@metric(
+    source=_SOURCE,
+    bounds=(-1.0, 1.0),
+    fields=("response",),
+    formula="mean cosine between the first answer and its repeats",
+    edges=_REPEAT_EDGE,
+    differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
+)
 async def response_semantic_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between the embeddings of the first answer to a question and of its repeats.
 

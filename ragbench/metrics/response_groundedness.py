@@ -75,6 +75,12 @@ rating.""",
 @metric(
     source="the specification, Response Groundedness; after NVIDIA's RAG evaluation, as in RAGAS",
     fields=FIELDS,
+    formula="rating of 0, 1 or 2 / 2",
+    edges=("An empty answer is unmeasured. An answer that stands in a context gets 1 without a call, and is marked."),
+    differs=(
+        "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out "
+        "of any reply invents ratings; here only the field of the reply counts."
+    ),
 )
 @measured
 async def response_groundedness(sample: Sample, judge: Judge, *, shortcuts: bool = True) -> Score:

@@ -89,7 +89,14 @@ How many questions to write:
 )
 
 
-@metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3", bounds=(-1.0, 1.0), fields=FIELDS)
+@metric(
+    source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3",
+    bounds=(-1.0, 1.0),
+    fields=FIELDS,
+    formula="mean cosine between the question and N questions made from the answer",
+    edges="0 when all made questions are noncommittal; without any it is unmeasured.",
+    differs="One call makes all questions; the answer is 0 only if all of them evade, not if one does.",
+)
 @measured
 async def response_relevancy(
     sample: Sample, judge: Judge, embedder: Embedder | Sequence[Embedder], *, questions: int = 3

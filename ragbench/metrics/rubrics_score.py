@@ -59,7 +59,18 @@ level.""",
 }
 
 
-@metric(source="the specification, Rubrics Score; after Prometheus, Kim et al. 2023, arXiv:2310.08491", fields=FIELDS)
+@metric(
+    source="the specification, Rubrics Score; after Prometheus, Kim et al. 2023, arXiv:2310.08491",
+    fields=FIELDS,
+    formula="(level − lowest level) / (highest level − lowest level)",
+    edges=(
+        "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or guessed."
+    ),
+    differs=(
+        "On a scale from 0 to 1 whatever the rubric's levels; elsewhere the level itself is averaged over rubrics "
+        "of different lengths."
+    ),
+)
 @measured
 async def rubrics_score(sample: Sample, judge: Judge) -> Score:
     """Level of the sample's rubric that the answer reaches, from 0 for the lowest level to 1 for the highest.

@@ -17,7 +17,14 @@ from ragbench.types import Embedder, Sample, Score
 FIELDS = ("response", "reference")
 
 
-@metric(source="Reimers & Gurevych 2019, Sentence-BERT, arXiv:1908.10084", bounds=(-1.0, 1.0), fields=FIELDS)
+@metric(
+    source="Reimers & Gurevych 2019, Sentence-BERT, arXiv:1908.10084",
+    bounds=(-1.0, 1.0),
+    fields=FIELDS,
+    formula="cosine of the embeddings of answer and reference",
+    edges="An empty text is unmeasured. Of several embedders each value is kept, and their mean counts.",
+    differs="A threshold of 0 is a threshold here; elsewhere it is taken for “none”.",
+)
 @measured
 async def semantic_similarity(
     sample: Sample, embedder: Embedder | Sequence[Embedder], *, threshold: float | None = None

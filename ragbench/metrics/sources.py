@@ -29,25 +29,60 @@ class Usage:
         return set(self.chunks) & {chunk for row in self.retrieved for chunk in row}
 
 
-@metric(source="the specification, section 12.1", over="set", better=None)
+_COUNT_EDGE = "A count of what was found; it has no scale from bad to good."
+_COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
+
+
+@metric(
+    source="the specification, section 12.1",
+    over="set",
+    better=None,
+    formula="|retrieved chunks| / |all chunks|",
+    edges="An empty base has no value.",
+    differs="Grows with the number of questions and with k: compare only at equal numbers of both.",
+)
 def utilization_rate(table: Usage) -> float:
     """Share of all chunks that were retrieved for at least one question; NaN for an empty base."""
     return len(table.used) / len(set(table.chunks)) if table.chunks else float("nan")
 
 
-@metric(source="the specification, section 12.1", over="set", bounds=(0.0, None), better=None)
+@metric(
+    source="the specification, section 12.1",
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="|all chunks|",
+    edges=_COUNT_EDGE,
+    differs=_COUNT_DIFF,
+)
 def total_chunks(table: Usage) -> float:
     """How many chunks with embeddings there are."""
     return float(len(set(table.chunks)))
 
 
-@metric(source="the specification, section 12.1", over="set", bounds=(0.0, None), better=None)
+@metric(
+    source="the specification, section 12.1",
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="|retrieved chunks|",
+    edges=_COUNT_EDGE,
+    differs=_COUNT_DIFF,
+)
 def used_chunks(table: Usage) -> float:
     """How many chunks were retrieved for at least one question."""
     return float(len(table.used))
 
 
-@metric(source="the specification, section 12.1", over="set", bounds=(0.0, None), better=None)
+@metric(
+    source="the specification, section 12.1",
+    over="set",
+    bounds=(0.0, None),
+    better=None,
+    formula="|all chunks| − |retrieved chunks|",
+    edges=_COUNT_EDGE,
+    differs=_COUNT_DIFF,
+)
 def unused_chunks(table: Usage) -> float:
     """How many chunks were never retrieved."""
     return float(len(set(table.chunks)) - len(table.used))

@@ -15,7 +15,13 @@ FIELDS = ("response", "reference")
 HUNDRED = 100.0
 
 
-@metric(source="exact match after normalization, as in Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250", fields=FIELDS)
+@metric(
+    source="exact match after normalization, as in Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250",
+    fields=FIELDS,
+    formula="1 if answer and reference are equal after folding, else 0",
+    edges="Letter case and white space do not count; punctuation does.",
+    differs="SQuAD's exact match also deletes articles and punctuation, of English only.",
+)
 @measured
 async def exact_match(sample: Sample) -> Score:
     """1.0 if the answer and the reference are the same text, else 0.0; letter case and white space do not count.
@@ -29,7 +35,11 @@ async def exact_match(sample: Sample) -> Score:
 
 
 @metric(
-    source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals", fields=FIELDS
+    source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals",
+    fields=FIELDS,
+    formula="1 − edit distance / length of the longer text",
+    edges="Two empty texts are unmeasured.",
+    differs="Compared after folding of letter case and white space, in characters of any alphabet.",
 )
 @measured
 async def string_similarity(sample: Sample) -> Score:
@@ -54,6 +64,11 @@ async def string_similarity(sample: Sample) -> Score:
     source="Popović 2015, chrF, WMT; computed by sacrebleu",
     bounds=(0.0, HUNDRED),
     fields=FIELDS,
+    formula="F₂ over character n-grams, n = 1 … 6",
+    edges="A reference without text is unmeasured.",
+    differs=(
+        "Sentence values by sacrebleu, whose signature is kept; chrF++ counts words too and is the option words=2."
+    ),
 )
 @measured
 async def chrf(sample: Sample, *, words: int = 0) -> Score:
