@@ -139,7 +139,7 @@ class TestJudges:
 
 class TestTheResult:
     def test_estimates(self, scores: Scores) -> None:
-        estimate = scores.estimates["samples", "faithfulness"]
+        estimate = scores.estimates["answers", "faithfulness"]
         assert (estimate.value, estimate.n, estimate.n_unmeasured) == (0.5, 3, 1)
         assert estimate.low is not None
         assert estimate.floor == pytest.approx(1.5 / 4)

@@ -47,7 +47,7 @@ def test_json(tmp_path: Path) -> None:
     assert estimate["low"] < 0.5 < estimate["high"]
     assert len(found["samples"]) == 10
     assert found["samples"][0] == {
-        "id": "s0", "system": "samples", "metric": "faithfulness", "judge": "lexical", "value": 0.0, "status": "ok",
+        "id": "s0", "system": "answers", "metric": "faithfulness", "judge": "lexical", "value": 0.0, "status": "ok",
         "reason": "Claims of the response that the contexts support: 0 of 1; 0 / 1 = 0.000. "
         "Not supported: “Bananas fly.”.",
     }  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench.bench.scores import SYSTEM, system_name
 from ragbench.bench.session import BenchError
 from ragbench.datasets import Dataset, load
 from ragbench.datasets.samples import read_samples
@@ -20,8 +21,6 @@ from ragbench.settings import Settings
 from ragbench.types import Chunk, Question, Sample
 
 FROM_RUN = "run:"
-NAMED = "answers"
-"""The system of samples that name none."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,7 @@ class AnswerTable:
     @property
     def systems(self) -> tuple[str, ...]:
         """Their names, in order of appearance."""
-        return tuple(dict.fromkeys(system_of(sample) for sample in self.samples))
-
-
-def system_of(sample: Sample) -> str:
-    """The system that a sample belongs to."""
-    return sample.system or NAMED
+        return tuple(dict.fromkeys(system_name(sample) for sample in self.samples))
 
 
 def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
@@ -113,7 +107,7 @@ def _of_dataset(data: Dataset) -> AnswerTable:
             for each in data.ratings
         )
         given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
-        people = {(NAMED, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
+        people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
         return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
     asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
     if not asked:

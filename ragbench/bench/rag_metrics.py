@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ragbench import llm, stats
 from ragbench import settings as configuration
 from ragbench.bench import judged, scoring
-from ragbench.bench.answer_tables import NAMED, AnswerTable, find_answers, system_of
-from ragbench.bench.findings import Sureness, bounds, find
-from ragbench.bench.scores import Scores
+from ragbench.bench.answer_tables import AnswerTable, find_answers
+from ragbench.bench.findings import Sureness, bounds
+from ragbench.bench.scores import SYSTEM, Scores, system_name
 from ragbench.bench.session import BenchError, commit, kept, part, versions
 from ragbench.judge import Rule
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.progress import Progress
 from ragbench.settings import Settings
@@ -27,20 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK = "rag_metrics"
-FIRST = (
-    "faithfulness",
-    "factual_correctness",
-    "answer_correctness",
-    "response_relevancy",
-    "semantic_similarity",
-    "context_precision",
-    "context_recall",
-    "context_entity_recall",
-    "noise_sensitivity",
-    "response_groundedness",
-    "rubrics_score",
-)
-"""What a page begins with; the first of them that was measured is its primary metric."""
 PEOPLE = "people"
 CORRELATION_RESAMPLES = 2000
 ESTIMATE = ("value", "low", "high", "method", "n", "n_unmeasured", "note")
@@ -79,16 +65,10 @@ def rag_metrics(
         known = configuration.load()
         found = find_answers(answers, dataset, known)
         named = [label.strip() for label in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
-        chosen = ordered(scoring.applicable(found.samples, [label for label in named if label] or None))
+        chosen = scoring.applicable(found.samples, [label for label in named if label] or None)
         return _measure(found, chosen, judging, sureness, baseline, notebook, known)
 
     return kept(notebook, measure)
-
-
-def ordered(metrics: Sequence[Metric]) -> list[Metric]:
-    """The specification's metrics first, then the others, each part in the order given."""
-    place = {name: number for number, name in enumerate(FIRST)}
-    return sorted(metrics, key=lambda metric: place.get(metric.name, len(FIRST)))
 
 
 def _measure(
@@ -117,10 +97,12 @@ def _measure(
             journal=journal,
             advance=progress,
             on_change=scoring.live_line(progress),
+            baseline=baseline,
+            **asdict(sureness),
         )
         scores = llm.run(scoring.measure(found.samples, metrics, asked))
     made = Made(names, rule, tuple(name.strip() for name in judging.embedder.split(",")))
-    return measurement_of(scores, found, made, sureness, baseline=baseline, notebook=notebook)
+    return measurement_of(scores, found, made, notebook)
 
 
 @dataclass(frozen=True)
@@ -136,42 +118,33 @@ def measurement_of(
     scores: Scores,
     found: AnswerTable,
     made: Made,
-    sureness: Sureness,
-    *,
-    baseline: str = "",
     notebook: str = NOTEBOOK,
 ) -> Measurement:
     """Scores of a table of answers as a measurement that a page shows."""
     table = judged.score_table(scores)
-    table["system"] = table["system"].fillna(NAMED)
+    table["system"] = table["system"].fillna(SYSTEM)
     judgements = judged.judgements(scores, made.judges)
-    judgements["system"] = judgements["system"].fillna(NAMED)
-    first = baseline or found.systems[0]
-    systems = (first, *(name for name in found.systems if name != first))
+    judgements["system"] = judgements["system"].fillna(SYSTEM)
     samples = list({sample.id: sample for sample in found.samples}.values())
     clusters = {sample.id: sample.cluster or sample.id for sample in samples}
-    clustered = clusters if len(set(clusters.values())) < len(clusters) else None
-    estimates, comparisons = find(table, scores.metrics, systems, clustered, sureness)
     return Measurement(
         notebook=notebook,
-        facts=_facts(scores, found, made, sureness, systems, len(samples)),
+        facts=_facts(scores, found, made, len(samples)),
         scores=table,
         questions=_questions(samples),
         retrieved=_retrieved(found.samples),
-        estimates=estimates,
-        comparisons=comparisons,
+        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
+        comparisons=scores.comparisons,
         extra={
             "judgements": judgements,
             "answers": _answers(found.samples),
-            "correlations": correlations(table, found.people, clusters, sureness),
-            "side_by_side": side_by_side(judgements, scores.metrics, clusters, sureness),
+            "correlations": correlations(table, found.people, clusters, _sureness(scores)),
+            "side_by_side": side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
         },
     )
 
 
-def _facts(
-    scores: Scores, found: AnswerTable, made: Made, sureness: Sureness, systems: Sequence[str], n: int
-) -> dict[str, Any]:
+def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
     known = configuration.load()
     judging = any("judge" in metric.needs for metric in scores.metrics)
     embedding = any("embedder" in metric.needs for metric in scores.metrics)
@@ -180,10 +153,12 @@ def _facts(
         stand_ins += [name for name in made.embedders if known.embedders[name].kind == "hashing"]
     return {
         **found.facts,
-        **asdict(sureness),
+        "level": scores.level,
+        "resamples": scores.resamples,
+        "seed": scores.seed,
         "n_questions": n,
-        "systems": [{"name": name} for name in systems],
-        "baseline": systems[0] if len(systems) > 1 else None,
+        "systems": [{"name": name} for name in scores.systems],
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
         "primary": scores.metrics[0].label,
         "key_metrics": [metric.label for metric in scores.metrics[:4]],
         "judges": judged.listed(known, made.judges, scores, made.rule) if judging else [],
@@ -193,6 +168,10 @@ def _facts(
         "commit": commit(),
         "versions": versions(),
     }
+
+
+def _sureness(scores: Scores) -> Sureness:
+    return Sureness(scores.level, scores.resamples, scores.seed)
 
 
 def correlations(
@@ -288,7 +267,7 @@ def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (system_of(sample), sample.id, rank, chunk.id, chunk.url, math.nan, 0.0, chunk.text)
+        (system_name(sample), sample.id, rank, chunk.id, chunk.url, math.nan, 0.0, chunk.text)
         for sample in samples
         for rank, chunk in enumerate(sample.contexts or (), 1)
     ]
@@ -299,5 +278,5 @@ def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:
 def _answers(samples: Sequence[Sample]) -> pd.DataFrame:
     import pandas as pd
 
-    rows = [(system_of(sample), sample.id, sample.response) for sample in samples]
+    rows = [(system_name(sample), sample.id, sample.response) for sample in samples]
     return pd.DataFrame(rows, columns=["system", "sample", "response"])

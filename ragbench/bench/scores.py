@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench import stats
-from ragbench.bench.findings import bounds
+from ragbench.bench.findings import Sureness, bounds, find
 from ragbench.language import translator
 from ragbench.llm import Usage
+from ragbench.measurement import NamedComparison
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
 from ragbench.types import Estimate, Sample, Score, Status
@@ -19,8 +20,9 @@ from ragbench.types import Estimate, Sample, Score, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTEBOOK, SYSTEM = "score", "samples"
+NOTEBOOK, SYSTEM = "rag_metrics", "answers"
 SHOWN = ("value", "low", "high", "level", "method", "n", "n_unmeasured")
+COMPARED = ("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Scores:
     """Scores of samples by metrics, with their estimates.
 
     level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
+    baseline: the system that others are compared with; the first if empty.
     usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
     """
 
@@ -45,6 +48,7 @@ class Scores:
     resamples: int = 10_000
     seed: int = 0
     language: str = "en"
+    baseline: str = ""
     usage: Mapping[str, Usage] = field(default_factory=dict)
 
     @cached_property
@@ -56,8 +60,8 @@ class Scores:
     def estimates(self) -> Mapping[tuple[str, str], Estimate]:
         """(system, metric) → the mean with its interval, and how many could not be measured."""
         found: dict[tuple[str, str], Estimate] = {}
-        for system in dict.fromkeys(_system(row) for row in self.rows):
-            own = [row for row in self.rows if _system(row) == system]
+        for system in dict.fromkeys(system_name(row.sample) for row in self.rows):
+            own = [row for row in self.rows if system_name(row.sample) == system]
             samples = list({row.sample.id: row.sample for row in own}.values())
             clusters = [sample.cluster or f"\0{sample.id}" for sample in samples]
             values = {
@@ -74,6 +78,27 @@ class Scores:
             )
             found |= {(system, label): estimate for label, estimate in many.items()}
         return found
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The baseline, then the others in order of appearance."""
+        names = dict.fromkeys(system_name(row.sample) for row in self.rows)
+        first = self.baseline or next(iter(names), "")
+        return tuple(sorted(names, key=lambda name: name != first))
+
+    @cached_property
+    def comparisons(self) -> tuple[NamedComparison, ...]:
+        """Every other system against the baseline, paired by sample, p corrected over all; empty for one system."""
+        if len(self.systems) < 2:
+            return ()
+        import pandas as pd
+
+        lines = [(system_name(row.sample), row.metric.label, row.sample.id, row.score.value) for row in self.rows]
+        table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
+        clusters = {row.sample.id: row.sample.cluster or f"\0{row.sample.id}" for row in self.rows}
+        apart = len(set(clusters.values())) == len(clusters)
+        sureness = Sureness(self.level, self.resamples, self.seed)
+        return find(table, self.metrics, self.systems, None if apart else clusters, sureness)[1]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
@@ -104,14 +129,21 @@ class Scores:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """`estimates` in the form of a run's summary; `samples`: id, system, metric, judge, value, status, reason."""
+        """`estimates` and `comparisons` in the form of a run's summary; `samples`: id, system, metric, judge, value,
+        status, reason.
+        """
         estimates = []
         for (system, metric), estimate in self.estimates.items():
             known = asdict(estimate)
             named = {"notebook": NOTEBOOK, "system": system, "metric": metric}
             estimates.append(named | {key: known[key] for key in SHOWN})
         samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
-        return {"estimates": estimates, "samples": samples}
+        comparisons = []
+        for each in self.comparisons:
+            compared = asdict(each.comparison)
+            named = {"notebook": NOTEBOOK, "metric": each.metric}
+            comparisons.append(named | {key: compared[key] for key in COMPARED})
+        return {"estimates": estimates, "comparisons": comparisons, "samples": samples}
 
     def _table(self) -> list[dict[str, Any]]:
         return [line for row in self.rows for line in _lines(row)]
@@ -152,13 +184,14 @@ class Scores:
         )
 
 
-def _system(row: Row) -> str:
-    return row.sample.system or SYSTEM
+def system_name(sample: Sample) -> str:
+    """The system that a sample belongs to."""
+    return sample.system or SYSTEM
 
 
 def _lines(row: Row) -> Sequence[dict[str, Any]]:
     """One line for each judge of a panel, and one for what they come to."""
-    named = {"id": row.sample.id, "system": _system(row), "metric": row.metric.label}
+    named = {"id": row.sample.id, "system": system_name(row.sample), "metric": row.metric.label}
     lines = []
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]

@@ -23,6 +23,20 @@ from ragbench.progress import Progress
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
+FIRST = (
+    "faithfulness",
+    "factual_correctness",
+    "answer_correctness",
+    "response_relevancy",
+    "semantic_similarity",
+    "context_precision",
+    "context_recall",
+    "context_entity_recall",
+    "noise_sensitivity",
+    "response_groundedness",
+    "rubrics_score",
+)
+"""What comes first where all metrics are measured; the first of these is a page's primary metric."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,7 @@ class Asked:
     advance: Callable[[int], None] | None = None
     on_change: Callable[[Tally], None] | None = None
     plan: Callable[[Sequence[Outlook]], object] | None = None
+    baseline: str = ""
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
@@ -63,7 +78,8 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None
         found = [each for each in found if not _lacking(each, samples)]
         if not found:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
-        return found
+        place = {name: number for number, name in enumerate(FIRST)}
+        return sorted(found, key=lambda each: place.get(each.name, len(FIRST)))
     found = [parse(each) if isinstance(each, str) else each for each in metrics]
     if not found:
         raise ValueError("no metric is asked for")
@@ -100,12 +116,12 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     tongue = asked.language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
     names = [judge for judge in asked.judges if isinstance(judge, str)]
+    if names and len(names) < len(asked.judges):
+        raise ValueError("judges are given either all by name or all as objects")
     opened = None
     if any("judge" in metric.needs for metric in metrics) and len(names) == len(asked.judges):
         opened = _opened(asked, names)
-    elif names:
-        raise ValueError("judges are given either all by name or all as objects")
-    judges = tuple(opened.judges) if opened is not None else cast(tuple[Judge, ...], asked.judges)
+    judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
     try:
         batches: list[Batch] = []
         for one in _embedders(asked.embedder, samples, metrics):
@@ -125,7 +141,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     pairs = [(row, metric) for row in rows for metric in metrics]
     found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
     usage = opened.usage() if opened is not None else {}
-    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en", usage)
+    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en", asked.baseline, usage)
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:

@@ -14,11 +14,24 @@ from ragbench.settings import Language
 
 if TYPE_CHECKING:
     from ragbench.bench.scores import Scores
+    from ragbench.bench.scoring import Asked
     from ragbench.types import Estimate
 
 MOST_UNMEASURED = 0.02
 """A gate fails where a larger share of the samples could not be measured."""
 FAILED = 1
+VIEWS = (
+    "answer",
+    "intervals",
+    "table",
+    "side_by_side",
+    "unmeasured",
+    "correlations",
+    "verdicts",
+    "method",
+    "provenance",
+)
+"""What a page shows where the notebook is not at hand."""
 _GATE = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
@@ -65,7 +78,12 @@ def score(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write estimates and samples as JSON; - for the screen.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for summary.json and scores.csv.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a page (rag_metrics.html), summary.json and scores.csv.")
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option(help="With several systems in the file: the one the others are compared with.")
+    ] = "",
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
@@ -76,12 +94,14 @@ def score(
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
-    Columns: user_input, response, reference, retrieved_contexts (also question, answer, ground_truth, contexts). Fields
-    that a metric needs and no sample has are named before anything is paid for.
+    Columns: user_input, response, reference, retrieved_contexts (also question, answer, ground_truth, contexts), and
+    id, system, cluster where they matter. Fields that a metric needs and no sample has are named before anything is
+    paid for. Several systems in one file are compared question by question.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings
+    from ragbench.bench.judged import Judging
     from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
     from ragbench.commands import plans
     from ragbench.datasets.samples import read_samples
@@ -89,33 +109,64 @@ def score(
     from ragbench.llm import Outlook, run
     from ragbench.progress import Progress
 
+    known = settings.load()
     try:
         bounds = [Gate.read(text) for text in gates or ()]
         samples = read_samples(file)
         chosen = applicable(samples, metrics or None)
         rule = Rule(aggregate, tolerance)  # type: ignore[arg-type]
+        names = Judging(judges or ()).judge_names(known)
         if unknown := {gate.metric for gate in bounds} - {each.label for each in chosen}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
+        if baseline and baseline not in {sample.system for sample in samples}:
+            raise ValueError(f"--baseline {baseline!r} is not among the systems of {file.name}")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    names = tuple(judges or ())
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if sys.stderr.isatty() else 0
     with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
         asked = Asked(
             names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
-            outlooks.extend if plan else None,
+            outlooks.extend if plan else None, baseline,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
     if plan:
-        plans.show(outlooks, settings.load().budget)
+        plans.show(outlooks, known.budget)
         return
-    to_screen = json_file is not None and str(json_file) == "-"
-    if not to_screen:
+    if json_file is None or str(json_file) != "-":
         _print(found)
+        _compare(found)
     _write(found, json_file, out)
+    if out is not None:
+        _draw(found, asked, file, out, language or known.language)
     if bounds and not _kept(found, bounds):
         raise typer.Exit(FAILED)
+
+
+def _draw(found: Scores, asked: Asked, file: Path, out: Path, language: str) -> None:
+    """The page of the notebook rag_metrics, over these scores."""
+    from ragbench.bench.answer_tables import of_samples
+    from ragbench.bench.rag_metrics import Made, measurement_of
+    from ragbench.report import assemble
+
+    samples = list({(row.sample.system, row.sample.id): row.sample for row in found.rows}.values())
+    judges, embedder = tuple(map(str, asked.judges)), str(asked.embedder)
+    made = Made(judges, asked.rule, tuple(name.strip() for name in embedder.split(",")))
+    measurement = measurement_of(found, of_samples(samples, file.name), made)
+    given = {
+        "answers": file.name,
+        "metrics": ", ".join(metric.label for metric in found.metrics),
+        "judges": ", ".join(judges),
+        "aggregate": asked.rule.how,
+        "tolerance": asked.rule.tolerance,
+        "embedder": embedder,
+        "baseline": found.baseline,
+        "level": found.level,
+        "resamples": found.resamples,
+        "seed": found.seed,
+        "language": language,
+    }
+    typer.echo(str(assemble(out, measurement, given, language, VIEWS)), err=True)
 
 
 def _kept(found: Scores, gates: list[Gate]) -> bool:
@@ -146,6 +197,27 @@ def _print(found: Scores) -> None:
     (console if console.is_terminal else Console(width=160)).print(table)
 
 
+def _compare(found: Scores) -> None:
+    """Every other system against the baseline, where the file has several."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if not found.comparisons:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("compared", "metric", "difference", "interval", "p (corrected)", "verdict", "n"):
+        left = title in ("compared", "metric", "verdict")
+        table.add_column(title, justify="left" if left else "right", no_wrap=True)
+    for each in found.comparisons:
+        one = each.comparison
+        p = one.p if one.p_adjusted is None else one.p_adjusted
+        who = f"{one.challenger} − {one.baseline}"
+        span = f"{one.low:+.4f} … {one.high:+.4f}"
+        table.add_row(who, each.metric, f"{one.difference:+.4f}", span, f"{p:.4f}", one.verdict.value, str(one.n))
+    console = Console()
+    (console if console.is_terminal else Console(width=160)).print(table)
+
+
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     import json
 
@@ -167,7 +239,6 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         for name in ("system", "id", "metric", "judge", "reason"):
             table[name] = table[name].map(_inert)
         files.write_by(out / "scores.csv", lambda temporary: table.to_csv(temporary, index=False))
-        typer.echo(str(out), err=True)
 
 
 def _inert(cell: Any) -> Any:

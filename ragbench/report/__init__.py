@@ -1,7 +1,8 @@
 """Notebooks with parameters become executed notebooks, pages, and an index over the pages of a run."""
 
+from ragbench.report.assembled import assemble
 from ragbench.report.parameters import ParameterError
 from ragbench.report.planning import Planned, plan
 from ragbench.report.run import RunResult, Step, find, render, run
 
-__all__ = ["ParameterError", "Planned", "RunResult", "Step", "find", "plan", "render", "run"]
+__all__ = ["ParameterError", "Planned", "RunResult", "Step", "assemble", "find", "plan", "render", "run"]
