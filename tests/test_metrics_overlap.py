@@ -18,7 +18,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from ragbench import stats
 from ragbench.metric import Metric, parse
-from ragbench.metrics import overlap_counts
+from ragbench.metrics import overlap_counts, overlap_words
 from ragbench.metrics.overlap import (
     CORPUS,
     Overlap,
@@ -182,7 +182,7 @@ def check_against_libraries(rows: Sequence[tuple[str, str]], tokenize: str = "13
         assert own == pytest.approx(expected_value, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
 def test_identical_to_the_libraries_on_random_texts(rows: list[tuple[str, str]]) -> None:
     check_against_libraries(rows)
@@ -203,6 +203,18 @@ def test_pieces_give_the_words_of_the_whole_text(text: str) -> None:
         vocabulary = Vocabulary(tokenizer)
         again = vocabulary.read([text, " ".join(expected)] if isinstance(tokenizer, WordTokenizer) else [text])
         assert len(set(again.words[: len(expected)].tolist())) == len(set(expected))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.one_of(TEXT, st.text(st.characters(categories=("Zs", "Cc", "Ll", "Cs")), max_size=9)), min_size=1))
+def test_many_texts_are_split_as_single_ones(texts: list[str]) -> None:
+    for tokenizer in (WordTokenizer(), BleuTokenizer()):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(overlap_words, "FEWEST_FOR_ARROW", 1)
+            many = Vocabulary(tokenizer).read(texts)
+        vocabulary = Vocabulary(tokenizer)
+        assert many.lengths.tolist() == [len(tokenizer.tokenize(text)) for text in texts]
+        assert len(set(many.words.tolist())) == len(set(vocabulary.read(texts).words.tolist()))
 
 
 def real_pairs(shared_data: Callable[[str], Path], count: int) -> list[tuple[str, str]]:

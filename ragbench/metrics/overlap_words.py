@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ Numbers = NDArray[np.int64]
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 """Of sacrebleu's tokenizers those that need no model from the net."""
+FEWEST_FOR_ARROW = 256
+"""Texts from which on Arrow's splitting is worth its import."""
 _CYRILLIC = re.compile("[\u0400-\u052f]")
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = ("Mn", "Mc")
@@ -136,23 +138,31 @@ class Vocabulary:
 
     def read(self, texts: Sequence[str]) -> Texts:
         """The texts as numbers of their words."""
-        number = self._pieces.__getitem__
-        places = [list(map(number, self._cut(text))) for text in texts]
+        order, lengths = self._pieces_of(texts)
         self._learn()
-        lengths = np.array([len(row) for row in places], dtype=np.int64)
-        order = np.fromiter(chain.from_iterable(places), dtype=np.int64, count=int(lengths.sum()))
         flat, starts = np.array(self._flat, dtype=np.int64), np.array(self._starts, dtype=np.int64)
         counts = np.diff(starts)[order]
         ends = _edges(counts)
         words = flat[np.repeat(starts[order] - ends[:-1], counts) + np.arange(ends[-1])]
         return Texts(words, ends[_edges(lengths)])
 
-    def _cut(self, text: str) -> list[str]:
-        """A text as pieces that are read each by itself."""
-        if self._is_mteval:
-            assert isinstance(self._tokenizer, BleuTokenizer)
-            return _whole(self._tokenizer.prepared(text)).split()
-        return text.split() if self._is_local else [text]
+    def _pieces_of(self, texts: Sequence[str]) -> tuple[Numbers, Numbers]:
+        """Numbers of all pieces in order, and how many each text has: pieces are read each by itself."""
+        number = self._pieces.__getitem__
+        if not self._is_local:
+            return np.array(list(map(number, texts)), dtype=np.int64), np.ones(len(texts), dtype=np.int64)
+        if isinstance(self._tokenizer, BleuTokenizer):
+            texts = [_whole(self._tokenizer.prepared(text)) for text in texts]
+        if len(texts) >= FEWEST_FOR_ARROW:
+            try:
+                distinct, order, lengths = _split_by_arrow(texts)
+            except UnicodeEncodeError:  # half of a surrogate pair: no text that Arrow can hold
+                pass
+            else:
+                return np.array(list(map(number, distinct)), dtype=np.int64)[order], lengths
+        rows = [text.split() for text in texts]
+        order = np.array([number(piece) for row in rows for piece in row], dtype=np.int64)
+        return order, np.array([len(row) for row in rows], dtype=np.int64)
 
     def _learn(self) -> None:
         """Read the pieces that are new."""
@@ -161,6 +171,17 @@ class Vocabulary:
         for piece in islice(self._pieces, len(self._starts) - 1, None):
             self._flat += map(number, tokenize(piece))
             self._starts.append(len(self._flat))
+
+
+def _split_by_arrow(texts: Sequence[str]) -> tuple[list[str], Numbers, Numbers]:
+    """Distinct pieces between white space (as `str.split` knows it), places among them, and how many a text has."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    rows = compute.utf8_split_whitespace(pa.array(texts, pa.large_string()))
+    coded = compute.list_flatten(rows).dictionary_encode()
+    lengths = compute.list_value_length(rows).to_numpy().astype(np.int64)
+    return coded.dictionary.to_pylist(), coded.indices.to_numpy().astype(np.int64), lengths
 
 
 def _edges(sizes: Numbers) -> Numbers:
@@ -177,7 +198,9 @@ _CUTS = (
 
 def _whole(text: str) -> str:
     """What mteval-v13a changes before it cuts: marks of skipped text, hyphenation at a line's end, four entities."""
-    text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    text = text.rstrip()
+    if "\n" in text or "<skipped>" in text:
+        text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
         text = text.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
     return text
@@ -187,7 +210,7 @@ def _pieces_of_mteval(piece: str) -> list[str]:
     """The words of a piece without white space by the rules of mteval-v13a."""
     if piece.isalpha():
         return [piece]
-    if piece[-1] in ",." and piece[:-1].isalpha():
+    if piece and piece[-1] in ",." and piece[:-1].isalpha():
         return [piece[:-1], piece[-1]]
     line = f" {piece} "
     for found, put in _CUTS:

@@ -60,16 +60,18 @@ def sentences_there(answers: list[str], references: list[str]) -> Values:
     return np.array([scorer.sentence_score(one, [two]).score for one, two in zip(answers, references, strict=True)])
 
 
-def seconds(work: Work, answers: list[str], references: list[str], repeats: int) -> tuple[float, Values]:
-    """Median CPU seconds and the values."""
-    taken, values = [], np.empty(0)
+def seconds(works: tuple[Work, Work], pairs: tuple[list[str], list[str]], repeats: int) -> list[tuple[float, Values]]:
+    """Median CPU seconds and the values of each; the works take turns, so that a busy machine slows them alike."""
+    taken: list[list[float]] = [[], []]
+    values = [np.empty(0), np.empty(0)]
     for _ in range(repeats):
-        for cached in (Tokenizer13a.__call__, TokenizerRegexp.__call__):
-            cached.cache_clear()  # type: ignore[attr-defined]
-        start = time.process_time()
-        values = work(answers, references)
-        taken.append(time.process_time() - start)
-    return statistics.median(taken), values
+        for place, work in enumerate(works):
+            for cached in (Tokenizer13a.__call__, TokenizerRegexp.__call__):
+                cached.cache_clear()  # type: ignore[attr-defined]
+            start = time.process_time()
+            values[place] = work(*pairs)
+            taken[place].append(time.process_time() - start)
+    return [(statistics.median(each), found) for each, found in zip(taken, values, strict=True)]
 
 
 def main() -> None:
@@ -88,9 +90,8 @@ def main() -> None:
         "BLEU, sentences": (bleu_here, sentences_there),
         "BLEU, sentences + corpus": (bleu_here, bleu_there),
     }
-    for name, (here, there) in works.items():
-        own, values = seconds(here, answers, references, arguments.repeats)
-        peer, expected = seconds(there, answers, references, arguments.repeats)
+    for name, both in works.items():
+        (own, values), (peer, expected) = seconds(both, (answers, references), arguments.repeats)
         difference = float(np.abs(values[: len(expected)] - expected).max())
         print(
             f"{name:<26} library {peer:6.2f}  here {own:6.3f}  {peer / own:5.1f} times  largest difference {difference}"
