@@ -5,6 +5,7 @@ from ragbench.bench.embeddings import embeddings
 from ragbench.bench.generation import generation
 from ragbench.bench.judge_pipeline import judge_pipeline
 from ragbench.bench.judge_quality import judge
+from ragbench.bench.labels import corrected
 from ragbench.bench.overview import overview
 from ragbench.bench.rag_metrics import rag_metrics
 from ragbench.bench.real_users import real_users
@@ -17,6 +18,7 @@ __all__ = [
     "BenchError",
     "calibration",
     "check",
+    "corrected",
     "embeddings",
     "generation",
     "judge",

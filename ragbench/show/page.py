@@ -8,10 +8,12 @@ from ragbench.show.answering import AnsweringViews
 from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
 from ragbench.show.conversing import ConversingViews
+from ragbench.show.correcting import CorrectingViews
 from ragbench.show.deciding import DecidingViews
 from ragbench.show.describing import DescribingViews
 from ragbench.show.judging import JudgedViews
 from ragbench.show.overseeing import OverseeingViews
+from ragbench.show.running import RunViews
 from ragbench.show.trusting import JudgeQualityViews
 from ragbench.show.view import View
 
@@ -25,7 +27,9 @@ class Page(
     OverseeingViews,
     DecidingViews,
     ConversingViews,
+    CorrectingViews,
     JudgeQualityViews,
+    RunViews,
 ):
     """The page of a measurement in one language.
 
