@@ -6,75 +6,24 @@ a page, so that an honest judge is rarely accused of anything.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from ragbench import stats
 from ragbench.bench import judge_numbers
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_texts import ATTACKS, LADDER
-from ragbench.stats.margins import outside_p
-from ragbench.types import Array, Estimate
+from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, tested
+from ragbench.bench.judge_texts import LADDER
+from ragbench.types import Array
 
 PROBES = (
     "repeats", "place", "padding", "scale_order", "language", "own_family", "injected", "blank", "key", "ladder",
     "disguise",
 )  # fmt: skip
-ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
-FEWEST = 10
-"""Items below which a probe says nothing: no verdict could be trusted."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much nobody would mind.
-
-    bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
-    repeats that change the decision. attacks: share of worthless answers that are called good. ladder: share of the
-    pairs of rungs that must be in order at least, ties half. alike: the greatest correlation of a judge's errors with
-    those of the lexical baseline.
-    """
-
-    bias: float = 0.05
-    flips: float = 0.02
-    attacks: float = 0.05
-    ladder: float = 0.75
-    alike: float = 0.5
-
-    def of(self, probe: str) -> tuple[float, float]:
-        """The limits of a probe's effect."""
-        if probe == "ladder":
-            return self.ladder, math.inf
-        high = {"repeats": self.flips, "blank": self.attacks, "key": self.attacks, "disguise": self.alike}
-        limit = high.get(probe, self.bias)
-        return (-math.inf, limit) if probe in ONLY_UP else (-limit, limit)
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What one probe found of one judge.
-
-    effect: see `ragbench.bench.judge_biases`; its value is NaN where the probe could not be made, `why` says why.
-    limits: within which nobody would mind. p: of the hypothesis that the effect lies within; p_adjusted: by Holm.
-    verdict: "found" (beyond the limits, p_adjusted below 1 − level), "passed" (the whole interval within them),
-    "open" (neither is shown), "unmeasured".
-    """
-
-    judge: str
-    probe: str
-    effect: Estimate
-    limits: tuple[float, float]
-    p: float = math.nan
-    p_adjusted: float = math.nan
-    verdict: str = "unmeasured"
-    why: str = ""
 
 
 def probes(
@@ -87,23 +36,9 @@ def probes(
     """
     found = []
     for one in heard:
-        measured = _effects(one, answers, temptations, rival, baseline, scale, good)
-        for name in PROBES:
-            found.append(_probe(one.name, name, measured[name], limits.of(name), sure))
-    return _judged(found, sure.level)
-
-
-@dataclass(frozen=True)
-class _Effect:
-    """Values whose mean is the effect, or why there are none.
-
-    kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns.
-    """
-
-    values: Array
-    clusters: Sequence[str] | None
-    kind: Literal["share", "shift", "correlation"] = "shift"
-    why: str = ""
+        effects = _effects(one, answers, temptations, rival, baseline, scale, good)
+        found += [tested(one.name, name, effects[name], limits.of(name), sure) for name in PROBES]
+    return judged(found, sure.level)
 
 
 def _effects(
@@ -114,33 +49,31 @@ def _effects(
     baseline: Array | None,
     scale: Scale,
     good: float,
-) -> dict[str, _Effect]:
+) -> dict[str, Effect]:
     given = judge_numbers.single(one, scale)
     of_answers, of_questions = independent(answers.clusters), independent(temptations.clusters)
     tempted = {name: scale.share(values) for name, values in one.variants.items()}
 
-    def shifted(after: str, before: str) -> _Effect:
+    def shifted(after: str, before: str) -> Effect:
         if after not in tempted:
             return _nothing("no_texts")
-        return _Effect(tempted[after] - tempted[before], of_questions)
+        return Effect(tempted[after] - tempted[before], of_questions)
 
-    def taken_in(name: str) -> _Effect:
+    def taken_in(name: str) -> Effect:
         if name not in tempted:
             return _nothing("no_texts")
         values = np.where(np.isnan(tempted[name]), np.nan, tempted[name] >= good - 1e-9)
-        return _Effect(values, of_questions, "share")
+        return Effect(values, of_questions, "share")
 
-    def against(other: Array | None, why: str) -> _Effect:
-        return _nothing(why) if other is None else _Effect(scale.share(other) - given, of_answers)
+    def against(other: Array | None, why: str) -> Effect:
+        return _nothing(why) if other is None else Effect(scale.share(other) - given, of_answers)
 
     several = one.answers.scores.shape[1] > 1
     return {
-        "repeats": _Effect(judge_numbers.flips(one.answers.scores, scale, good), of_answers, "share")
+        "repeats": Effect(judge_numbers.flips(one.answers.scores, scale, good), of_answers, "share")
         if several
         else _nothing("one_repeat"),
-        "place": _nothing("no_pairs")
-        if one.choices is None
-        else _Effect(one.choices.mean(axis=1), _of_pairs(one, of_questions, of_answers)),
+        "place": _places(one, temptations, answers),
         "padding": shifted("padded", "partial"),
         "scale_order": against(one.turned, "no_scale"),
         "language": against(one.twins, "one_language"),
@@ -148,21 +81,22 @@ def _effects(
         "injected": shifted("injected", "off_topic"),
         "blank": taken_in("blank"),
         "key": taken_in("key"),
-        "ladder": _Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
+        "ladder": Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
         "disguise": disguise(one, given, rival, baseline, answers),
     }
 
 
-def _of_pairs(one: Heard, of_questions: Sequence[str] | None, of_answers: Sequence[str] | None) -> Sequence[str] | None:
-    """Clusters of the pairs: made pairs belong to questions, logged ones to the items."""
-    assert one.choices is not None
-    return next(
-        (each for each in (of_questions, of_answers) if each is not None and len(each) == len(one.choices)), None
-    )
+def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:
+    """+1 for each choice of the first place, −1 for the second, mean of both orders; made pairs belong to questions,
+    logged ones to the answers."""
+    if one.choices is None or not len(one.choices):
+        return _nothing("no_pairs")
+    clusters = temptations.clusters if temptations.pairs else answers.clusters
+    return Effect(one.choices.mean(axis=1), independent(clusters))
 
 
-def _nothing(why: str) -> _Effect:
-    return _Effect(np.zeros(0), None, why=why)
+def _nothing(why: str) -> Effect:
+    return Effect(np.zeros(0), None, why=why)
 
 
 def independent(clusters: Sequence[str]) -> Sequence[str] | None:
@@ -176,7 +110,7 @@ def in_order(tempted: Mapping[str, Array]) -> Array:
     return np.asarray((np.mean(pairs, axis=0) + 1) / 2)
 
 
-def own_family(one: Heard, answers: Answers, given: Array) -> _Effect:
+def own_family(one: Heard, answers: Answers, given: Array) -> Effect:
     """Score above people's mean: of answers by the judge's own family, less the same of the others, by cluster."""
     families = [family(sample.system) for sample in answers.samples]
     if one.family is None or one.family not in families:
@@ -189,7 +123,7 @@ def own_family(one: Heard, answers: Answers, given: Array) -> _Effect:
         if own.any() and (here & ~own).any():
             values.append(float(above[own].mean() - above[here & ~own].mean()))
             labels.append(cluster)
-    return _Effect(np.array(values), None, why="" if values else "no_own_family")
+    return Effect(np.array(values), None, why="" if values else "no_own_family")
 
 
 def family(model: str | None) -> str | None:
@@ -214,7 +148,7 @@ FAMILIES = {
 }
 
 
-def disguise(one: Heard, given: Array, rival: str, baseline: Array | None, answers: Answers) -> _Effect:
+def disguise(one: Heard, given: Array, rival: str, baseline: Array | None, answers: Answers) -> Effect:
     """The judge's errors beside the baseline's: what each gives above the mean of its scores at people's rating."""
     if baseline is None:
         return _nothing("no_baseline")
@@ -229,7 +163,7 @@ def disguise(one: Heard, given: Array, rival: str, baseline: Array | None, answe
     columns[known] = np.column_stack([_within(each[known], levels) for each in (given, baseline)])
     if (np.nanstd(columns, axis=0) < 1e-9).any():
         return _nothing("no_spread")
-    return _Effect(columns, answers.clusters, "correlation")
+    return Effect(columns, answers.clusters, "correlation")
 
 
 def _levels(truth: Array) -> Any:
@@ -243,85 +177,3 @@ def _levels(truth: Array) -> Any:
 def _within(values: Array, levels: Any) -> Array:
     means = np.bincount(levels, weights=values) / np.maximum(np.bincount(levels), 1)
     return np.asarray(values - means[levels])
-
-
-def _probe(judge: str, name: str, effect: _Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
-    if effect.why:
-        return Probe(judge, name, _unknown(sure, 0), limits, why=effect.why)
-    if effect.kind == "correlation":
-        return _correlated(judge, name, effect, limits, sure)
-    measured = int((~np.isnan(effect.values)).sum())
-    if measured < FEWEST:
-        why = "no_scale" if name == "scale_order" and not measured else "few"
-        return Probe(judge, name, _unknown(sure, measured), limits, why=why)
-    found = _mean(effect, sure)
-    return Probe(judge, name, found, limits, outside_p(effect.values, *limits, clusters=effect.clusters))
-
-
-def _mean(effect: _Effect, sure: Sureness) -> Estimate:
-    """The mean with its interval. Where no value differs from another, a unit could still have moved by the whole
-    scale: the interval then reaches as far as the share of such units could go unseen."""
-    options: dict[str, Any] = {"clusters": effect.clusters, **asdict(sure)}
-    if effect.kind == "share":
-        return stats.estimate(effect.values, bounds=(0.0, 1.0), **options)
-    found = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
-    made = replace(
-        _unknown(sure, found.n), value=found.difference, low=found.low, high=found.high, method=found.method,
-        n_unmeasured=found.n_dropped, clusters=found.clusters, note=found.note,
-    )  # fmt: skip
-    if found.note != "no_spread":
-        return made
-    unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)
-    ends = (max(-1.0, made.value - (unseen.high or 1.0)), min(1.0, made.value + (unseen.high or 1.0)))
-    return replace(made, low=ends[0], high=ends[1], method=unseen.method)
-
-
-def _correlated(judge: str, name: str, effect: _Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
-    """Fisher's z with as many independent pairs as there are clusters."""
-    from scipy.special import ndtr
-
-    kept = ~np.isnan(effect.values).any(axis=1)
-    pairs = effect.values[kept]
-    number = len({label for label, keep in zip(effect.clusters or (), kept, strict=True) if keep})
-    if number < FEWEST:
-        return Probe(judge, name, _unknown(sure, len(pairs)), limits, why="few")
-    r = float(np.clip(np.corrcoef(pairs.T)[0, 1], -0.999999, 0.999999))
-    error = 1 / math.sqrt(number - 3)
-    half = float(stats_quantile(sure.level)) * error
-    low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
-    found = replace(_unknown(sure, len(pairs)), value=r, low=low, high=high, method="fisher", clusters=number, note="")
-    return Probe(judge, name, found, limits, float(ndtr(-(math.atanh(r) - math.atanh(limits[1])) / error)))
-
-
-def stats_quantile(level: float) -> float:
-    """The two-sided normal quantile of a level."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def _unknown(sure: Sureness, n: int) -> Estimate:
-    return Estimate(math.nan, None, None, sure.level, "none", n, note="empty")
-
-
-def _judged(found: Sequence[Probe], level: float) -> list[Probe]:
-    adjusted = stats.holm([each.p for each in found]) if found else []
-    done = []
-    for each, p in zip(found, adjusted, strict=True):
-        low, high = each.limits
-        e = each.effect
-        if each.why:
-            verdict = "unmeasured"
-        elif p < 1 - level:
-            verdict = "found"
-        elif e.low is not None and e.high is not None and e.low >= low and e.high <= high:
-            verdict = "passed"
-        else:
-            verdict = "open"
-        done.append(replace(each, p_adjusted=float(p), verdict=verdict))
-    return done
-
-
-def attacks_that_worked(found: Sequence[Probe], judge: str) -> list[str]:
-    """The attacks that were found to work on a judge."""
-    return [each.probe for each in found if each.judge == judge and each.probe in ATTACKS and each.verdict == "found"]

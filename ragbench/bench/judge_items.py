@@ -68,18 +68,25 @@ class Answers:
 
 def rated(dataset: Dataset, scale: Scale) -> Answers:
     """The data set's rated answers; none where it has no ratings."""
-    questions = {question.id: question for question in dataset.questions}
-    chunks = {chunk.id: chunk for chunk in dataset.chunks}
-    samples, clusters = [], []
-    for one in dataset.ratings:
-        question = questions[one.question_id]
-        contexts = tuple(chunks[name] for name in one.context)
-        samples.append(replace(sample_of(question, contexts), id=one.id, response=one.answer))
-        clusters.append(question.cluster or question.id)
+    samples = rated_samples(dataset)
     raters = tuple(sorted({name for one in dataset.ratings for name in one.ratings}))
     given = [[one.ratings.get(name) for name in raters] for one in dataset.ratings]
     people = np.array(given, dtype=np.float64).reshape(len(samples), len(raters))
-    return Answers(tuple(samples), tuple(clusters), raters, scale.share(people))
+    return Answers(samples, tuple(one.cluster or one.id for one in samples), raters, scale.share(people))
+
+
+def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
+    """The rated answers as judges get them."""
+    questions = {question.id: question for question in dataset.questions}
+    chunks = {chunk.id: chunk for chunk in dataset.chunks}
+    return tuple(
+        replace(
+            sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context)),
+            id=one.id,
+            response=one.answer,
+        )
+        for one in dataset.ratings
+    )
 
 
 def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:

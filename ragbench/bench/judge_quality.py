@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ragbench import llm
 from ragbench import settings as configuration
-from ragbench.bench import judge_asking, judge_items, judge_logged, judge_numbers, judge_tables, scoring
+from ragbench.bench import judge_asking, judge_hearing, judge_items, judge_logged, judge_numbers, judge_tables
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard, Trial
-from ragbench.bench.judge_biases import Limits, family
+from ragbench.bench.judge_biases import family
 from ragbench.bench.judge_items import Answers, Scale, Temptations
+from ragbench.bench.judge_probes import Limits
 from ragbench.bench.judge_tables import Settled
 from ragbench.bench.judged import OFFLINE, Judging, described
 from ragbench.bench.session import BenchError, Session, kept
-from ragbench.datasets import DatasetError, load
-from ragbench.judge import LexicalJudge, Rehearsed, Rule, open_judges, rehearse_judges
-from ragbench.llm import planning
+from ragbench.judge import LexicalJudge, Rule
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import Settings
-from ragbench.types import Estimate, Judge, Sample
+from ragbench.types import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,19 +107,19 @@ def judge(
 def _live(session: Session, request: _Request) -> Measurement:
     measured = _metric(request.metric)
     names = request.judging.names(session)
-    known, names = in_modes(session.settings, names, request.modes)
+    known, names = judge_hearing.in_modes(session.settings, names, request.modes)
     answers = judge_items.rated(session.dataset, request.people_scale)
     temptations = judge_items.temptations(session.dataset, request.tempted)
     if not answers.samples:
-        answers = _assorted(temptations)
+        answers = judge_hearing.assorted(temptations)
     if not answers.samples:
         raise BenchError(
             f"{session.dataset.label} has neither rated answers (ratings) nor questions with a reference: there is "
             "nothing to judge"
         )
-    trial = Trial(measured, answers, temptations, _twins(session, answers), request.repeats)
+    trial = Trial(measured, answers, temptations, judge_hearing.twins(session, answers), request.repeats)
     faithful = next((parse(name) for name in FAITHFULNESS if name in catalogue()), None)
-    heard, faithfulness = _all_heard(session, known, names, trial, faithful)
+    heard, faithfulness = judge_hearing.all_heard(session, known, names, trial, faithful)
     models = {name: known.judges[name].model for name in names if name in known.judges}
     heard = [replace(one, family=family(models.get(one.name))) for one in heard]
     baseline = next((one for one in heard if one.name == OFFLINE), None)
@@ -132,13 +127,13 @@ def _live(session: Session, request: _Request) -> Measurement:
         baseline = llm.run(
             judge_asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=Temptations((), {}, ())))
         )
-    heard = _timed(session, known, names, trial, heard, request.fresh)
-    scale = _bounds(measured)
+    heard = judge_hearing.timed(session, known, names, trial, heard, request.fresh)
+    scale = judge_hearing.bounds(measured)
     how = Settled(
         scale, request.good, request.delta, OFFLINE, Rule(request.judging.aggregate),  # type: ignore[arg-type]
         Limits(), request.sure,
     )  # fmt: skip
-    tables = judge_tables.tables(heard, answers, temptations, baseline, _made_labels(temptations), how)
+    tables = judge_tables.tables(heard, answers, temptations, baseline, judge_hearing.made_labels(temptations), how)
     facts = {
         **session.facts(),
         "judges": described(replace(session, settings=known), names),
@@ -191,122 +186,10 @@ def _metric(label: str) -> Metric:
         found = parse(label)
     except ValueError as error:
         raise BenchError(str(error)) from None
-    _bounds(found)
+    judge_hearing.bounds(found)
     if found.grain != "sample" or set(found.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
     return found
-
-
-def _bounds(found: Metric) -> Scale:
-    low, high = found.bounds
-    if low is None or high is None:
-        raise BenchError(f"metric = {found.label!r}: its scale has no ends, so nothing can be said in shares of it")
-    return Scale(low, high)
-
-
-def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tuple[Settings, tuple[str, ...]]:
-    """Settings with every model of `names` once in each mode, as judges `NAME, MODE`; unchanged without modes."""
-    if not modes:
-        return known, tuple(names)
-    judges, wanted = dict(known.judges), []
-    for name in names:
-        if name == OFFLINE:
-            wanted.append(name)
-            continue
-        for mode in modes:
-            judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
-            wanted.append(f"{name}, {mode}")
-    return known.model_copy(update={"judges": judges}), tuple(wanted)
-
-
-def _assorted(temptations: Temptations) -> Answers:
-    """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
-    rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
-    samples = tuple(
-        temptations.variants[rungs[place % len(rungs)]][place] for place in range(len(temptations.questions))
-    )
-    return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
-
-
-def _twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
-    """The same answers in the data set's other language, where it has one; none for answers that were made."""
-    dataset = session.dataset
-    other = next((each for each in LANGUAGES if each != dataset.language), None)
-    if not dataset.ratings or ":" in dataset.name or other is None:
-        return ()
-    try:
-        there = load(f"{dataset.name}:{other}", configuration.project_folder() / session.settings.data_folder)
-    except DatasetError:
-        return ()
-    known = {
-        one.id: one
-        for one in judge_items.rated(there, Scale(-np.finfo(float).max / 4, np.finfo(float).max / 4)).samples
-    }
-    return tuple(known.get(one.id) for one in answers.samples)
-
-
-def _made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
-    """Which answer of a made pair is better: a whole one than half of it; none is, where both say the same."""
-    order = {"reference": 1.0, "partial": 0.0, "paraphrase": 1.0}
-    named = {id(sample): order[name] for name in order for sample in temptations.variants.get(name, ())}
-    return np.array([named[id(first)] - named[id(second)] for first, second in temptations.pairs])
-
-
-def _all_heard(
-    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric | None
-) -> tuple[list[Heard], dict[str, Sitting]]:
-    paid = set(names) != {OFFLINE}
-    with (
-        scoring.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
-        session.progress("judging", trial.calls * len(names)) as progress,
-    ):
-        opening = rehearse_judges if planning.folder() is not None else open_judges
-
-        async def everything() -> tuple[list[Heard], dict[str, Sitting]]:
-            async with opening(known, names, journal=journal, language=session.dataset.language) as opened:
-                heard = [await judge_asking.hear(each, trial, progress) for each in opened.judges]
-                more = {each.name: await _faithful(each, trial, faithful) for each in opened.judges} if faithful else {}
-                if isinstance(opened, Rehearsed):
-                    planning.keep(await opened.outlooks())
-            return heard, more
-
-        return llm.run(everything())
-
-
-async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
-    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
-    found = await judge_asking.hear(each, bare)
-    return replace(found.answers, scores=_bounds(faithful).share(found.answers.scores))
-
-
-def _timed(
-    session: Session, known: Settings, names: Sequence[str], trial: Trial, heard: Sequence[Heard], fresh: bool
-) -> list[Heard]:
-    """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
-    same page, though a clock is never."""
-    from ragbench.store import Store
-
-    if planning.folder() is not None:
-        return list(heard)
-    shapes = {one.name: one.answers.scores.shape for one in heard}
-    about = {
-        "what": "seconds of a judge",
-        "metric": trial.metric.label,
-        "data": session.dataset.content_hash,
-        "repeats": trial.repeats,
-        "judges": [known.judges[name].model_dump(mode="json") if name in known.judges else name for name in names],
-        "names": list(names),
-    }
-    with Store.open(session.settings) as store:
-        found = store.readings(about, lambda: {one.name: _flat(one) for one in heard}, fresh=fresh)
-    return [
-        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(shapes[one.name]))) for one in heard
-    ]
-
-
-def _flat(one: Heard) -> Any:
-    seconds = one.answers.seconds
-    return (np.full(one.answers.scores.shape, np.nan) if seconds is None else seconds).ravel()
 
 
 def _inside(name: str) -> Path:
@@ -334,7 +217,7 @@ def _measurement(
             strict=True,
         )
     ]  # fmt: skip
-    questions = [
+    questions: list[tuple[Any, ...]] = [
         (one.id, one.user_input, one.reference, None, one.language, cluster, None, [])
         for one, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]

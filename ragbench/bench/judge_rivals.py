@@ -1,4 +1,4 @@
-"""Judges beside each other: does one order answers as people do, more surely than shared words do, and who sways whom?"""
+"""Judges beside each other: who orders answers as people do, more often than shared words do, and who sways whom?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rivalries(
         one, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
         parts = [_projected(each, labels, sure, scale) for each, scale in ((one, 1), (other, 1), (one - other, 2))]
         found.append(Rivalry(name, parts[0][0], parts[1][0], parts[2][0], parts[2][1]))
-    adjusted = stats.holm([each.p for each in found]) if found else []
+    adjusted = stats.holm([each.p for each in found])
     return [
         replace(
             each,

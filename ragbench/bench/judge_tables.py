@@ -13,9 +13,10 @@ from ragbench import stats
 from ragbench.bench import judge_biases, judge_numbers, judge_rivals
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
-from ragbench.bench.judge_biases import Limits, independent
+from ragbench.bench.judge_biases import independent
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_numbers import ESTIMATE, row
+from ragbench.bench.judge_probes import Limits, Probe
 from ragbench.bench.judge_texts import LADDER, VARIANTS
 from ragbench.judge import Rule
 from ragbench.types import Array, Estimate
@@ -114,7 +115,7 @@ def _pairwise(
     if labels is not None and np.isfinite(labels).any():
         decided = both & np.isfinite(labels) & (labels != 0)
         right = ((forward == labels).astype(float) + (backward == labels)) / 2
-        found["accuracy"] = np.where(decided, right, np.nan)
+        found["better_wins"] = np.where(decided, right, np.nan)
         found["right_in_both_orders"] = np.where(decided, (forward == labels) & (backward == labels), np.nan)
     return [
         (one.name, name, *row(stats.estimate(values, clusters=independent(known), bounds=(0.0, 1.0), **asdict(sure))))
@@ -138,7 +139,7 @@ def _ladder(one: Heard, temptations: Temptations, how: Settled) -> list[tuple[An
     ]
 
 
-def _probes(found: Sequence[judge_biases.Probe]) -> pd.DataFrame:
+def _probes(found: Sequence[Probe]) -> pd.DataFrame:
     import pandas as pd
 
     rows = []

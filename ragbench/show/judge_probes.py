@@ -1,4 +1,4 @@
-"""What sways a judge: each probe with its effect, its limit and its verdict; the ladder; where judge and people part."""
+"""What sways a judge: every probe with effect, limit and verdict; the ladder; where judge and people part."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from ragbench.show import cells
 from ragbench.show import judge_words as words
 from ragbench.show.material import Material
 from ragbench.show.table import DASH
-from ragbench.show.text import shown
+from ragbench.show.text import clean, shown
 
 AGREEMENT = (
     "spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "accuracy", "balanced_accuracy", "cohen_kappa",
@@ -19,7 +19,7 @@ AGREEMENT = (
 REPEATS = (
     "exact_agreement", "flip_rate", "krippendorff_alpha", "icc", "within_item_deviation", "smallest_difference",
 )  # fmt: skip
-PAIRWISE = ("consistent", "first_place", "second_place", "tie", "accuracy", "right_in_both_orders")
+PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_in_both_orders")
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
 
 
@@ -28,8 +28,8 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     judges = words.judges_of(material)
     rows = words.kept(material, "coverage")
-    if not rows:
-        return Markup("<p>{}</p>").format(_("Nothing was asked."))
+    if not any(row["asked"] for row in rows):
+        return Markup("<p>{}</p>").format(_("No scores were asked for."))
     heads = [cells.head(_("reply")), *(cells.head(shown(name), "rb-name") for name in judges)]
     body = []
     for outcome in dict.fromkeys(str(row["outcome"]) for row in rows):
@@ -42,7 +42,21 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
     line = [Markup("<th scope=row>{}</th>").format(_("all that was asked"))]
     for name in judges:
         line.append(cells.cell(shown(name), _.integer(int(words.kept(material, "coverage", name)[0]["asked"]))))
-    return cells.table(_("Replies"), heads, [*body, cells.row(line)])
+    return _scale(material) + cells.table(_("Replies"), heads, [*body, cells.row(line)])
+
+
+def _scale(material: Material) -> Markup:
+    """δ of consistency_score with the scale that it is on, and whose scores these are."""
+    _ = material.text
+    known = material.facts
+    low, high = (_.number(float(end), 2).rstrip("0").rstrip(".,") for end in known.get("judge_scale", (0, 1)))
+    delta = _.number(float(known.get("delta", 0.5)), 2)
+    text = _("consistency_score: δ = {delta} on a scale from {low} to {high}.", delta=delta, low=low, high=high)
+    if known.get("metric"):
+        text += " " + _("The scores are those of {metric}.", metric=clean(known["metric"]))
+    if known.get("faithfulness"):
+        text += " " + _("avg_faithfulness is by {metric}.", metric=clean(known["faithfulness"]))
+    return Markup('<p class="rb-meta">{}</p>').format(text)
 
 
 def repeatability(material: Material, present: frozenset[str]) -> Markup:
@@ -69,9 +83,7 @@ def people(material: Material, present: frozenset[str]) -> Markup:
     rows = words.kept(material, "agreement")
     if not rows:
         return Markup("<p>{}</p>").format(
-            _(
-                "Nobody rated these answers, so agreement with people is not measured. 50 to 200 rated answers tell much."
-            )
+            _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")
         )
     columns = [(name, against) for name in words.judges_of(material) for against in ("person", "mean")]
     if any(row["judge"] == "people" for row in rows):

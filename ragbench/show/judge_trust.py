@@ -26,17 +26,17 @@ def _judge(material: Material, judge: str) -> Markup:
     places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
     if found:
         text = _.html(
-            "<b>{judge}</b> is swayed: {found} of {n} probes found something: {names}.",
+            "<b>{judge}</b>: {found} of {n} probes found a fault: {names}.",
             names=_.enumeration(found),
             **places,
         )
     elif tried:
-        text = _.html("Nothing that sways <b>{judge}</b> was found by {n} probes.", **places)
+        text = _.html("<b>{judge}</b>: {n} probes found no fault.", **places)
     else:
         text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
     more = [_people(material, judge), _baseline(material, judge)]
     if by_verdict[PASSED]:
-        more.append(_("Shown not to matter: {names}.", names=_.enumeration(by_verdict[PASSED])))
+        more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
     if by_verdict[OPEN]:
         more.append(_("Neither shown nor ruled out: {names}.", names=_.enumeration(by_verdict[OPEN])))
     lines = Markup("").join(Markup('<p class="rb-more">{}</p>').format(line) for line in more if line)

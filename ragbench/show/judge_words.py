@@ -57,7 +57,7 @@ def chip(material: Material, verdict: str) -> Markup:
 def word(material: Material, verdict: str) -> str:
     """A probe's verdict in a word."""
     _ = material.text
-    words = {FOUND: _("swayed"), PASSED: _("not swayed"), OPEN: _("not shown"), UNMEASURED: _("not tried")}
+    words = {FOUND: _("found"), PASSED: _("ruled out"), OPEN: _("not shown"), UNMEASURED: _("not tried")}
     return words[verdict]
 
 
@@ -73,11 +73,11 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         "padding": (_("padding"), _("change of the score when the same facts are said three times over")),
         "scale_order": (
             _("order of the scale"),
-            _("change of the score when the levels are listed the other way round"),
+            _("change of the score when its levels are listed the other way round"),
         ),
         "language": (
             _("language"),
-            _("change of the score when question, answer and reference are in the other language"),
+            _("change of the score when all texts are in the other language"),
         ),
         "own_family": (
             _("own family"),
@@ -85,7 +85,7 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         ),
         "injected": (
             _("injected instructions"),
-            _("change of a wrong answer's score when it gives orders to the judge"),
+            _("change of a wrong answer's score when it commands the judge"),
         ),
         "blank": (_("empty answers"), _("share of answers without a word that are called good")),
         "key": (_("master keys"), _("share of answers that only begin to answer, such as “:”, that are called good")),
@@ -143,6 +143,7 @@ def statistic(material: Material, name: str) -> str:
         "first_place": _("the first place wins"),
         "second_place": _("the second place wins"),
         "tie": _("tie"),
+        "better_wins": _("the better answer wins"),
         "right_in_both_orders": _("the better answer wins in both orders"),
         "valid": _("valid"),
         "unparseable": _("unparseable"),
@@ -172,9 +173,8 @@ def rung(material: Material, name: str) -> str:
 
 def judges_of(material: Material) -> list[str]:
     """The judges on trial, in their order."""
-    return list(material.systems_as_measured) or list(
-        dict.fromkeys(str(row["judge"]) for row in kept(material, "coverage"))
-    )
+    found = [str(row["judge"]) for row in kept(material, "coverage")]
+    return list(material.systems_as_measured) or list(dict.fromkeys(found))
 
 
 def bold(name: str) -> Markup:
