@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragbench.commands import database, doctor, journal, lab, load, metrics, run, runs, score, statistics, trec
+from ragbench.commands import compare, database, doctor, journal, lab, load, metrics, run, runs, score, statistics, trec
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -24,6 +24,7 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 application.command("run")(run.run)
+application.command("compare")(compare.compare)
 application.command("trec")(trec.trec)
 application.command("score")(score.score)
 application.command("significance")(statistics.significance)

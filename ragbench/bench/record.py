@@ -172,14 +172,15 @@ def identities(
 
 
 def _models(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Systems and judges with everything that their pages say of them, but for readings of the moment."""
+    """Systems, judges and generators, with everything that their pages say of them, an entry a setting."""
     found: dict[str, str] = {}
     for known in facts.values():
         for kind in ("systems", "judges", "generators"):
             for one in known.get(kind) or ():
                 if isinstance(one, Mapping) and "name" in one:
-                    rest = {key: value for key, value in one.items() if key not in ("name", "description")}
-                    found.setdefault(f"{kind[:-1]} {one['name']}", _flat(rest))
+                    for key, value in one.items():
+                        if key not in ("name", "description"):
+                            found.setdefault(f"{one['name']}.{key}", _flat(value))
     return found
 
 

@@ -1,0 +1,104 @@
+"""`ragbench compare`: is this run better than that one?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.bench.runs import RunComparison
+    from ragbench.types import Comparison
+
+
+def compare(
+    first: Annotated[
+        str,
+        typer.Argument(metavar="RUN_A", help="The run to compare with: a name, its beginning, latest, or a folder."),
+    ],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run that may be better.")],
+    system: Annotated[
+        list[str] | None,
+        typer.Option("--system", help="A=NAME and B=NAME: a system of either run; all shared if none."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the pages.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write everything as JSON; - for the screen.")
+    ] = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    on_common_questions: Annotated[
+        bool,
+        typer.Option("--on-common-questions", help="With other data: pair the questions that are the same in both."),
+    ] = False,
+) -> None:
+    """Compare two runs question by question: differences with intervals, corrected p, verdicts, and what changed.
+
+    Runs on other data or in another unit are refused, with what would make them comparable. Where a run has only
+    summaries, two-sample intervals take the place of paired ones, and say so.
+
+    Examples:
+
+    - `ragbench compare 20261122T0712 latest`
+    - `ragbench compare old new --system A=hnsw --system B=ivfflat --json difference.json`
+
+    Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
+    """
+    from ragbench import settings
+    from ragbench.bench.runs import compare_runs
+    from ragbench.report import comparison as report
+    from ragbench.report import files, kept
+    from ragbench.settings import project_folder
+
+    known = settings.load()
+    chosen = _systems(system or [])
+    a, b = kept.find(first), kept.find(second)
+    found = compare_runs(a, b, systems=chosen, on_common_questions=on_common_questions)
+    folder = out or project_folder() / known.reports_folder / "comparisons" / f"{a.id}--{b.id}"
+    index = report.write(found, folder, language or known.language)
+    to_screen = json_file is not None and str(json_file) == "-"
+    if json_file is not None:
+        text = json.dumps(report.as_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        if to_screen:
+            typer.echo(text, nl=False)
+        else:
+            files.write(json_file, text)
+    if not to_screen:
+        _say(found)
+    typer.echo(str(index), err=to_screen)
+
+
+def _systems(given: list[str]) -> tuple[str | None, str | None]:
+    found: dict[str, str | None] = {"A": None, "B": None}
+    for text in given:
+        side, equals, name = text.partition("=")
+        if side.strip().upper() not in found or not equals or not name.strip():
+            raise typer.BadParameter(f"{text!r}: write it as A=NAME or B=NAME", param_hint="--system")
+        found[side.strip().upper()] = name.strip()
+    return found["A"], found["B"]
+
+
+def _say(found: RunComparison) -> None:
+    from ragbench.bench.changes import said
+    from ragbench.language import translator
+
+    english = translator("en")
+    for refusal in found.refused:
+        typer.secho(f"{refusal.notebook} is not compared: {said(refusal, english)}", err=True, fg=typer.colors.YELLOW)
+    for pairing in found.pairings:
+        fell = pairing.only_first + pairing.only_second + pairing.altered
+        name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
+        typer.echo(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
+        for one in pairing.comparisons:
+            c = one.comparison
+            p = c.p if c.p_adjusted is None else c.p_adjusted
+            typer.echo(f"  {one.metric:<24} {c.difference:+.4f} {_bounds(c)}  p {p:.4f}  {c.verdict}")
+    compared = sum(one.comparison is not None for one in found.summarized)
+    if found.summarized:
+        typer.echo(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
+    typer.echo(f"{len(found.changes)} things changed between the runs")
+
+
+def _bounds(one: Comparison) -> str:
+    return "no interval" if one.low != one.low else f"[{one.low:+.4f}, {one.high:+.4f}]"

@@ -1,0 +1,95 @@
+"""Pages that no notebook made, in a folder of their own: whole or not there, drawn from what lies in it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from ragbench.language import Translator
+from ragbench.report import files, pages
+from ragbench.show import Page
+
+
+@dataclass(frozen=True)
+class Block:
+    """Views under a heading (none: an empty text), which may lead to a page of its own."""
+
+    outputs: Sequence[Markup]
+    heading: str = ""
+    href: str = ""
+
+
+def html(
+    _: Translator, heading: str, blocks: Sequence[Block], *, over: str = "", up: str = "", up_title: str = ""
+) -> str:
+    """A page of blocks; `up` is the page that it belongs to. Blocks without anything in them are left out."""
+    there = [block for block in blocks if any(output.striptags().strip() for output in block.outputs) or block.href]
+    page = pages.chrome(_.language, f"{over} · {heading}" if over else heading) | {
+        "heading": heading,
+        "over": over,
+        "up": up,
+        "up_title": up_title,
+        "sheet": there,
+        "charts": any("rb-plot" in output for block in there for output in block.outputs),
+    }
+    return str(pages.exporter().environment.get_template("sheet.html.j2").render(page=page))
+
+
+def views(page: Page, *names: str, present: frozenset[str] | None = None) -> list[Markup]:
+    """The views of those names, drawn; links between them lead to those that are `present`."""
+    there = frozenset(names) if present is None else present
+    return [page.view(name).html(there) for name in names]
+
+
+def write(folder: Path, name: str, html: str) -> None:
+    """A page with what every page needs beside it."""
+    files.write(folder / f"{name}.html", html)
+    for file, content in (("ragbench.css", pages.style()), ("plotly.min.js", pages.plotly())):
+        if not (folder / file).exists():
+            files.write(folder / file, content)
+
+
+@contextlib.contextmanager
+def new_folder(final: Path) -> Iterator[Path]:
+    """A folder to write to that takes the place of `final` when all is written, and vanishes if anything fails.
+
+    Raises FileExistsError where `final` holds something that no command of ragbench wrote.
+    """
+    if final.exists() and not _is_ours(final):
+        raise FileExistsError(f"{final} is there and holds other things: name another folder, or empty it yourself")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
+    made.chmod(0o755)
+    try:
+        yield made
+        (made / MARK).touch()
+        files.sync(made)
+        if final.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
+            final.replace(old)
+            try:
+                made.replace(final)
+            except OSError:
+                old.replace(final)
+                raise
+            shutil.rmtree(old)
+        else:
+            made.replace(final)
+        files.sync(final.parent)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+MARK = ".ragbench"
+"""An empty file that says that a folder was written by ragbench, and may be written anew."""
+
+
+def _is_ours(folder: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink() and ((folder / MARK).exists() or not any(folder.iterdir()))

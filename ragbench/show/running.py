@@ -1,0 +1,31 @@
+"""What pages over several runs show."""
+
+from __future__ import annotations
+
+from ragbench.show import runs
+from ragbench.show.frame import Frame
+from ragbench.show.view import View
+
+
+class RunViews(Frame):
+    """Views of a page; see `ragbench.show.page.Page`."""
+
+    def runs(self) -> View:
+        """The runs that are compared: dates, data, code, status."""
+        return self._view("runs", runs.draw_runs)
+
+    def changes(self) -> View:
+        """What differs between two runs besides their numbers."""
+        return self._view("changes", runs.draw_changes)
+
+    def refused(self) -> View:
+        """What was not compared, and what would make it comparable; empty where everything was."""
+        return self._view("refused", runs.draw_refused)
+
+    def fallen(self) -> View:
+        """How many questions fell out of the pairing of two runs."""
+        return self._view("fallen", runs.draw_fallen)
+
+    def summaries(self) -> View:
+        """Numbers of two runs that nothing pairs; empty where every number is paired."""
+        return self._view("summaries", runs.draw_summaries)
