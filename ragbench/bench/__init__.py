@@ -2,6 +2,7 @@
 
 from ragbench.bench.calibration import calibration
 from ragbench.bench.embeddings import embeddings
+from ragbench.bench.end_to_end import end_to_end
 from ragbench.bench.generation import generation
 from ragbench.bench.judge_pipeline import judge_pipeline
 from ragbench.bench.judge_quality import judge
@@ -20,6 +21,7 @@ __all__ = [
     "check",
     "corrected",
     "embeddings",
+    "end_to_end",
     "generation",
     "judge",
     "judge_pipeline",

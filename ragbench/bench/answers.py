@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.session import BenchError, Session
@@ -112,12 +112,16 @@ def answered(
     repeats: int = 1,
     length_limit: int | None = None,
     own: Mapping[str, Own] | None = None,
+    again: Sequence[Mapping[str, Contexts]] = (),
+    unable: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Answered:
     """Every question answered by every system of `contexts` (system → question id → chunks), `repeats` times.
 
-    length_limit: characters of contexts that an answer is written from at most, None for all; a generator's own limit
-    holds as well. What is cut is counted. own: answers that a system gave by itself; they are taken as they are, unless
-    the system has a generator in ragbench.toml.
+    again: the contexts of the second and further repeats, where they were retrieved anew; else they are the same.
+    unable: system → question id → why it got no contexts; such a question has no answer. length_limit: characters of
+    contexts that an answer is written from at most, None for all; a generator's own limit holds as well. What is cut is
+    counted. own: answers that a system gave by itself; they are taken as they are, unless the system has a generator
+    in ragbench.toml.
 
     Replies of models are in the journal before they are used, so an interrupted run goes on where it stopped. A clock
     that is read here is read once for the same inputs. A generation that fails is a row with its status, never an empty
@@ -128,25 +132,28 @@ def answered(
 
     own = {} if own is None else own
     check_repeats(repeats)
+    turns = [contexts, *again] if again else [contexts] * repeats
+    wanted = _Wanted(asked, turns[:repeats], length_limit, {} if unable is None else unable)
     taken = {name: own[name] for name in contexts if own.get(name) and not session.settings.systems[name].generator}
     rows: list[tuple[Any, ...]] = []
     shown: dict[tuple[str, str], Shown] = {}
     generators: dict[str, Mapping[str, Any]] = {}
     with Store.open(session.settings) as store:
         made = _made(session, store, [name for name in contexts if name not in taken])
-        written = _written(session, store, asked, contexts, made, repeats, length_limit)
+        written = _written(session, store, wanted, made)
         for name, by_question in contexts.items():
             if name in taken:
                 generators[name] = {"name": name, "stand_in": False, "own": True}
-                answers = {q.id: list(taken[name].get(q.id, [_not_given()]))[:repeats] for q in asked}
-                shown |= {(name, q.id): Shown(tuple(by_question[q.id])) for q in asked}
+                why = wanted.unable.get(name, {})
+                answers = {q.id: list(taken[name].get(q.id) or [_not_given(why.get(q.id))])[:repeats] for q in asked}
+                seen = {(q.id, repeat): Shown(tuple(by_question[q.id])) for q in asked for repeat in range(repeats)}
             else:
                 one = made[name]
                 generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
-                answers = written.answers[name]
-                shown |= {(name, q.id): written.shown[name, q.id] for q in asked}
+                answers, seen = written[name]
+            shown |= {(name, q.id): seen[q.id, 0] for q in asked}
             rows += [
-                _row(name, question, repeat, answer, shown[name, question.id])
+                _row(name, question, repeat, answer, seen[question.id, repeat])
                 for question in asked
                 for repeat, answer in enumerate(answers[question.id])
             ]
@@ -159,12 +166,26 @@ def check_repeats(repeats: int) -> None:
         raise BenchError(f"repeats = {repeats!r}: a whole number from 1 to {MOST_REPEATS} is expected")
 
 
-@dataclass
-class _Written:
-    """Answers by system and question, and what they were written from."""
+def check_limit(length_limit: int | None) -> None:
+    """Refuse what is no limit in characters."""
+    if length_limit is not None and (
+        not isinstance(length_limit, int) or isinstance(length_limit, bool) or length_limit < 1
+    ):
+        raise BenchError(f"length_limit = {length_limit!r}: characters, a whole number from 1, or None for all")
 
-    answers: dict[str, dict[str, list[Generation]]] = field(default_factory=dict)
-    shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be answered. turns: the contexts of each repeat. unable: see `answered`."""
+
+    asked: Sequence[Question]
+    turns: Sequence[Mapping[str, Contexts]]
+    length_limit: int | None
+    unable: Mapping[str, Mapping[str, str]]
+
+
+_Written = tuple[dict[str, list[Generation]], dict[tuple[str, int], Shown]]
+"""Answers by question, one a repeat; and what each (question, repeat) was written from."""
 
 
 def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Generator]:
@@ -187,32 +208,35 @@ def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Gen
     return {name: by_name[generator_name(session, name)] for name in names}
 
 
-def _written(
-    session: Session,
-    store: Store,
-    asked: Sequence[Question],
-    contexts: Mapping[str, Contexts],
-    made: Mapping[str, Generator],
-    repeats: int,
-    length_limit: int | None,
-) -> _Written:
-    found = _Written()
-    with session.progress("answering", len(made) * len(asked) * repeats) as progress:
+def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str, Generator]) -> dict[str, _Written]:
+    found: dict[str, _Written] = {}
+    with session.progress("answering", len(made) * len(wanted.asked) * len(wanted.turns)) as progress:
         for name, generator in made.items():
-            limits = [one for one in (length_limit, generator.max_context_characters) if one is not None]
-            cut = {q.id: within(contexts[name][q.id], min(limits, default=None)) for q in asked}
-            tasks = [Task(q, cut[q.id].contexts, repeat) for q in asked for repeat in range(repeats)]
+            limits = [one for one in (wanted.length_limit, generator.max_context_characters) if one is not None]
+            limit, unable = min(limits, default=None), wanted.unable.get(name, {})
+            seen = {
+                (q.id, repeat): within(turn[name][q.id], limit)
+                for q in wanted.asked
+                for repeat, turn in enumerate(wanted.turns)
+            }
+            tasks = [
+                Task(q, seen[q.id, repeat].contexts, repeat)
+                for q in wanted.asked
+                if q.id not in unable
+                for repeat in range(len(wanted.turns))
+            ]
             try:
                 done = generator.generate(tasks, progress=progress)
             except GenerationError as error:
                 raise BenchError(str(error)) from None
             if not generator.keeps_readings and tasks:
                 done = _with_kept_seconds(store, generator, tasks, done)
-            by_question: dict[str, list[Generation]] = {q.id: [] for q in asked}
+            answers: dict[str, list[Generation]] = {q.id: [] for q in wanted.asked}
             for task, generation in zip(tasks, done, strict=True):
-                by_question[task.question.id].append(generation)
-            found.answers[name] = by_question
-            found.shown |= {(name, q.id): cut[q.id] for q in asked}
+                answers[task.question.id].append(generation)
+            for identifier, reason in unable.items():
+                answers[identifier] = [Generation.failed(Status.MISSING_FIELD, reason)] * len(wanted.turns)
+            found[name] = answers, seen
     return found
 
 
@@ -220,8 +244,6 @@ def _with_kept_seconds(
     store: Store, generator: Generator, tasks: Sequence[Task], done: Sequence[Generation]
 ) -> list[Generation]:
     """The same answers with the seconds that were read when these tasks were first done."""
-    from dataclasses import replace
-
     import numpy as np
 
     about = {"what": "seconds of answers", "generator": dict(generator.description), "tasks": _digest(tasks)}
@@ -238,8 +260,8 @@ def _digest(tasks: Sequence[Task]) -> str:
     return hashlib.sha256(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _not_given() -> Generation:
-    return Generation.failed(Status.MISSING_FIELD, "the system gave no answer to this question")
+def _not_given(why: str | None) -> Generation:
+    return Generation.failed(Status.MISSING_FIELD, why or "the system gave no answer to this question")
 
 
 def _row(name: str, question: Question, repeat: int, one: Generation, shown: Shown) -> tuple[Any, ...]:
@@ -254,7 +276,13 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame(rows, columns=list(ANSWER_COLUMNS))
-    types: dict[str, Any] = {"repeat": "int64", "refused": bool, "seconds": float, "contexts_cut": "int64", "characters_cut": "int64"}
+    types: dict[str, Any] = {
+        "repeat": "int64",
+        "refused": bool,
+        "seconds": float,
+        "contexts_cut": "int64",
+        "characters_cut": "int64",
+    }
     table = table.astype({**types, "input_tokens": "Int64", "output_tokens": "Int64"})
     table["response"] = table["response"].astype(object).where(table["response"].notna(), None)
     return table

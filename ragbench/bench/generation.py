@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragbench.bench import answer_profiles, answer_scores
-from ragbench.bench.answers import Answered, Own, answered, check_repeats, generator_name, ideal_contexts
+from ragbench.bench import answer_profiles, answer_scores, slices
+from ragbench.bench.answers import (
+    Answered,
+    Own,
+    answered,
+    check_limit,
+    check_repeats,
+    generator_name,
+    ideal_contexts,
+)
 from ragbench.bench.families import Sureness
 from ragbench.bench.judged import OFFLINE, Judging
 from ragbench.bench.session import BenchError, Session, described, kept
@@ -40,6 +48,7 @@ def generation(
     repeats: int = 1,
     context: Context = "ideal",
     length_limit: int | None = None,
+    slice_by: str | Sequence[str] = slices.DIMENSIONS,
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -53,7 +62,7 @@ def generation(
     embedder: see `ragbench.bench.judged.Judging`. repeats: how often every question is answered; 1 leaves
     response_exact_match_rate and response_semantic_consistency unmeasured. context: "ideal", or "none" to see what a
     model answers without any. length_limit: characters of context an answer is written from at most; None: all of it.
-    What is cut is counted.
+    What is cut is counted. slice_by: any of "kind, language, source".
 
     Means are over the questions with a relevant chunk. Those that the base cannot answer are asked as well, without
     context, and only their refusals are counted. An answer that fails is unmeasured with its status.
@@ -70,6 +79,7 @@ def generation(
         repeats,
         context,
         length_limit,
+        slices.chosen(slice_by),
         Sureness(level, resamples, seed),
     )
     return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
@@ -84,6 +94,7 @@ class _Request:
     repeats: int
     context: Context
     length_limit: int | None
+    slice_by: tuple[str, ...]
     sureness: Sureness
 
 
@@ -98,14 +109,6 @@ class _Writers:
     own: dict[str, Own] = field(default_factory=dict)
     shared: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-
-
-def check_limit(length_limit: int | None) -> None:
-    """Refuse what is no limit in characters."""
-    if length_limit is not None and (
-        not isinstance(length_limit, int) or isinstance(length_limit, bool) or length_limit < 1
-    ):
-        raise BenchError(f"length_limit = {length_limit!r}: characters, a whole number from 1, or None for all")
 
 
 def primary(metrics: Sequence[Metric], wanted: str) -> str:
@@ -163,12 +166,13 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "context": request.context,
             "length_limit": request.length_limit,
             "repeats": request.repeats,
+            "slices_left_out": slices.left_out(scored, request.slice_by),
             "generators": {name: dict(one) for name, one in found.generators.items()},
             "cut": answer_profiles.cut(found),
             "failed": answer_profiles.failed(found),
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
-            "systems": described(session.settings, writers.systems, _more(found)),
+            "systems": described_writers(session, writers.systems, found),
             "stand_ins": [*found.stand_ins, *stand_ins(session, request.metrics, worth.facts)],
         },
         scores=worth.scores,
@@ -181,8 +185,10 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "judgements": worth.judgements,
             "lengths": answer_profiles.lengths(found, scored, request.sureness.level),
             "refusals": answer_profiles.refusals(found, asked, request.sureness),
+            "slices": sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by,
+                             request.sureness),
         },
-    )
+    )  # fmt: skip
 
 
 def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
@@ -219,13 +225,35 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     return found
 
 
-def _more(found: Answered) -> dict[str, dict[str, Any]]:
-    """What the page says of each system's generator."""
-    return {name: {"generator": _plain(one)} for name, one in found.generators.items()}
+def described_writers(
+    session: Session, systems: Sequence[str], found: Answered, more: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them, each with its generator and what else was found out about it."""
+    known: dict[str, dict[str, Any]] = {}
+    for name, one in found.generators.items():
+        generator = {key: value for key, value in one.items() if value not in (None, False) and key != "stand_in"}
+        known[name] = {**({} if more is None else more.get(name, {})), "generator": generator}
+    return described(session.settings, systems, known)
 
 
-def _plain(one: Any) -> dict[str, Any]:
-    return {key: value for key, value in one.items() if value not in (None, False) and key != "stand_in"}
+def sliced(
+    worth: answer_scores.Worth,
+    metrics: Sequence[Metric],
+    wanted: str,
+    systems: Sequence[str],
+    asked: Sequence[Question],
+    dimensions: Sequence[str],
+    sureness: Sureness,
+) -> pd.DataFrame:
+    """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
+    import pandas as pd
+
+    single = [each for each in metrics if each.grain == "sample"]
+    metric = next((each for each in single if each.label == wanted), next(iter(single), None))
+    if metric is None:
+        return pd.DataFrame()
+    clusters = answer_scores.clusters_of(asked)
+    return slices.table(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
 
 
 def questions_table(asked: Sequence[Question]) -> pd.DataFrame:

@@ -66,7 +66,7 @@ def latencies(
         if system.description["kind"] == "logged" or not timed:
             continue
         about = {
-            "what": "latency of one statement", "system": dict(system.description), "source": _source(system),
+            "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh)
@@ -235,7 +235,7 @@ def _index_row(
     )  # fmt: skip
 
 
-def _source(system: Any) -> str:
+def source(system: Any) -> str:
     """What tells one version of the user's own function from the next: the hash of the file it stands in."""
     import hashlib
     import sys

@@ -75,8 +75,8 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
         return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
     if one.get("kind") == "extractive":
         return _.html(
-            "<b>{system}</b>: {name}, an offline stand-in that picks up to {count} sentences of the passages nearest to "
-            "the question and refuses where none fits.",
+            "<b>{system}</b>: {name}, an offline stand-in that picks up to {count} sentences of the passages nearest "
+            "to the question and refuses where none fits.",
             **places,
             count=_.integer(int(one.get("sentences", 1))),
         )
