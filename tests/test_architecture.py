@@ -23,7 +23,7 @@ FLOORS = (
     {"show"},
     {"report"},
     {"commands"},
-    {"__main__", "lab"},
+    {"__main__", "lab", "labelling"},
 )
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy")
 OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic")

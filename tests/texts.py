@@ -32,7 +32,7 @@ NOT_PROSE = re.compile(r"^(```|\$\$)")
 
 def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
     """Where a text stands, and the text (a pair for a plural)."""
-    for folder in ("show", "report", "bench", "metrics"):
+    for folder in ("show", "report", "bench", "metrics", "labelling"):
         for path in sorted((PACKAGE / folder).rglob("*.py")):
             for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
                 yield f"{path.relative_to(ROOT)}:{line}", message
@@ -55,7 +55,9 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
         importlib.import_module(f"ragbench.metrics.{module.name}")
     for name, metric in registered().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
-            yield f"metric {name}", metric.summary
+            for text in (metric.summary, metric.formula, metric.edges, metric.differs):
+                if text:
+                    yield f"metric {name}", text
 
 
 def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:

@@ -1,0 +1,111 @@
+"""What people label: answers with their questions and passages, out of what a notebook measured."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ragbench.measurement import Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+
+STEPS = 5  # buttons of a scale that is no short row of whole numbers
+MOST_BUTTONS = 11
+
+
+@dataclass(frozen=True)
+class Item:
+    """An answer to be labelled on a metric.
+
+    id, system, metric: what it is, which the annotator never sees. code: what stands for these three outside.
+    """
+
+    id: str
+    system: str
+    metric: str
+    question: str
+    answer: str
+    contexts: tuple[str, ...] = ()
+    reference: str | None = None
+
+    @property
+    def code(self) -> str:
+        """A short name that tells nothing of sample, system and metric."""
+        return hashlib.sha256("\0".join((self.id, self.system, self.metric)).encode()).hexdigest()[:12]
+
+
+def items(measurement: Measurement, metric: str, *, count: int | None = 100, seed: int = 0) -> list[Item]:
+    """Answers of a measurement in random order, at most `count`: the first ones are a random sample of all.
+
+    Questions are drawn, and all systems' answers to a drawn question are labelled, so that systems can be compared on
+    the same questions; the order of answers is mixed. Only answers whose metric was measured are drawn: a label beside
+    which no score stands corrects nothing. The same seed gives every annotator the same order.
+    Raises ValueError for a metric that was not measured, and for a measurement that keeps no answers.
+    """
+    if "answers" not in measurement.extra:
+        raise ValueError(f"{measurement.notebook} keeps no answers: label those of a notebook that judges answers")
+    scores = measurement.scores
+    own = scores[(scores["metric"] == metric) & scores["value"].notna()]
+    if own.empty:
+        known = ", ".join(dict.fromkeys(scores["metric"])) or "nothing"
+        raise ValueError(f"metric = {metric!r}: no score of it was measured; measured: {known}")
+    judged = set(zip(own["system"].astype(str), own["sample"].astype(str), strict=True))
+    found = [one for one in _answers(measurement, metric) if (one.system, one.id) in judged]
+    rng = np.random.default_rng(seed)
+    samples = sorted({one.id for one in found})
+    place = {samples[number]: rank for rank, number in enumerate(rng.permutation(len(samples)))}
+    found.sort(key=lambda one: (place[one.id], one.system))
+    chosen = found if count is None else found[:count]
+    return [chosen[number] for number in _mixed(chosen, place, rng)]
+
+
+def _mixed(chosen: Sequence[Item], place: Mapping[str, int], rng: np.random.Generator) -> list[int]:
+    """Positions in random order within stretches of whole questions, so that a beginning is still a random sample."""
+    stretch = 20
+    groups: dict[int, list[int]] = {}
+    for number, one in enumerate(chosen):
+        groups.setdefault(place[one.id] // stretch, []).append(number)
+    return [int(number) for _, group in sorted(groups.items()) for number in rng.permutation(group)]
+
+
+def _answers(measurement: Measurement, metric: str) -> list[Item]:
+    questions = {str(row["sample"]): row for row in measurement.questions.to_dict("records")}
+    passages: dict[tuple[str, str], list[str]] = {}
+    for row in measurement.retrieved.sort_values(["system", "sample", "rank"], kind="stable").to_dict("records"):
+        passages.setdefault((str(row["system"]), str(row["sample"])), []).append(str(row["text"]))
+    found = []
+    for row in measurement.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records"):
+        sample, system = str(row["sample"]), str(row["system"])
+        question: Mapping[Any, Any] = questions.get(sample, {})
+        if isinstance(row["response"], str):
+            reference = question.get("reference")
+            found.append(
+                Item(
+                    sample,
+                    system,
+                    metric,
+                    str(question.get("text") or ""),
+                    row["response"],
+                    tuple(passages.get((system, sample), ())),
+                    reference if isinstance(reference, str) else None,
+                )
+            )
+    return found
+
+
+def scale_of(metric: str) -> tuple[float, ...]:
+    """The values that an annotator can give: whole numbers of the metric's scale, or equal steps of a short one.
+
+    Raises ValueError for a metric without ends: name the values yourself.
+    """
+    catalogue()
+    low, high = parse(metric).bounds
+    if low is None or high is None:
+        raise ValueError(f"{metric}: its scale has no ends; name the values that can be given: scale=(1, 2, 3)")
+    if high - low > 1 and float(low).is_integer() and float(high).is_integer() and high - low < MOST_BUTTONS:
+        return tuple(float(value) for value in range(int(low), int(high) + 1))
+    return tuple(float(value) for value in np.linspace(low, high, STEPS))

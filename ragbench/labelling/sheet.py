@@ -1,0 +1,195 @@
+"""One annotator's labels: empty until given, kept in a file after each one, brought in and out as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ragbench.bench.labels import COLUMNS, guarded, plain
+from ragbench.datasets import DatasetError
+from ragbench.datasets.rows import read_rows
+from ragbench.labelling.items import Item
+
+EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
+
+
+class Sheet:
+    """The items of one annotator with the values given so far; see `ragbench.labelling.label`.
+
+    items: in the order in which they are shown. scale: the values that can be given. path: a CSV file that
+    `ragbench.bench.corrected` reads; what it holds already of this annotator is gone on with, and after each label it
+    is written anew as a whole, so that it is never half a file.
+    Raises ValueError for a file of another annotator, or one that holds a value outside the scale.
+    """
+
+    def __init__(self, items: Sequence[Item], scale: Sequence[float], annotator: str, path: Path | str) -> None:
+        if not annotator.strip():
+            raise ValueError("annotator is empty: whose labels are these? Two people's are never mixed")
+        if len(set(scale)) < 2 or not all(math.isfinite(value) for value in scale):
+            raise ValueError(f"scale = {tuple(scale)}: at least two different numbers are to choose from")
+        self.items = tuple(items)
+        self.scale = tuple(float(value) for value in scale)
+        self.annotator = annotator.strip()
+        self.path = Path(path)
+        self._values: dict[tuple[str, str, str], float] = {}
+        if self.path.is_file():
+            self._read()
+        self.place = self.next_empty(-1)
+
+    def value(self, item: Item) -> float | None:
+        """What was given for the item; None until it is answered."""
+        return self._values.get(_key(item))
+
+    @property
+    def answered(self) -> int:
+        """How many of the items have a value."""
+        return sum(self.value(item) is not None for item in self.items)
+
+    @property
+    def current(self) -> Item | None:
+        """The item that is shown; None behind the last one."""
+        return self.items[self.place] if 0 <= self.place < len(self.items) else None
+
+    def next_empty(self, place: int) -> int:
+        """The place of the next item without a value after `place`; the number of items where there is none."""
+        later = range(place + 1, len(self.items))
+        return next((number for number in later if self.value(self.items[number]) is None), len(self.items))
+
+    def give(self, value: float) -> None:
+        """Label the current item, keep it, and go on to the next one without a label.
+
+        Raises ValueError for a value that the scale does not have, or where there is no item.
+        """
+        item = self.current
+        if item is None:
+            raise ValueError("there is no item to label: all have been shown")
+        self._values[_key(item)] = self._legal(float(value), "the button")
+        self.save()
+        self.place = self.next_empty(self.place)
+
+    def clear(self) -> None:
+        """Take the current item's label back."""
+        if (item := self.current) is not None and self._values.pop(_key(item), None) is not None:
+            self.save()
+
+    def skip(self) -> None:
+        """Leave the current item without a label, and go on."""
+        self.place = min(self.place + 1, len(self.items))
+
+    def back(self) -> None:
+        """The item before, answered or not."""
+        self.place = max(self.place - 1, 0)
+
+    def save(self) -> None:
+        """Write all labels given so far."""
+        rows = [(*place, value) for place, value in self._values.items()]
+        lines = [(guarded(one), guarded(system), guarded(metric), guarded(self.annotator), f"{value:.12g}")
+                 for one, system, metric, value in rows]  # fmt: skip
+        _write(self.path, COLUMNS, lines)
+
+    def take(self, values: Mapping[str, float]) -> int:
+        """Labels by the items' codes, as `import_csv` reads them; how many were new or changed.
+
+        Raises ValueError for a code that is not among the items and for a value outside the scale.
+        """
+        known = {item.code: item for item in self.items}
+        for code in values:
+            if code not in known:
+                raise ValueError(f"item {code!r} is not among these {len(known)}: the file is of another sample")
+        legal = {code: self._legal(value, f"item {code}") for code, value in values.items()}
+        changed = [code for code, value in legal.items() if self.value(known[code]) != value]
+        self._values |= {_key(known[code]): legal[code] for code in changed}
+        if changed:
+            self.save()
+        self.place = self.next_empty(-1)
+        return len(changed)
+
+    def _legal(self, value: float, place: str) -> float:
+        """The value of the scale that is meant."""
+        for each in self.scale:
+            if math.isclose(value, each, rel_tol=1e-9, abs_tol=1e-12):
+                return each
+        raise ValueError(f"{place}: value = {value:g}; the scale has {', '.join(f'{each:g}' for each in self.scale)}")
+
+    def _read(self) -> None:
+        try:
+            for place, row in read_rows(self.path):
+                key = tuple(plain(str(row.get(name, ""))) for name in ("id", "system", "metric"))
+                annotator = plain(str(row.get("annotator", "")))
+                if annotator != self.annotator:
+                    raise ValueError(
+                        f"{place}: labels of {annotator!r}, not of {self.annotator!r}: give every annotator a file"
+                    )
+                if "value" in row:
+                    self._values[key[0], key[1], key[2]] = self._legal(_number(row["value"], place), place)
+        except DatasetError as error:
+            raise ValueError(str(error)) from None
+
+
+def export_csv(sheet: Sheet, path: Path | str) -> Path:
+    """The sheet for a spreadsheet: codes and texts, and a column `value` that is empty where nothing was given.
+
+    Neither system nor metric nor any score is in it. Texts that a spreadsheet would take for formulas have an
+    apostrophe before them.
+    """
+    lines = []
+    for item in sheet.items:
+        value = sheet.value(item)
+        texts = (item.question, item.answer, "\n\n".join(item.contexts), item.reference or "")
+        lines.append((item.code, *map(guarded, texts), "" if value is None else f"{value:.12g}"))
+    _write(Path(path), EXPORTED, lines, mark=True)
+    return Path(path)
+
+
+def import_csv(path: Path | str) -> dict[str, float]:
+    """Values by code out of a file that `export_csv` wrote and a person filled in; empty ones are left out.
+
+    Raises ValueError naming file, line and value for what is no number.
+    """
+    found: dict[str, float] = {}
+    try:
+        for place, row in read_rows(Path(path)):
+            if "item" not in row:
+                raise ValueError(f"{place}: there is no column item; expected are {', '.join(EXPORTED)}")
+            text = plain(str(row.get("value", ""))).strip().replace(",", ".")
+            if not text:
+                continue
+            found[str(row["item"]).strip()] = _number(text, place)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+    return found
+
+
+def _number(value: object, place: str) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        raise ValueError(f"{place}: value = {value!r}: a number is expected, or nothing") from None
+
+
+def _key(item: Item) -> tuple[str, str, str]:
+    return item.id, item.system, item.metric
+
+
+def _write(path: Path, columns: Sequence[str], lines: Sequence[Sequence[str]], *, mark: bool = False) -> None:
+    """A CSV file as a whole or not at all. mark: a byte-order mark, without which spreadsheets misread Cyrillic."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8-sig" if mark else "utf-8", newline="") as stream:
+            stream.write(text.getvalue())
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

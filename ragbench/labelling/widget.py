@@ -1,0 +1,135 @@
+"""The labelling helper as JupyterLab shows it: an answer, its question and passages, and a button for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench import settings as configuration
+from ragbench.labelling.items import Item, items, scale_of
+from ragbench.labelling.sheet import Sheet
+from ragbench.language import translator
+from ragbench.measurement import Measurement
+from ragbench.show.text import shown
+from ragbench.show.view import style
+
+FOLDER = "labels"
+
+
+def label(
+    measurement: Measurement,
+    metric: str,
+    annotator: str,
+    *,
+    count: int | None = 100,
+    scale: Sequence[float] | Mapping[float, str] = (),
+    path: Path | str = "",
+    seed: int = 0,
+    language: str = "en",
+) -> Any:
+    """A widget in which one person labels answers of a measurement on the scale of a metric.
+
+    Answers come in random order, without the system that wrote them and without any score. Nothing is chosen
+    beforehand; every click is kept at once in `path`, and the next call goes on where the last one stopped.
+
+    scale: the values that can be given, with their words in a mapping; the metric's own where empty. count: how many
+        answers at most; 50 to 200 are enough for a correction. path: a CSV file of this annotator alone; by default
+        labels/NOTEBOOK-METRIC-ANNOTATOR.csv beside ragbench.toml. seed: of the order; the same for all annotators.
+    Raises ValueError as `items` and `Sheet` do.
+    """
+    values = tuple(scale) or scale_of(metric)
+    words = {float(value): str(word) for value, word in scale.items()} if isinstance(scale, Mapping) else {}
+    name = "-".join(_plain(part) for part in (measurement.notebook, metric, annotator))
+    place = Path(path) if path else configuration.project_folder() / FOLDER / f"{name}.csv"
+    sheet = Sheet(items(measurement, metric, count=count, seed=seed), values, annotator, place)
+    return panel(sheet, metric, words, language)
+
+
+def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, language: str = "en") -> Any:
+    """The widget over a sheet."""
+    import ipywidgets as widgets
+
+    _ = translator(language)
+    head, body = widgets.HTML(), widgets.HTML()
+    buttons = {
+        value: widgets.Button(description=(words or {}).get(value, _number(value)), layout={"width": "auto"})
+        for value in sheet.scale
+    }
+    back = widgets.Button(description=_("back"), layout={"width": "auto"})
+    skip = widgets.Button(description=_("skip"), layout={"width": "auto"})
+    clear = widgets.Button(description=_("take back"), layout={"width": "auto"})
+
+    def draw() -> None:
+        item = sheet.current
+        head.value = str(_head(sheet, metric, language))
+        body.value = str(_body(item, language))
+        for value, button in buttons.items():
+            chosen = item is not None and sheet.value(item) == value
+            button.button_style = "info" if chosen else ""
+            button.disabled = item is None
+        skip.disabled = item is None
+        back.disabled = sheet.place == 0
+        clear.disabled = item is None or sheet.value(item) is None
+
+    def act(change: Callable[[], None], _button: Any) -> None:
+        change()
+        draw()
+
+    for value, button in buttons.items():
+        button.on_click(partial(act, partial(sheet.give, value)))
+    for button, change in ((back, sheet.back), (skip, sheet.skip), (clear, sheet.clear)):
+        button.on_click(partial(act, change))
+    draw()
+    choices = widgets.HBox(list(buttons.values()), layout={"flex_flow": "row wrap"})
+    return widgets.VBox([head, body, choices, widgets.HBox([back, skip, clear])], layout={"max_width": "60rem"})
+
+
+def _head(sheet: Sheet, metric: str, language: str) -> Markup:
+    _ = translator(language)
+    done = _("{done} of {all} labelled", done=_.integer(sheet.answered), all=_.integer(len(sheet.items)))
+    meaning = _meaning(metric, language)
+    return style() + Markup(
+        '<div class="rb"><p class="rb-lead"><b>{}</b> · {}</p><p class="rb-meta">{}</p></div>'
+    ).format(shown(metric), done, meaning)
+
+
+def _meaning(metric: str, language: str) -> str:
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        return translator(language)(parse(metric).summary)
+    except ValueError:
+        return ""
+
+
+def _body(item: Item | None, language: str) -> Markup:
+    _ = translator(language)
+    if item is None:
+        return Markup('<div class="rb"><p>{}</p></div>').format(
+            _("That was the last one. Every label is kept; go back to change one.")
+        )
+    parts = [(_("Question"), item.question), (_("Answer"), item.answer or _("(empty)"))]
+    if item.reference:
+        parts.append((_("Reference"), item.reference))
+    texts = Markup("").join(
+        Markup('<p class="rb-lead">{}</p><p style="white-space: pre-line">{}</p>').format(name, shown(text))
+        for name, text in parts
+    )
+    passages = Markup("").join(Markup("<li><p>{}</p></li>").format(shown(text)) for text in item.contexts)
+    if passages:
+        texts += Markup('<p class="rb-lead">{}</p><ol class="rb-hits">{}</ol>').format(_("Passages"), passages)
+    return Markup('<div class="rb">{}</div>').format(texts)
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+def _plain(text: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "._" else "_" for sign in text.strip()) or "_"
