@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.factual_correctness import factual_correctness
+from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
 from ragbench.metrics.inquiry import Inquiry, measured, together
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.types import Embedder, Judge, Sample, Score, Status
@@ -41,6 +42,7 @@ async def answer_correctness(
     preset: Preset = "default",
     factual_weight: float | None = None,
     semantic_weight: float | None = None,
+    variant: Literal["specification", "ragas"] = "specification",
 ) -> Score:
     """Weighted mean of factual correctness (F1) and semantic similarity.
 
@@ -48,9 +50,13 @@ async def answer_correctness(
     preset: weights 0.75 and 0.25 by default; equal 0.5 and 0.5, factual 0.9 and 0.1, semantic 0.1 and 0.9.
     factual_weight, semantic_weight: both, instead of a preset. Neither is negative, and one at least is above 0; a part
         of weight 0 is not measured.
+    variant: "ragas" takes the supported claims of the response and the unsupported ones of the reference for one
+        recall of the factual part.
     A part that could not be measured leaves the whole unmeasured, with the part's status. Both parts ask what they ask
     on their own, so beside them this costs no further question. `detail["parts"]` keeps both.
     """
+    if variant not in ("specification", "ragas"):
+        raise ValueError(f"answer_correctness: variant = {variant!r}; it is specification or ragas")
     weights = _weights(preset, factual_weight, semantic_weight)
     inquiry = Inquiry(sample, judge, *FIELDS)
     parts = {
@@ -66,12 +72,25 @@ async def answer_correctness(
         if score.status is not Status.OK:
             why = score.detail.get("explanation", [score.reason])[0]
             raise inquiry.unmeasured(score.status, sentence("{part} is unmeasured: {reason}", part=name, reason=why))
+    if variant == "ragas" and "factual_correctness" in scores:
+        scores["factual_correctness"] = _mixed(scores["factual_correctness"])
     total = math.fsum(wanted.values())
     value = math.fsum(weight * scores[name].value for name, weight in wanted.items()) / total
     kept = {name: {"value": score.value, "weight": wanted[name], **score.detail} for name, score in scores.items()}
     explanation = [_formula(wanted, scores, total, value)]
     explanation += [said for score in scores.values() for said in score.detail["explanation"]]
     return inquiry.score(value, explanation, parts=kept)
+
+
+def _mixed(score: Score) -> Score:
+    """The same verdicts counted over both populations at once."""
+    counts = score.detail["counts"]
+    supported = counts["response"].get("supported", 0)
+    invented = sum(counts["response"].values()) - supported
+    left_out = sum(counts["reference"].values()) - counts["reference"].get("supported", 0)
+    value = mixed_f(supported, invented, left_out)
+    said = [*score.detail["explanation"], sentence("By the formula of ragas: {value}.", value=value)]
+    return replace(score, value=value, detail={**score.detail, "explanation": said})
 
 
 def _formula(weights: Mapping[str, float], scores: Mapping[str, Score], total: float, value: float) -> dict[str, Any]:

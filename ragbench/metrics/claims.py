@@ -217,6 +217,17 @@ async def verdicts_on(inquiry: Inquiry, statements: Sequence[str], passages: Seq
     return [found[place] for place in range(len(statements))]
 
 
+async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
+    """The verdicts of the first reply, however many statements it left out: what software that counts these computes.
+
+    Raises UnmeasuredError (verdict_mismatch) if there is none.
+    """
+    found = await _numbered(inquiry, statements, passages, 0)
+    if not found:
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, sentence("the judge gave no verdict"))
+    return [found[place] for place in sorted(found)]
+
+
 async def _numbered(
     inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str], repeat: int
 ) -> dict[int, Judged]:

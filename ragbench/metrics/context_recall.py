@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ragbench.metric import metric
-from ragbench.metrics.claims import verdicts_on
+from ragbench.metrics.claims import received_on, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -23,19 +25,25 @@ FIELDS = ("user_input", "contexts", "reference")
     differs="Elsewhere the judge splits the reference itself, and what it forgets falls out of the divisor.",
 )
 @measured
-async def context_recall(sample: Sample, judge: Judge) -> Score:
+async def context_recall(
+    sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"
+) -> Score:
     """Share of the reference answer's sentences that the retrieved contexts support.
 
     supported sentences / sentences, 0 to 1. The sentences are split here and numbered, so that the judge can neither
     drop nor add one; it is asked once, for its verdict on each. `detail["statements"]` keeps every sentence with
     verdict, reason and cited chunks. A reference without a sentence is unmeasured (empty_decomposition).
+    variant: "ragas" divides by the verdicts that came, so that sentences which the judge passed over count for nothing.
     """
+    if variant not in ("specification", "ragas"):
+        raise ValueError(f"context_recall: variant = {variant!r}; it is specification or ragas")
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.reference is not None
     parts = sentences(sample.reference)
     if not parts:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference has no sentence"))
-    verdicts = await verdicts_on(inquiry, parts, inquiry.contexts)
+    ask = received_on if variant == "ragas" else verdicts_on
+    verdicts = await ask(inquiry, parts, inquiry.contexts)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)
     explanation = [

@@ -112,14 +112,27 @@ def _by_ragas(counts: dict[str, Counter[str]], mode: Mode, beta: float) -> float
     supported = counts["response"]["supported"]
     invented = counts["response"].total() - supported
     if mode == "precision":
-        return round(supported / (supported + invented + RAGAS_EPSILON), RAGAS_DIGITS)
+        return _rounded(supported / (supported + invented + RAGAS_EPSILON))
     left_out = counts["reference"].total() - counts["reference"]["supported"]
     if mode == "recall":
-        value = supported / (supported + left_out + RAGAS_EPSILON)
-    else:
-        recall = supported / (supported + left_out) if supported + left_out else 0.0
-        value = f_measure(supported / (supported + invented), recall, beta)
-    return round(value, RAGAS_DIGITS)
+        return _rounded(supported / (supported + left_out + RAGAS_EPSILON))
+    return _rounded(mixed_f(supported, invented, left_out, beta))
+
+
+def mixed_f(supported: int, invented: int, left_out: int, beta: float = 1.0) -> float:
+    """F where true positives are claims of the response and false negatives are claims of the reference: two
+    populations in one recall, as other software has it.
+    """
+    recall = supported / (supported + left_out) if supported + left_out else 0.0
+    precision = supported / (supported + invented) if supported + invented else 0.0
+    return f_measure(precision, recall, beta)
+
+
+def _rounded(value: float) -> float:
+    """To two digits as NumPy does it: halves of the hundredfold to the even side."""
+    import numpy as np
+
+    return float(np.round(value, RAGAS_DIGITS))
 
 
 def _explanation(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ragbench.metric import metric
-from ragbench.metrics.claims import claims_of, verdicts_on
+from ragbench.metrics.claims import claims_of, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
@@ -25,19 +27,25 @@ FIELDS = ("user_input", "response", "contexts")
     ),
 )
 @measured
-async def faithfulness(sample: Sample, judge: Judge) -> Score:
+async def faithfulness(
+    sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"
+) -> Score:
     """Share of the answer's claims that the retrieved contexts support; undefined for an answer without claims.
 
     supported claims / claims, 0 to 1. A refusal claims nothing and is unmeasured (empty_decomposition): it is no
     hallucination. `detail["statements"]` keeps every claim with its verdict, reason and cited chunks.
     Two questions to the judge: the claims of the answer, and the verdicts on all of them against all contexts.
+    variant: "ragas" divides by the verdicts that came, so that claims which the judge passed over count for nothing.
     """
+    if variant not in ("specification", "ragas"):
+        raise ValueError(f"faithfulness: variant = {variant!r}; it is specification or ragas")
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.response is not None
     claims = await claims_of(inquiry, sample.response)
     if not claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
-    verdicts = await verdicts_on(inquiry, claims, inquiry.contexts)
+    ask = received_on if variant == "ragas" else verdicts_on
+    verdicts = await ask(inquiry, claims, inquiry.contexts)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)
     explanation = [

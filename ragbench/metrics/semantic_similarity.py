@@ -6,7 +6,7 @@ import math
 import statistics
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
@@ -27,15 +27,24 @@ FIELDS = ("response", "reference")
 )
 @measured
 async def semantic_similarity(
-    sample: Sample, embedder: Embedder | Sequence[Embedder], *, threshold: float | None = None
+    sample: Sample,
+    embedder: Embedder | Sequence[Embedder],
+    *,
+    threshold: float | None = None,
+    variant: Literal["specification", "ragas"] = "specification",
 ) -> Score:
     """Cosine between the embeddings of the answer and of the reference.
 
     −1 to 1, seldom below 0. With a `threshold` (0.0 is one) the value is 1.0 if the cosine reaches it, else 0.0, and
     the cosine is in `detail`. Of several embedders each cosine is kept in `detail["embedders"]`, and their mean counts.
+    variant: "ragas" takes a threshold of 0 for none.
     """
     if threshold is not None and not -1 <= threshold <= 1:
         raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
+    if variant not in ("specification", "ragas"):
+        raise ValueError(f"semantic_similarity: variant = {variant!r}; it is specification or ragas")
+    if variant == "ragas" and not threshold:
+        threshold = None
     inquiry = Inquiry(sample, None, *FIELDS)
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
     embedders = named(embedder)

@@ -1,0 +1,251 @@
+"""Scripted verdicts, drawn at random, and what ragbench makes of them where it is to count as ragas does.
+
+A case is (metric, script): everything that a judge says and the numbers that an embedder gives, so that other software
+can be given the very same. `tests/benchmarks/ragas_metrics.py` does that and keeps its values in ragas_values.json.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ragbench.metrics import catalogue
+from ragbench.types import Chunk, Sample, Score
+from tests.scripted_embedder import ScriptedEmbedder
+from tests.scripted_judge import ScriptedJudge
+
+Script = Mapping[str, Any]
+CASES = 120
+NAMES = ("Paris", "paris", "Eiffel Tower", "1889", "Gustave Eiffel", "France", "FRANCE", "330 m", "Seine")
+LEVELS = (1, 2, 3, 4, 5)
+WEIGHTS = ((0.75, 0.25), (0.5, 0.5), (1.0, 0.0), (0.1, 0.9), (3.0, 1.0))
+THRESHOLDS = (None, 0.0, 0.3, 0.5, 0.9)
+
+
+def cases(seed: int = 20) -> list[tuple[str, Script]]:
+    """CASES scripts of every metric, always the same for a seed."""
+    draw = random.Random(seed)
+    return [(name, make(draw, number)) for name, make in MAKERS.items() for number in range(CASES)]
+
+
+def _bits(draw: random.Random, least: int = 1, most: int = 9) -> list[int]:
+    share = draw.random()
+    return [int(draw.random() < share) for _ in range(draw.randint(least, most))]
+
+
+def _vector(draw: random.Random) -> list[float]:
+    """Numbers that single precision holds exactly, and never all of them 0."""
+    return [1.0, *(draw.randint(-64, 64) / 64 for _ in range(3))]
+
+
+def _of_statements(draw: random.Random, number: int) -> Script:
+    """Every third time the judge passes over some statements."""
+    verdicts = _bits(draw)
+    return {"verdicts": verdicts, "statements": len(verdicts) + (draw.randint(1, 3) if number % 3 == 0 else 0)}
+
+
+def _of_noise(draw: random.Random, number: int) -> Script:
+    contexts, said, true = draw.randint(1, 5), draw.randint(1, 6), draw.randint(1, 5)
+    return {
+        "correct": _bits(draw, said, said),
+        "by_context": [_bits(draw, said, said) for _ in range(contexts)],
+        "relevant": [_bits(draw, true, true) for _ in range(contexts)],
+        "mode": ("relevant", "irrelevant")[number % 2],
+    }
+
+
+def _of_facts(draw: random.Random, number: int) -> Script:
+    mode = ("f1", "precision", "recall")[number % 3]
+    return {"response": _bits(draw), "reference": _bits(draw), "mode": mode, "beta": (1.0, 0.5, 2.0)[number % 9 // 3]}
+
+
+MAKERS: dict[str, Callable[[random.Random, int], Script]] = {
+    "faithfulness": _of_statements,
+    "context_recall": _of_statements,
+    "context_precision": lambda draw, number: {
+        "useful": _bits(draw),
+        "strategy": ("reference", "response")[number % 2],
+    },
+    "context_entity_recall": lambda draw, number: {
+        "reference": draw.choices(NAMES, k=draw.randint(1, 6)),
+        "contexts": draw.choices(NAMES, k=draw.randint(0, 9)),
+    },
+    "noise_sensitivity": _of_noise,
+    "response_relevancy": lambda draw, number: {
+        "asked": _vector(draw),
+        "generated": [_vector(draw) for _ in range(3)],
+        "noncommittal": [1, 1, 1] if number % 5 == 0 else _bits(draw, 3, 3),
+    },
+    "semantic_similarity": lambda draw, number: {
+        "response": _vector(draw),
+        "reference": _vector(draw),
+        "threshold": THRESHOLDS[number % len(THRESHOLDS)],
+    },
+    "factual_correctness": _of_facts,
+    "answer_correctness": lambda draw, number: {
+        "response": _bits(draw),
+        "reference": _bits(draw),
+        "vectors": [_vector(draw), _vector(draw)],
+        "weights": WEIGHTS[number % len(WEIGHTS)],
+    },
+    "response_groundedness": lambda draw, number: {"rating": draw.randint(0, 2), "shortcut": number % 4 == 0},
+    "rubrics_score": lambda draw, number: {"level": draw.choice(LEVELS)},
+}
+
+
+def ours(metric: str, script: Script) -> float:
+    """ragbench's value, in its variant where the two differ; of a rubric the level itself."""
+    return asyncio.run(SCORERS[metric](script))
+
+
+def texts(prefix: str, number: int) -> list[str]:
+    """`Claim 1.`, `Claim 2.`, … of a text."""
+    return [f"{prefix} {place}." for place in range(1, number + 1)]
+
+
+def _said(verdicts: list[int]) -> dict[str, Any]:
+    words = ["supported" if verdict else "neutral" for verdict in verdicts]
+    return {
+        "verdicts": [
+            {"statement": place, "reason": "scripted", "verdict": word, "passages": []}
+            for place, word in enumerate(words, 1)
+        ]
+    }
+
+
+def _contexts(number: int) -> tuple[Chunk, ...]:
+    return tuple(Chunk(f"c{place}", text) for place, text in enumerate(texts("Context", number)))
+
+
+async def _value(name: str, sample: Sample, embedder: Any = None, *, options: Mapping[str, Any], **said: Any) -> Score:
+    metric = catalogue()[name].with_options(**options)
+    tools = {"judge": ScriptedJudge(**said), "embedder": embedder}
+    score: Score = await metric(sample, **{need: tools[need] for need in metric.needs})
+    return score
+
+
+async def _faithfulness(script: Script) -> float:
+    listed = {"claims": texts("Claim", script["statements"])}
+    sample = Sample("s", "Q?", "Response.", contexts=_contexts(1))
+    given = {"claims": listed, "entailment": _said(script["verdicts"])}
+    return (await _value("faithfulness", sample, options={"variant": "ragas"}, **given)).value
+
+
+async def _context_recall(script: Script) -> float:
+    reference = " ".join(texts("Sentence", script["statements"]))
+    sample = Sample("s", "Q?", reference=reference, contexts=_contexts(1))
+    given = {"entailment": _said(script["verdicts"])}
+    return (await _value("context_recall", sample, options={"variant": "ragas"}, **given)).value
+
+
+async def _context_precision(script: Script) -> float:
+    flags = dict(zip(texts("Context", len(script["useful"])), script["useful"], strict=True))
+    sample = Sample("s", "Q?", "Response.", "Reference.", contexts=_contexts(len(flags)))
+
+    def useful(asked: Any) -> dict[str, Any]:
+        return {"reason": "scripted", "verdict": "useful" if flags[asked["context"]] else "useless"}
+
+    options = {"variant": "ragas", "strategy": script["strategy"]}
+    return (await _value("context_precision", sample, options=options, context_precision=useful)).value
+
+
+async def _context_entity_recall(script: Script) -> float:
+    sample = Sample("s", reference="Reference.", contexts=_contexts(1))
+
+    def entities(asked: Any) -> dict[str, Any]:
+        return {"entities": list(script["reference" if list(asked["texts"]) == ["Reference."] else "contexts"])}
+
+    return (await _value("context_entity_recall", sample, options={"variant": "ragas"}, entities=entities)).value
+
+
+async def _noise_sensitivity(script: Script) -> float:
+    said, true = texts("Said", len(script["correct"])), texts("True", len(script["relevant"][0]))
+    contexts = _contexts(len(script["by_context"]))
+    place = {chunk.text: number for number, chunk in enumerate(contexts)}
+
+    def entailment(asked: Any) -> dict[str, Any]:
+        [passage] = asked["passages"]
+        if passage == "Reference.":
+            return _said(script["correct"])
+        return _said(script["by_context" if list(asked["statements"]) == said else "relevant"][place[passage]])
+
+    def claims(asked: Any) -> dict[str, Any]:
+        return {"claims": said if asked["text"] == "Response." else true}
+
+    sample = Sample("s", "Q?", "Response.", "Reference.", contexts=contexts)
+    given = {"claims": claims, "entailment": entailment}
+    return (await _value("noise_sensitivity", sample, options={"mode": script["mode"]}, **given)).value
+
+
+async def _response_relevancy(script: Script) -> float:
+    manners = ["noncommittal" if flag else "committal" for flag in script["noncommittal"]]
+    questions = texts("Question", len(manners))
+    embedder = ScriptedEmbedder({"Q?": script["asked"], **dict(zip(questions, script["generated"], strict=True))})
+    listed = [{"question": text, "manner": manner} for text, manner in zip(questions, manners, strict=True)]
+    given = {"response_relevancy": {"questions": listed}}
+    return (await _value("response_relevancy", Sample("s", "Q?", "Response."), embedder, options={}, **given)).value
+
+
+async def _semantic_similarity(script: Script) -> float:
+    embedder = ScriptedEmbedder({"Response.": script["response"], "Reference.": script["reference"]})
+    options = {"threshold": script["threshold"], "variant": "ragas"}
+    sample = Sample("s", response="Response.", reference="Reference.")
+    return (await _value("semantic_similarity", sample, embedder, options=options)).value
+
+
+def _facts(script: Script) -> dict[str, Any]:
+    said = {side: texts(side.title(), len(script[side])) for side in ("response", "reference")}
+
+    def claims(asked: Any) -> dict[str, Any]:
+        return {"claims": said["response" if asked["text"] == "Response." else "reference"]}
+
+    def entailment(asked: Any) -> dict[str, Any]:
+        return _said(script["response" if list(asked["passages"]) == ["Reference."] else "reference"])
+
+    return {"claims": claims, "entailment": entailment}
+
+
+async def _factual_correctness(script: Script) -> float:
+    sample = Sample("s", "Q?", "Response.", "Reference.")
+    options = {"variant": "ragas", "mode": script["mode"], "beta": script["beta"]}
+    return (await _value("factual_correctness", sample, options=options, **_facts(script))).value
+
+
+async def _answer_correctness(script: Script) -> float:
+    embedder = ScriptedEmbedder(dict(zip(("Response.", "Reference."), script["vectors"], strict=True)))
+    factual, semantic = script["weights"]
+    options = {"variant": "ragas", "factual_weight": factual, "semantic_weight": semantic}
+    sample = Sample("s", "Q?", "Response.", "Reference.")
+    return (await _value("answer_correctness", sample, embedder, options=options, **_facts(script))).value
+
+
+async def _response_groundedness(script: Script) -> float:
+    response = "Context 1." if script["shortcut"] else "Response."
+    given = {"response_groundedness": {"reason": "scripted", "rating": script["rating"]}}
+    sample = Sample("s", response=response, contexts=_contexts(2))
+    return (await _value("response_groundedness", sample, options={}, **given)).value
+
+
+async def _rubrics_score(script: Script) -> float:
+    rubric = {level: f"criteria {level}" for level in LEVELS}
+    given = {"rubrics_score": {"reason": "scripted", "level": script["level"]}}
+    score = await _value("rubrics_score", Sample("s", response="Response.", rubric=rubric), options={}, **given)
+    assert score.value == (script["level"] - 1) / 4
+    return float(score.detail["level"])
+
+
+SCORERS = {
+    "faithfulness": _faithfulness,
+    "context_recall": _context_recall,
+    "context_precision": _context_precision,
+    "context_entity_recall": _context_entity_recall,
+    "noise_sensitivity": _noise_sensitivity,
+    "response_relevancy": _response_relevancy,
+    "semantic_similarity": _semantic_similarity,
+    "factual_correctness": _factual_correctness,
+    "answer_correctness": _answer_correctness,
+    "response_groundedness": _response_groundedness,
+    "rubrics_score": _rubrics_score,
+}
