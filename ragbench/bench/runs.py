@@ -72,6 +72,7 @@ class RunComparison:
 
 
 FIRST, SECOND = "A", "B"
+SLACK = 1e-9
 
 
 def names(systems: tuple[str, str]) -> tuple[str, str]:
@@ -123,6 +124,7 @@ def compare_runs(
         for pair in pairs
         for one in _summarized(first, second, name, pair, paired, chosen)
     ]
+    summarized = [_marked(one, barred) for one in summarized]
     if not pairings and not summarized:
         english = translator("en")
         reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
@@ -203,12 +205,18 @@ def _pair(first: RunScores | None, second: RunScores | None, systems: tuple[str,
     )
 
 
-def _barred(first: RunRecord, second: RunRecord) -> set[tuple[str, str, str]]:
-    """Numbers that one of the runs marks as not comparable."""
-    return {(v.notebook, v.system, v.metric) for record in (first, second) for v in record.values if not v.comparable}
+def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
+    """(notebook, system, metric) → why: numbers that a run marks, and those with a value outside of the scale."""
+    found = {(v.notebook, v.system, v.metric): v.reason for r in (first, second) for v in r.values if not v.comparable}
+    for scores in (*first.scores, *second.scores):
+        for (system, metric), column in scores.values.items():
+            scale = _scale(metric)
+            if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
+                found.setdefault((scores.notebook, system, metric), "outside_scale")
+    return found
 
 
-def _without(pairing: Pairing, barred: set[tuple[str, str, str]]) -> Pairing:
+def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:
     kept = {
         metric: columns
         for metric, columns in pairing.values.items()
@@ -275,12 +283,14 @@ def _summarized(
     return found
 
 
+def _marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
+    why = next((barred[key] for system in one.systems if (key := (one.notebook, system, one.metric)) in barred), "")
+    return replace(one, comparison=None, why=why) if why else one
+
+
 def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunValue], sureness: Sureness) -> Summarized:
     made = Summarized(notebook, systems, values[0].metric, values)
     way = values[0].better or values[1].better or direction(made.metric)
-    for value in values:
-        if not value.comparable:
-            return replace(made, why=value.reason)
     if any(math.isnan(value.value) for value in values):
         return replace(made, why="unmeasured")
     if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:

@@ -1,0 +1,71 @@
+"""Runs in folders, made without executing a notebook: what tests of comparing, publishing and gates begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from ragbench.measurement import Measurement
+from ragbench.report import files, results
+from ragbench.report.pages import Measurements
+from ragbench.show import MIME
+
+VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
+STARTED = 1_795_330_800  # 2026-11-22 07:00 UTC
+
+
+def make(
+    reports: Path,
+    name: str,
+    *measurements: Measurement,
+    started: int = STARTED,
+    parameters: Mapping[str, Any] | None = None,
+    stdout: str = "",
+    status: str = "complete",
+) -> Path:
+    """The folder of a finished run, as `report.run` leaves it but for the drawn pages."""
+    folder = reports / name
+    folder.mkdir(parents=True)
+    for made in measurements:
+        made.save(folder / "parts" / made.notebook)
+        files.write(folder / f"{made.notebook}.ipynb", nbformat.writes(notebook(made.notebook, stdout)) + "\n")
+    kept = Measurements(folder)
+    described = [
+        {
+            "name": made.notebook,
+            "status": status,
+            "failure": "",
+            "language": "en",
+            "parameters": {"k": 10, **(parameters or {})},
+        }
+        for made in measurements
+    ]
+    manifest = results.manifest(
+        kept, parameters or {}, described, format=1, status=status, language="en", started=started, seconds=3.5
+    )
+    results.write_json(folder / results.MANIFEST, manifest)
+    results.write_scores(folder / results.SCORES, kept)
+    results.write_json(folder / results.SUMMARY, results.summary(kept))
+    return folder
+
+
+def notebook(name: str, stdout: str = "") -> Any:
+    """An executed notebook whose cells show the usual views of the measurement of its name."""
+    cells = [nbformat.v4.new_markdown_cell("# Tier 1 · Does the system find the right passage?", id="title")]
+    for view in VIEWS:
+        call = {"view": view, "options": {}, "language": "en", "measurement": name}
+        output = nbformat.v4.new_output("display_data", {MIME: call, "text/plain": view})
+        cells.append(nbformat.v4.new_code_cell(f"page.{view}()", outputs=[output], id=view))
+    if stdout:
+        output = nbformat.v4.new_output("stream", name="stdout", text=stdout)
+        cells.append(nbformat.v4.new_code_cell("print()", outputs=[output], id="said"))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))

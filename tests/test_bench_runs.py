@@ -1,0 +1,250 @@
+"""Runs against each other: pairs by question, refusals, what fell out, summaries, one family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragbench import stats
+from ragbench.bench.changes import said
+from ragbench.bench.families import Sureness
+from ragbench.bench.runs import compare_runs
+from ragbench.bench.session import BenchError
+from ragbench.language import translator
+from ragbench.report import kept
+from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
+from ragbench.types import Verdict
+from tests import kept_runs
+from tests.measurements import measurement
+
+SURE = Sureness(0.95, 1000, 3)
+RNG = np.random.default_rng(11)
+BASE = np.clip(RNG.normal(0.5, 0.3, 60), 0, 1).round(3)
+
+
+def run(
+    name: str,
+    values: dict[tuple[str, str], Any],
+    *,
+    samples: list[str] | None = None,
+    fingerprints: list[str] | None = None,
+    clusters: tuple[str, ...] | None = None,
+    data: str = "d1",
+    unit: str = "chunk",
+    identities: dict[str, dict[str, str]] | None = None,
+) -> RunRecord:
+    """A run of one notebook, `tier1`, with values question by question."""
+    length = len(next(iter(values.values())))
+    asked = tuple(samples or [f"q{i}" for i in range(length)])
+    known = tuple(fingerprints or [f"f-{sample}" for sample in asked])
+    systems = tuple(dict.fromkeys(system for system, _ in values))
+    return RunRecord(
+        id=name,
+        identities=identities or {},
+        parts=(RunPart("tier1", dataset="campus", data_hash=data, unit=unit, systems=systems),),
+        values=tuple(
+            RunValue("tier1", system, metric, float(np.nanmean(column)), n=length, bounds=(0.0, 1.0), better="higher")
+            for (system, metric), column in values.items()
+        ),
+        scores=(
+            RunScores("tier1", asked, known, clusters, {key: np.array(col, float) for key, col in values.items()}),
+        ),
+    )
+
+
+def summaries(name: str, *values: RunValue, data: str | None = None) -> RunRecord:
+    """A run of which only summaries are known."""
+    return RunRecord(name, origin="history.json", parts=(RunPart("tier1", data_hash=data),), values=values)
+
+
+def test_it_is_the_paired_comparison_of_the_values() -> None:
+    after = np.clip(BASE + RNG.normal(0.08, 0.1, 60), 0, 1)
+    found = compare_runs(run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): after}), sureness=SURE)
+    (pairing,) = found.pairings
+    peer = stats.compare(BASE, after, resamples=1000, seed=3)
+    one = pairing.comparisons[0].comparison
+    assert (one.difference, one.low, one.high, one.p, one.effect_size) == (
+        peer.difference, peer.low, peer.high, peer.p, peer.effect_size,
+    )  # fmt: skip
+    assert one.difference == pytest.approx(float(np.mean(after - BASE)))
+    assert (one.baseline, one.challenger, one.verdict, one.n) == ("s (A)", "s (B)", Verdict.BETTER, 60)
+    assert [e.estimate.value for e in pairing.estimates] == pytest.approx([BASE.mean(), after.mean()])
+    assert found.summarized == ()
+
+
+def test_questions_that_one_run_lacks_fall_out_and_are_counted() -> None:
+    first = run("a", {("s", "mrr"): BASE}, samples=[f"q{i}" for i in range(60)])
+    second = run("b", {("s", "mrr"): BASE[::-1]}, samples=[f"q{i}" for i in range(59, -1, -1)])
+    (pairing,) = compare_runs(first, second, sureness=SURE).pairings
+    assert pairing.comparisons[0].comparison.difference == 0  # the same questions in another order
+    shifted = run("b", {("s", "mrr"): BASE}, samples=[f"q{i}" for i in range(20, 80)])
+    (pairing,) = compare_runs(first, shifted, sureness=SURE).pairings
+    assert (len(pairing.samples), pairing.only_first, pairing.only_second, pairing.altered) == (40, 20, 20, 0)
+    assert pairing.comparisons[0].comparison.difference == pytest.approx(float(np.mean(BASE[:40] - BASE[20:])))
+
+
+def test_other_data_is_refused_and_what_would_help_is_said() -> None:
+    first, second = run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): BASE}, data="d2")
+    with pytest.raises(BenchError) as refusal:
+        compare_runs(first, second)
+    text = str(refusal.value)
+    assert "campus (d1) and campus (d2)" in text
+    assert "`ragbench run tier1 -d campus`" in text
+    assert "--on-common-questions" in text
+
+
+def test_common_questions_are_those_that_are_the_same() -> None:
+    first = run("a", {("s", "mrr"): BASE})
+    changed = [f"f-q{i}" if i % 3 else f"other-{i}" for i in range(60)]
+    second = run("b", {("s", "mrr"): np.clip(BASE + 0.1, 0, 1)}, data="d2", fingerprints=changed)
+    (pairing,) = compare_runs(first, second, on_common_questions=True, sureness=SURE).pairings
+    assert (len(pairing.samples), pairing.altered) == (40, 20)
+    nothing = run("b", {("s", "mrr"): BASE}, data="d2", fingerprints=["x"] * 60)
+    with pytest.raises(BenchError, match="no question is the same in both runs"):
+        compare_runs(first, nothing, on_common_questions=True)
+
+
+def test_other_units_are_refused_whatever_is_asked() -> None:
+    first, second = run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): BASE}, unit="url")
+    for anyway in (False, True):
+        with pytest.raises(BenchError, match=r"ranks by chunk, the other by url.*-p unit=chunk"):
+            compare_runs(first, second, on_common_questions=anyway)
+
+
+def test_a_refused_notebook_does_not_stop_the_others() -> None:
+    first, second = run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): np.clip(BASE + 0.1, 0, 1)})
+    more = [replace(each.parts[0], notebook="tier2", data_hash=each.id) for each in (first, second)]
+    first, second = (replace(each, parts=(*each.parts, part)) for each, part in zip((first, second), more, strict=True))
+    found = compare_runs(first, second, sureness=SURE)
+    assert [(one.notebook, one.kind) for one in found.refused] == [("tier2", "summaries")]
+    assert "only summaries are known" in said(found.refused[0], translator("en"))
+    assert len(found.pairings) == 1
+
+
+def test_systems_are_paired_by_name_or_as_told() -> None:
+    first = run("a", {("old", "mrr"): BASE, ("both", "mrr"): BASE})
+    second = run("b", {("both", "mrr"): BASE, ("new", "mrr"): BASE})
+    assert [each.systems for each in compare_runs(first, second).pairings] == [("both", "both")]
+    told = compare_runs(first, second, systems=("old", "new"))
+    assert [each.systems for each in told.pairings] == [("old", "new")]
+    assert compare_runs(first, second, systems=("both", None)).pairings[0].systems == ("both", "both")
+    with pytest.raises(BenchError, match=r"--system A=NAME --system B=NAME`: a has old, both; b has both, new"):
+        compare_runs(first, second, systems=("old", None))
+    with pytest.raises(BenchError, match="run a has no system 'x'; it has old, both"):
+        compare_runs(first, second, systems=("x", "new"))
+    alone = compare_runs(run("a", {("old", "mrr"): BASE}), run("b", {("new", "mrr"): BASE}))
+    assert alone.pairings[0].systems == ("old", "new")
+
+
+def test_everything_with_a_verdict_is_one_family() -> None:
+    after = np.clip(BASE + RNG.normal(0.03, 0.1, 60), 0, 1)
+    one, two = {}, {}
+    for system in ("s", "t"):
+        for metric in ("mrr", "ndcg@10", "recall@5"):
+            one[system, metric], two[system, metric] = BASE, after
+    found = compare_runs(run("a", one), run("b", two), sureness=SURE)
+    comparisons = [c.comparison for pairing in found.pairings for c in pairing.comparisons]
+    assert [c.family for c in comparisons] == ["6, holm"] * 6
+    assert all(c.p_adjusted == pytest.approx(min(1, 6 * c.p)) for c in comparisons)
+
+
+def test_values_that_were_not_measured_leave_their_pair() -> None:
+    holes = BASE.copy()
+    holes[:7] = math.nan
+    (pairing,) = compare_runs(run("a", {("s", "mrr"): holes}), run("b", {("s", "mrr"): BASE}), sureness=SURE).pairings
+    one = pairing.comparisons[0].comparison
+    assert (one.n, one.n_dropped) == (53, 7)
+
+
+def test_clusters_are_kept_together() -> None:
+    groups = tuple(f"g{i // 5}" for i in range(60))
+    first = run("a", {("s", "mrr"): BASE}, clusters=groups)
+    second = run("b", {("s", "mrr"): np.clip(BASE + 0.1, 0, 1)}, clusters=groups)
+    assert compare_runs(first, second, sureness=SURE).pairings[0].comparisons[0].comparison.clusters == 12
+
+
+def test_summaries_are_compared_as_two_samples() -> None:
+    share = {"n": 200, "bounds": (0.0, 1.0), "better": "higher"}
+    first = summaries("v1", RunValue("tier1", "s", "hit_rate@1", 0.5, **share), RunValue("tier1", "s", "mrr", 0.6))
+    second = summaries("v2", RunValue("tier1", "s", "hit_rate@1", 0.7, **share), RunValue("tier1", "s", "mrr", 0.7))
+    found = compare_runs(first, second)
+    hit, mrr = found.summarized
+    assert hit.comparison is not None
+    assert (hit.comparison.test, hit.comparison.verdict, hit.why) == ("Welch's t test", Verdict.BETTER, "")
+    assert (mrr.comparison, mrr.why) == (None, "no_interval")
+    paired = run("b", {("s", "hit_rate@1"): BASE.round()}, data="")
+    mixed = compare_runs(first, paired)
+    assert mixed.pairings == ()
+    assert mixed.summarized[0].comparison is not None
+
+
+def test_what_is_not_comparable_is_shown_and_not_compared() -> None:
+    bad = RunValue("tier1", "s", "ndcg@10", 1.0923, n=100, bounds=(0.0, 1.0), better="higher").checked()
+    good = replace(bad, value=0.7, comparable=True, reason="")
+    (one,) = compare_runs(summaries("v1", bad), summaries("v2", good)).summarized
+    assert (one.comparison, one.why) == (None, "outside_scale")
+    page, chunk = replace(good, unit="url"), replace(good, unit="chunk")
+    assert compare_runs(summaries("v1", page), summaries("v2", chunk)).summarized[0].why == "other_unit"
+    barred = run("a", {("s", "mrr"): BASE, ("s", "ndcg@10"): BASE})
+    marked = [replace(v, comparable=False, reason="mixed_units") if v.metric == "mrr" else v for v in barred.values]
+    found = compare_runs(replace(barred, values=tuple(marked)), run("b", {("s", "mrr"): BASE, ("s", "ndcg@10"): BASE}))
+    assert list(found.pairings[0].values) == ["ndcg@10"]
+    assert [(each.metric, each.why) for each in found.summarized] == [("mrr", "mixed_units")]
+
+
+def test_one_question_outside_the_scale_bars_its_metric() -> None:
+    inflated = BASE.copy()
+    inflated[5] = 4.54  # one relevant page listed ten times
+    first = run("a", {("s", "ndcg@10"): BASE, ("s", "mrr"): BASE})
+    found = compare_runs(first, run("b", {("s", "ndcg@10"): inflated, ("s", "mrr"): BASE}), sureness=SURE)
+    assert list(found.pairings[0].values) == ["mrr"]
+    assert [(each.metric, each.why) for each in found.summarized] == [("ndcg@10", "outside_scale")]
+
+
+def test_a_number_that_only_describes_gets_no_verdict() -> None:
+    sizes = {("s", "avg_spread"): BASE, ("s", "mrr"): BASE}
+    (pairing,) = compare_runs(run("a", sizes), run("b", sizes), sureness=SURE).pairings
+    assert [c.metric for c in pairing.comparisons] == ["mrr"]
+    assert {e.metric for e in pairing.estimates} == {"avg_spread", "mrr"}
+
+
+def test_what_changed_is_named() -> None:
+    one = {"code": {"commit": "a1"}, "parameters": {"tier1.k": "10", "tier9.k": "1"}, "prompts": {}}
+    two = {"code": {"commit": "b2"}, "parameters": {"tier1.k": "20"}, "prompts": {"claims": "version 1"}}
+    same = {("s", "mrr"): BASE}
+    found = compare_runs(run("a", same, identities=one), run("b", same, identities=two)).changes
+    assert [(c.kind, c.name, c.before, c.after) for c in found] == [
+        ("code", "commit", "a1", "b2"), ("parameters", "tier1.k", "10", "20"),
+    ]  # fmt: skip
+
+
+def test_runs_without_a_notebook_in_common_are_refused() -> None:
+    other = run("b", {("s", "mrr"): BASE})
+    moved = replace(other, parts=(replace(other.parts[0], notebook="tier9"),))
+    with pytest.raises(BenchError, match="a has tier1, b has tier9"):
+        compare_runs(run("a", {("s", "mrr"): BASE}), moved)
+
+
+def test_a_folder_is_a_run(tmp_path: Path) -> None:
+    made = measurement(questions=30, facts={"primary": "mrr"})
+    record = kept.of_folder(kept_runs.make(tmp_path, "one", made, parameters={"dataset": "x", "language": "ru"}))
+    assert (record.id, record.status, record.seconds) == ("one", "complete", 3.5)
+    assert record.identities["parameters"] == {"tier1_retrieval.dataset": "x", "tier1_retrieval.k": "10"}
+    assert record.identities["data"] == {"tier1_retrieval": "synthetic 9f2c9f2c9f2c"}
+    assert record.identities["models"]["hnsw.embedder"] == "hashing"
+    assert record.identities["thresholds"]["set"] == "specification"
+    (scores,) = record.scores
+    wide = made.scores[(made.scores.system == "hnsw") & (made.scores.metric == "mrr")]
+    np.testing.assert_array_equal(scores.values["hnsw", "mrr"], wide["value"].to_numpy())
+    assert len(set(scores.fingerprints)) == 30
+    value = record.value("tier1_retrieval", "hnsw", "mrr")
+    assert value is not None
+    assert (value.better, value.bounds, value.unit) == ("higher", (0.0, 1.0), "chunk")
+    asked_otherwise = measurement(questions=30, question="What else of {i}?")
+    other = kept.of_folder(kept_runs.make(tmp_path, "two", asked_otherwise))
+    assert not set(other.scores[0].fingerprints) & set(scores.fingerprints)
