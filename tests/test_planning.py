@@ -1,0 +1,146 @@
+"""`--plan`: what a run would ask, said without one call, and held to what the run then asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragbench.llm import Experience, Outlook, planning
+from ragbench.settings import JudgeSettings
+from tests import judged_project
+from tests.chat_server import ChatServer
+
+ROOT = Path(__file__).parent.parent
+
+
+def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_START"}
+    return subprocess.run(
+        [sys.executable, "-m", "ragbench", *words],
+        capture_output=True,
+        text=True,
+        env={**known, "PYTHONPATH": str(ROOT), "COLUMNS": "160", **variables},
+        timeout=300,
+    )
+
+
+def numbers(text: str, judge: str) -> list[float]:
+    """The numbers of a judge's line: calls, journaled, tokens read and written, cost, at most, minutes."""
+    [line] = [line for line in text.splitlines() if line.split()[:1] == [judge]]
+    return [float(word.replace(",", "")) for word in line.split() if re.fullmatch(r"[\d,]+(\.\d+)?", word)]
+
+
+def outlook(name: str, keys: str, *, journaled: str = "", unknown: int = 0, **settings: object) -> Outlook:
+    chosen = JudgeSettings.model_validate({"base_url": "http://h/v1", "model": "m", "concurrency": 2, **settings})
+    return Outlook(name, chosen, dict.fromkeys(keys, (100, 40)), frozenset(journaled), unknown, Experience(3.0, 10.0))
+
+
+class TestOutlooks:
+    def test_equal_questions_of_two_notebooks_count_once(self) -> None:
+        [sum_] = planning.together([outlook("a", "xyz", journaled="p"), outlook("a", "zw", journaled="pq", unknown=2)])
+        plan = sum_.plan()
+        assert (plan.calls, plan.journaled, plan.unknown) == (4, 2, 2)
+        assert (plan.input_tokens, plan.output_tokens) == (400, 40)
+        assert plan.minutes == pytest.approx(4 * 3 / 2 / 60)
+
+    def test_they_travel_through_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert planning.folder() is None
+        monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path / "plan"))
+        given = [outlook("a", "xy", journaled="z"), outlook("b", "x", input_price=2.0)]
+        planning.keep(given)
+        assert planning.kept(tmp_path / "plan") == given
+        planning.keep([outlook("a", "w")])
+        assert [one.plan().calls for one in planning.kept(tmp_path / "plan")] == [3, 1]
+
+    def test_judges_of_one_provider_wait_in_one_line(self) -> None:
+        same = [outlook("a", "xyzw"), outlook("b", "xyzw")]
+        apart = [same[0], outlook("b", "xyzw", base_url="http://other/v1")]
+        assert planning.minutes(same) == pytest.approx(2 * planning.minutes(apart))
+        assert planning.minutes([]) == 0.0
+
+
+@pytest.mark.slow
+def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(project: Path) -> None:
+    with ChatServer(answer=judged_project.reply).running() as server:
+        notebook = str(judged_project.make(project, server.url))
+        plan = ragbench("run", notebook, "tier1_retrieval", "--plan")
+        assert plan.returncode == 0, plan.stderr
+        assert server.calls == 0
+        assert not (project / "reports").exists()
+        assert "Ask no model: tier1_retrieval." in plan.stdout
+        assert "The journal knows no call of one, two" in plan.stdout
+        calls, journaled, read, written, cost, most, minutes = numbers(plan.stdout, "one")
+        # per answer: its claims and one verdict on all of them; the questions that it would answer
+        assert (calls, journaled) == (3 * 8, 0)
+        assert cost == pytest.approx((read + 2 * written) / 1e6, abs=5e-5)
+        assert cost < most
+        assert minutes == pytest.approx(calls * planning.SECONDS_A_CALL / 8 / 60, abs=0.05)
+        assert numbers(plan.stdout, "all")[0] == 2 * calls
+
+        run = ragbench("run", notebook)
+        assert run.returncode == 0, run.stderr
+        paid = server.calls
+        assert paid == 2 * calls
+        page = (project / "reports" / "latest" / f"{judged_project.NAME}.html").read_text(encoding="utf-8")
+        assert "Judged by" in page
+
+        again = ragbench("run", notebook, "--plan")
+        assert numbers(again.stdout, "one")[:2] == [0, calls]
+        assert "The journal knows no call" not in again.stdout
+
+        assert ragbench("run", notebook).returncode == 0
+        assert server.calls == paid
+        later = (project / "reports" / "latest" / f"{judged_project.NAME}.html").read_text(encoding="utf-8")
+        assert later.splitlines() == page.splitlines()
+
+
+@pytest.mark.slow
+def test_a_budget_that_will_not_do_is_said_and_a_notebook_that_fails_too(project: Path) -> None:
+    notebook = str(judged_project.make(project, "http://127.0.0.1:9/v1"))
+    path = project / "ragbench.toml"
+    path.write_text(path.read_text(encoding="utf-8") + "[budget]\ncalls = 5\n", encoding="utf-8")
+    plan = ragbench("run", notebook, "--plan", "-p", "judges=one")
+    assert plan.returncode == 0, plan.stderr
+    assert "calls = 5 in [budget], 24 expected" in plan.stdout
+    failed = ragbench("run", notebook, "--plan", "-p", "judges=nobody")
+    assert failed.returncode == 1
+    assert "there is no judge 'nobody'" in failed.stderr
+    offline = ragbench("run", notebook, "--plan", "-p", "judges=lexical")
+    assert offline.returncode == 0
+    assert "no model would be asked" in offline.stdout
+
+
+def test_a_table_of_answers_has_a_plan_too(project: Path) -> None:
+    rows = [
+        {"user_input": f"What {n}?", "response": f"It is {n}.", "retrieved_contexts": [f"It is {n}."]} for n in range(4)
+    ]
+    (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
+    with ChatServer(answer=judged_project.reply).running() as server:
+        judged_project.make(project, server.url)
+        words = ("score", "answers.json", "-m", "faithfulness", "--judge", "one")
+        plan = ragbench(*words, "--plan")
+        assert plan.returncode == 0, plan.stderr
+        assert numbers(plan.stdout, "one")[:2] == [8, 0]
+        assert server.calls == 0
+        assert ragbench(*words).returncode == 0
+        assert server.calls == 8
+
+
+def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench import report
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    steps: list[report.Step] = []
+    with ChatServer(latency=0.5, answer=judged_project.reply).running() as server:
+        notebook = judged_project.make(project, server.url, "one", 12, concurrency=2)
+        assert report.run([notebook], progress=steps.append).exit_code == 0
+    notes = [step.note for step in steps if step.label == "judging" and step.note]
+    assert notes, steps
+    assert re.search(r"\d+ of \d+ answered \(0 from the journal\), 2 in flight, 0 failed, cost 0\.\d+, left", notes[-1])
+    assert all(step.work_total == 24 for step in steps if step.label == "judging")
