@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +19,9 @@ from ragbench.bench.session import BenchError, part
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import checked, read_rows
 from ragbench.measurement import Measurement
-from ragbench.metric import parse
-from ragbench.types import Array, Comparison, Estimate, Verdict
+from ragbench.metric import Metric
+from ragbench.metrics import catalogue
+from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,11 +190,15 @@ def _people(labels: pd.DataFrame, systems: Sequence[str], measurement: Measureme
     }
 
 
+def _declared(metric: str) -> Metric | None:
+    """How the metric is declared; None for one of the user's own that is not in the catalogue."""
+    name = re.split(r"[@(]", metric)[0]
+    return catalogue().get(name)
+
+
 def _check(metric: str, value: float, sample: str) -> None:
-    try:
-        scale = bounds(parse(metric))
-    except ValueError:
-        return
+    declared = _declared(metric)
+    scale = None if declared is None else bounds(declared)
     if scale is not None and not scale[0] <= value <= scale[1]:
         raise BenchError(
             f"the label of {sample} on {metric} is {value:g}; its scale goes from {scale[0]:g} to {scale[1]:g}"
@@ -260,11 +266,9 @@ def _differences(
     ]  # fmt: skip
 
 
-def _better(metric: str) -> Any:
-    try:
-        return parse(metric).better or "higher"
-    except ValueError:
-        return "higher"
+def _better(metric: str) -> Better:
+    declared = _declared(metric)
+    return (declared.better if declared is not None else None) or "higher"
 
 
 def _array(column: Column, samples: Sequence[str]) -> Array:

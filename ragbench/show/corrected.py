@@ -42,11 +42,15 @@ def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
             _.number(one["n_effective"], 0) if one["n_effective"] == one["n_effective"] else DASH,
         ]
         name = Markup("<th scope=row>{} <small>{}</small></th>").format(
-            shown(one["metric"]), named(material, str(one["system"]))
+            shown(one["metric"]), _name(material, str(one["system"]))
         )
         cells = [cell(title, value) for title, value in zip(heads[1:], values, strict=True)]
         body.append(row([name, *cells]))
     return table(_("Means corrected by people's labels"), [head(each) for each in heads], body) + _notes(material, rows)
+
+
+def _name(material: Material, system: str) -> Markup:
+    return named(material, system) if system in material.systems else shown(system)
 
 
 def _spread(material: Material, one: Mapping[Any, Any], prefix: str) -> Markup:
@@ -103,7 +107,7 @@ def _differences(material: Material) -> Markup:
     body = []
     for one in rows:
         name = Markup("<th scope=row>{} <small>{} − {}</small></th>").format(
-            shown(one["metric"]), named(material, str(one["challenger"])), shown(one["baseline"])
+            shown(one["metric"]), _name(material, str(one["challenger"])), shown(one["baseline"])
         )
         spread = Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
             _.number(one["difference"], signed=True), _.interval(one["low"], one["high"], signed=True)

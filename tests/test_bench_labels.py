@@ -1,0 +1,229 @@
+"""Judged means beside people's: labels are read, held to what was measured, and kept with a run."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench import stats
+from ragbench.bench import BenchError, corrected
+from ragbench.bench.labels import COLUMNS, corrections, read
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.show import Page
+
+KIND, N = 0.15, 400  # how much too kind the judge is, and answers
+
+
+def world(seed: int, correlation: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+    """(people, judge): values between 0 and 1, the judge too kind by KIND and noisy."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0.5, 0.12, N)
+    noise = 0.12 * math.sqrt(1 / correlation**2 - 1)
+    return np.clip(truth, 0, 1), np.clip(truth + KIND + rng.normal(0, noise, N), 0, 1)
+
+
+def measurement(**judges: np.ndarray) -> Measurement:
+    rows = [
+        (system, "faithfulness", f"q{place}", value, "ok", "", "lexical")
+        for system, values in judges.items()
+        for place, value in enumerate(values)
+    ]
+    return Measurement(
+        notebook="tier2_generation",
+        facts={"seed": 0, "level": 0.95, "baseline": next(iter(judges))},
+        scores=pd.DataFrame(rows, columns=list(SCORE_COLUMNS)),
+        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+    )
+
+
+def table(people: np.ndarray, system: str | None, annotator: str = "anna", count: int = 60) -> pd.DataFrame:
+    rows = [(f"q{place}", system, "faithfulness", annotator, value) for place, value in enumerate(people[:count])]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def test_the_corrected_mean_is_the_prediction_powered_one() -> None:
+    people, judge = world(1)
+    [row] = corrections(measurement(one=judge), table(people, "one")).means.to_dict("records")
+    expected = stats.prediction_powered(people[:60], judge[:60], judge[60:], level=0.95, seed=0)
+    assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+    assert (row["labels"], row["items"], row["annotators"]) == (60, N, 1)
+    assert row["correlation"] == pytest.approx(np.corrcoef(people[:60], judge[:60])[0, 1])
+    assert row["n_effective"] > 120
+    assert row["judge"] == pytest.approx(judge.mean())
+    assert row["people"] == pytest.approx(people[:60].mean())
+    assert row["low"] <= people.mean() <= row["high"] < row["judge"]
+
+
+def test_several_annotators_count_as_their_mean_and_agree_by_alpha() -> None:
+    people, judge = world(2)
+    other = table(np.clip(people + 0.1, 0, 1), "one", "boris")
+    both = pd.concat([table(people, "one"), other], ignore_index=True)
+    [row] = corrections(measurement(one=judge), both).means.to_dict("records")
+    assert row["annotators"] == 2
+    assert row["labels"] == 60
+    assert row["people"] == pytest.approx((people[:60].mean() + other["value"].mean()) / 2)
+    assert 0.3 < row["alpha"] < 0.95
+    same = pd.concat([table(people, "one"), table(people, "one", "boris")], ignore_index=True)
+    assert corrections(measurement(one=judge), same).means["alpha"][0] == pytest.approx(1.0)
+
+
+def test_a_judge_that_follows_nobody_is_left_aside() -> None:
+    people, judge = world(3)
+    blind = np.random.default_rng(0).permutation(judge)
+    labels = table(people, "one")
+    [row] = corrections(measurement(one=blind), labels).means.to_dict("records")
+    if abs(row["correlation"]) < 1 / math.sqrt(58):
+        assert (row["method"], row["note"]) == ("people", "weak_judge")
+        assert row["value"] == pytest.approx(people[:60].mean())
+    few = corrections(measurement(one=judge), labels[:8]).means
+    assert (few["method"][0], few["note"][0], few["labels"][0]) == ("people", "few", 8)
+    everything = corrections(measurement(one=judge), table(people, "one", count=N)).means
+    assert everything["note"][0] == "few", "there is no unlabelled answer to lean on"
+    assert everything["value"][0] == pytest.approx(people.mean())
+
+
+def test_differences_are_peoples_and_not_the_judges() -> None:
+    people, judge = world(4)
+    vain = np.clip(judge + 0.1, 0, 1)  # a judge that likes the second system for nothing
+    labels = pd.concat([table(people, "one"), table(people, "two")], ignore_index=True)
+    found = corrections(measurement(one=judge, two=vain), labels)
+    [row] = found.differences.to_dict("records")
+    assert (row["baseline"], row["challenger"], row["labels"]) == ("one", "two", 60)
+    assert row["difference"] == pytest.approx(0.0, abs=1e-9)
+    assert row["verdict"] == "not shown"
+    better = pd.concat([table(people, "one"), table(np.clip(people + 0.1, 0, 1), "two")], ignore_index=True)
+    [row] = corrections(measurement(one=judge, two=judge), better).differences.to_dict("records")
+    assert row["difference"] == pytest.approx(0.1, abs=0.02)
+
+
+def test_unmeasured_scores_are_no_items() -> None:
+    people, judge = world(5)
+    judge = judge.copy()
+    judge[[0, 1, 100]] = np.nan
+    [row] = corrections(measurement(one=judge), table(people, "one")).means.to_dict("records")
+    assert (row["labels"], row["items"]) == (58, N - 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"metric": "mrr"}, r"a label is of mrr of one, which was not measured; measured: faithfulness of one"),
+        ({"system": "two"}, r"faithfulness of two, which was not measured"),
+        ({"value": 4.0}, r"q0 on faithfulness is 4; its scale goes from 0 to 1"),
+        ({"id": "stranger"}, r"no label is of a sample of this page: stranger; it has q0"),
+    ],
+)
+def test_labels_that_fit_nothing_are_named(change: dict[str, object], said: str) -> None:
+    people, judge = world(6)
+    with pytest.raises(BenchError, match=said):
+        corrections(measurement(one=judge), table(people, "one", count=1).assign(**change))
+
+
+def test_a_label_without_a_system_is_of_the_only_one() -> None:
+    people, judge = world(7)
+    assert len(corrections(measurement(one=judge), table(people, None)).means) == 1
+    with pytest.raises(BenchError, match="names no system, and the page has 2: one, two"):
+        corrections(measurement(one=judge, two=judge), table(people, None))
+
+
+def test_files_are_read_and_empty_values_left_out(project: Path) -> None:
+    (project / "a.csv").write_text("id,metric,value\nq1,mrr,0.5\nq2,mrr,\n", encoding="utf-8")
+    lines = [{"id": 7, "metric": "mrr", "value": 1, "annotator": "b", "system": "s"}]
+    (project / "b.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    found = read("a.csv, b.jsonl")
+    assert found["id"].tolist() == ["q1", "7"]
+    assert found["annotator"].tolist() == ["people", "b"]
+    assert found["system"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,metric,value\nq1,mrr,OK\n", r"a.csv, line 2: value = 'OK'"),
+        ("id,value\nq1,1\n", r"a.csv, line 2: metric is missing"),
+        ("id,metric,value\nq1,mrr,1\nq1,mrr,0\n", r"a.csv, line 3: people labels q1 on mrr a second time"),
+        ("id,metric,value\nq1,mrr,\n", r"no row has a value; the columns are id, system, metric"),
+        ("id,metric,value\nq1,mrr,nan\n", r"a.csv, line 2: value"),
+    ],
+)
+def test_files_that_cannot_be_used_name_the_place(text: str, said: str, project: Path) -> None:
+    (project / "a.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(BenchError, match=said):
+        read("a.csv")
+
+
+def test_no_labels_leave_everything_as_it_is_and_the_page_says_so() -> None:
+    made = measurement(one=world(8)[1])
+    assert corrected(made, "") is made
+    assert "No labels by people" in Page(made).corrected().html()
+
+
+def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people, judge = world(9)
+    folder = project / "run" / "parts" / "tier2_generation"
+    made = measurement(one=judge)
+    made.save(folder)
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / "run"))
+    table(people, "one").to_csv(project / "labels.csv", index=False)
+    found = corrected(made, "labels.csv")
+    again = Measurement.load(folder)
+    pd.testing.assert_frame_equal(again.extra["corrected"], found.extra["corrected"])
+    (project / "labels.csv").unlink()
+    assert corrected(again, "labels.csv") is again, "a page is drawn again without the labels"
+    html = Page(again, language="ru").corrected().html()
+    assert "60" in html
+    assert Page(again).corrected().html() == Page(found).corrected().html()
+
+
+def test_the_view_says_why_a_judge_was_left_aside() -> None:
+    people, judge = world(10)
+    made = corrected(measurement(one=judge), table(people, "one")[:8])
+    assert "too few labels" in Page(made).corrected().html()
+    evil = replace(made, extra={**made.extra, "corrected": made.extra["corrected"].assign(system="<b>x</b>")})
+    assert "<b>x</b>" not in Page(evil).corrected().html()
+
+
+def coverage(labels: int, correlation: float, runs: int, grades: int | None) -> tuple[float, float, float]:
+    """(coverage, share of runs narrower than people alone, mean width over people's) of the corrected mean."""
+    hits = narrower = 0
+    ratios = []
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, labels, grades or 0])
+        latent = rng.normal(size=600)
+        seen = correlation * latent + math.sqrt(1 - correlation**2) * rng.normal(size=600)
+        if grades is None:
+            people, judge, target = 0.6 + 0.2 * latent, 0.75 + 0.15 * seen, 0.6
+        else:
+            edges = np.linspace(-1.2, 1.2, grades - 1)
+            people, judge = (np.digitize(each, edges) / (grades - 1) for each in (latent, seen + 0.5))
+            target = float(np.mean([_above(edge) for edge in edges]))
+        one = stats.prediction_powered(people[:labels], judge[:labels], judge[labels:], seed=seed)
+        assert one.low is not None
+        assert one.high is not None
+        hits += one.low <= target <= one.high
+        alone = one.intervals["people"]
+        ratios.append((one.high - one.low) / (alone[1] - alone[0]))
+        narrower += ratios[-1] < 1
+    return hits / runs, narrower / runs, float(np.mean(ratios))
+
+
+def _above(edge: float) -> float:
+    return 0.5 * math.erfc(edge / math.sqrt(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grades", [None, 5, 2])
+@pytest.mark.parametrize("correlation", [0.3, 0.75, 0.9])
+def test_fifty_labels_cover_and_a_good_judge_narrows_them(correlation: float, grades: int | None) -> None:
+    covered, narrower, ratio = coverage(50, correlation, 2000, grades)
+    assert 0.93 <= covered <= 0.97, covered
+    if correlation > 0.7 and grades is None:
+        assert narrower > 0.95
+        assert ratio < 0.85
