@@ -27,6 +27,7 @@ METRICS = (
     *answer_scores.REPEATED,
 )  # fmt: skip
 PRIMARY = "e2e_score"
+KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
 MOST_RETRIEVED = 1000
 
 
@@ -146,6 +147,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             **asdict(request.sureness),
             **worth.facts,
             "primary": primary(request.metrics, PRIMARY),
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
             "baseline": session.baseline if len(session.systems) > 1 else None,
             "n_questions": len(scored),
             "n_unanswerable": len(asked) - len(scored),

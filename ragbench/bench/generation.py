@@ -31,6 +31,7 @@ METRICS = (
     *answer_scores.REPEATED,
 )  # fmt: skip
 PRIMARY = "answer_correctness_rating"
+KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 Context = Literal["ideal", "none"]
 
@@ -159,6 +160,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             **worth.facts,
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
             "primary": primary(request.metrics, PRIMARY),
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
             "n_questions": len(scored),
             "n_unanswerable": len(apart),
             "n_without_context": len(session.dataset.questions) - len(asked),

@@ -74,12 +74,15 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
     if one.get("own"):
         return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
     if one.get("kind") == "extractive":
-        return _.html(
-            "<b>{system}</b>: {name}, an offline stand-in that picks up to {count} sentences of the passages nearest "
-            "to the question and refuses where none fits.",
-            **places,
-            count=_.integer(int(one.get("sentences", 1))),
+        count = int(one.get("sentences", 1))
+        picked = _.plural(
+            "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses where "
+            "none fits",
+            "an offline stand-in that picks up to {n} sentences of the passages nearest to the question, and refuses "
+            "where none fits",
+            count,
         )
+        return Markup("<b>{}</b>: {}, {}.").format(places["system"], places["name"], picked)
     if one.get("kind") == "openai":
         return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
                       prompt=shown(one.get("prompt")))  # fmt: skip
@@ -209,6 +212,8 @@ def refusals(material: Material, present: frozenset[str], count: int) -> Markup:
         "An answer counts as a refusal when its first sentence says that there is no answer: a rule by words, not a "
         "judge. Refusing is right where the base holds no answer, and wrong where it does."
     )
+    if material.facts.get("context") == "ideal":
+        lede += " " + _("What the base does not hold was asked without any passage.")
     return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}{}').format(
         _.html("<b>Refusals</b>"),
         lede,

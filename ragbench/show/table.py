@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
-from ragbench.show.links import behind, link
+from ragbench.show.links import behind, link, metric_name
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Comparison, Estimate, Verdict
@@ -132,7 +132,7 @@ def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     heads += _count_heads(material)
     rows = []
     for metric in material.metrics:
-        cells = [_metric_head(material, metric)]
+        cells = [_metric_head(material, metric, present)]
         cells += [_value(material, name, metric, notes, present) for name in material.systems]
         comparison = None if challenger is None else material.comparison(challenger, metric)
         if challenger is not None:
@@ -152,7 +152,7 @@ def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     for metric in material.metrics:
         rows = [
             Markup('<tr class="rb-group"><th scope=rowgroup colspan={} id="{}">{}</th></tr>').format(
-                len(heads), anchor("metric", metric), _metric_name(material, metric)
+                len(heads), anchor("metric", metric), _metric_name(material, metric, present)
             )
         ]
         for name in material.systems:
@@ -179,14 +179,18 @@ def _system_head(material: Material, name: str) -> Markup:
     return Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name))
 
 
-def _metric_head(material: Material, metric: str) -> Markup:
-    return Markup('<th scope=row id="{}">{}</th>').format(anchor("metric", metric), _metric_name(material, metric))
+def _metric_head(material: Material, metric: str, present: frozenset[str]) -> Markup:
+    name = _metric_name(material, metric, present)
+    return Markup('<th scope=row id="{}">{}</th>').format(anchor("metric", metric), name)
 
 
-def _metric_name(material: Material, metric: str) -> Markup:
+def _metric_name(material: Material, metric: str, present: frozenset[str]) -> Markup:
+    declared = material.declaration(metric)
+    published = declared.published if declared is not None and declared.published else ""
     lower = material.text("lower is better") if material.lower_is_better(metric) else ""
-    small = Markup(" <small>{}</small>").format(lower) if lower else ""
-    return Markup("{}{}").format(shown(metric).replace("_", Markup("_<wbr>")), small)
+    said = ", ".join(part for part in (published, lower) if part)
+    small = Markup(" <small>{}</small>").format(said) if said else ""
+    return metric_name(material, present, metric) + small
 
 
 def _value_title(material: Material) -> str:
