@@ -72,9 +72,10 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
-    from ragbench.bench.scoring import Asked, applicable, kept_replies, measure
+    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
     from ragbench.datasets.samples import samples_of
     from ragbench.judge import Rule
+    from ragbench.progress import Progress, is_watched
 
     judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
     rows = samples_of(samples)
@@ -84,7 +85,9 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
 
     @contextlib.contextmanager
     def inside() -> Iterator[Coroutine[Any, Any, Scores]]:
-        with kept_replies(judges, chosen) as journal:
-            yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **kept))
+        total = len(rows) * len(chosen) if is_watched() else 0
+        with kept_replies(judges, chosen) as journal, Progress("scoring", total) as progress:
+            told = {"advance": progress, "on_change": live_line(progress)}
+            yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **told, **kept))
 
     return inside()

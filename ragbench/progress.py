@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,11 @@ from typing import Any
 
 FILE = "progress.json"
 INTERVAL_SECONDS = 0.2
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a bar: in a terminal or in JupyterLab, never in a headless notebook."""
+    return "RAGBENCH_RUN_FOLDER" not in os.environ and (sys.stderr.isatty() or "ipykernel" in sys.modules)
 
 
 class Progress:

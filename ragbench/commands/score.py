@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +106,7 @@ def score(
     from ragbench.datasets.samples import read_samples
     from ragbench.judge import Rule
     from ragbench.llm import Outlook, run
-    from ragbench.progress import Progress
+    from ragbench.progress import Progress, is_watched
 
     known = settings.load()
     try:
@@ -123,7 +122,7 @@ def score(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     outlooks: list[Outlook] = []
-    total = len(samples) * len(chosen) if sys.stderr.isatty() else 0
+    total = len(samples) * len(chosen) if is_watched() else 0
     with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
         asked = Asked(
             names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),

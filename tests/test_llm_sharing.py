@@ -1,0 +1,194 @@
+"""What clients share: questions, limits, budget, and the count of what was done."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from ragbench.llm import (
+    Budget,
+    BudgetSpent,
+    Completion,
+    Decoding,
+    MemoryJournal,
+    Providers,
+    Tally,
+    Usage,
+)
+from ragbench.types import Status
+from tests.chat_server import ChatServer
+from tests.llm_client import open_client, scripted
+from tests.llm_shapes import Grade, Rating, request
+
+
+class TestSharing:
+    def test_equal_questions_are_asked_once(self) -> None:
+        async def work(server: ChatServer) -> list[Completion]:
+            async with open_client(server) as client:
+                together = await asyncio.gather(*(client.complete(request("same")) for _ in range(20)))
+                return [*together, await client.complete(request("same"))]
+
+        with ChatServer(latency=0.05).running() as server:
+            found = asyncio.run(work(server))
+        assert server.calls == 1
+        assert sum(c.calls for c in found) == 1
+        assert len({c.value.score for c in found}) == 1
+
+    def test_the_key_holds_everything_that_changes_an_answer(self) -> None:
+        async def keys() -> set[str]:
+            found = set()
+            for name, url, model in [("a", "http://h/v1", "m"), ("b", "http://h/v1", "m"), ("a", "http://g/v1", "m"),
+                                     ("a", "http://h/v1", "n")]:  # fmt: skip
+                async with open_client(url, name=name, model=model) as client:
+                    found.add(client.key(request()))
+            async with open_client("http://h/v1", model="m") as client:
+                variants = [
+                    request("two"), request(shape=Grade), request(shape=None), request(repeat=1),
+                    request(decoding=Decoding(temperature=0.1)), request(decoding=Decoding(temperature=None)),
+                    request(decoding=Decoding(top_p=0.5)), request(decoding=Decoding(max_tokens=5)),
+                    request(decoding=Decoding(seed=1)),
+                ]  # fmt: skip
+                found |= {client.key(variant) for variant in variants}
+                found.add(client.key(type(request())(request().messages, "other", 1, Rating)))
+                found.add(client.key(type(request())(request().messages, "test", 2, Rating)))
+                assert client.key(request()) in found
+                return found
+
+        assert len(asyncio.run(keys())) == 4 + 9 + 2
+
+    def test_two_judges_never_share_an_answer(self) -> None:
+        async def work(server: ChatServer) -> None:
+            journal = MemoryJournal()
+            for name in ("a", "b", "a"):
+                async with open_client(server, name=name, journal=journal) as client:
+                    await client.complete(request())
+
+        with ChatServer().running() as server:
+            asyncio.run(work(server))
+        assert server.calls == 2
+
+    def test_replay_makes_no_call_even_for_replies_that_were_repaired(self) -> None:
+        async def work(server: ChatServer, journal: MemoryJournal) -> list[Completion]:
+            async with open_client(server, journal=journal) as client:
+                return await asyncio.gather(*(client.complete(request(f"text {n}")) for n in range(60)))
+
+        journal = MemoryJournal()
+        faults = {"nan": 0.2, "length": 0.2, "refusal": 0.1}
+        with ChatServer(faults=faults).running() as server:
+            first = asyncio.run(work(server, journal))
+            paid = server.calls
+            again = asyncio.run(work(server, journal))
+            assert server.calls == paid > 60
+        assert [(c.value, c.status) for c in again] == [(c.value, c.status) for c in first]
+        assert [c.seconds for c in again] == [c.seconds for c in first]
+        assert {c.calls for c in again} == {0}
+        assert Status.REFUSED in {c.status for c in first}
+
+    def test_clients_of_one_provider_wait_in_one_line(self) -> None:
+        async def work(server: ChatServer) -> None:
+            providers = Providers()
+            async with (
+                open_client(server, "a", providers=providers, concurrency=4) as one,
+                open_client(server, "b", providers=providers, concurrency=4) as other,
+            ):
+                await asyncio.gather(*(c.complete(request(f"{n}")) for n in range(20) for c in (one, other)))
+
+        with ChatServer(latency=0.02).running() as server:
+            asyncio.run(work(server))
+        assert (server.calls, server.most_in_flight) == (40, 4)
+
+
+class TestBudget:
+    @pytest.mark.parametrize(
+        ("budget", "most"), [({"calls": 7}, 7), ({"tokens": 1000}, 9), ({"money": 0.001}, 10)], ids=str
+    )
+    def test_it_stops_cleanly_and_goes_on_later(self, budget: dict[str, float], most: int) -> None:
+        journal = MemoryJournal()
+
+        async def work(server: ChatServer, **limits: Any) -> Budget:
+            purse = Budget(**limits)
+            async with open_client(server, journal=journal, budget=purse, input_price=1.0, output_price=1.0) as client:
+                short = Decoding(max_tokens=100)
+                try:
+                    await asyncio.gather(*(client.complete(request(f"text {n}", decoding=short)) for n in range(30)))
+                except BudgetSpent:
+                    pass
+                else:
+                    assert not limits
+            return purse
+
+        def answer(body: dict[str, Any]) -> Any:
+            return {"score": 3, "reason": "x" * 380}
+
+        with ChatServer(answer=answer, latency=0.01).running() as server:
+            purse = asyncio.run(work(server, **budget))
+            assert 1 <= server.calls <= most
+            assert len(journal.rows) == server.calls
+            for name, limit in budget.items():
+                assert getattr(purse.spent, name) <= limit
+            asyncio.run(work(server))
+            assert server.calls == 30
+
+    def test_the_message_says_how_to_go_on(self) -> None:
+        async def work(server: ChatServer) -> None:
+            async with open_client(server, budget=Budget(calls=1)) as client:
+                await client.complete(request("one"))
+                await client.complete(request("two"))
+
+        with ChatServer().running() as server, pytest.raises(BudgetSpent, match=r"calls: 1 of 1.*\[budget\]"):
+            asyncio.run(work(server))
+
+
+class TestTally:
+    def test_it_adds_up(self) -> None:
+        steps: list[int] = []
+        tally = Tally(on_change=lambda now: steps.append(now.in_flight))
+
+        async def work(server: ChatServer) -> None:
+            async with open_client(server, tally=tally, input_price=2.0, output_price=10.0) as client:
+                await asyncio.gather(*(client.complete(request(f"{n % 20}")) for n in range(40)))
+
+        with scripted({"score": 3}).running() as server:
+            asyncio.run(work(server))
+        assert (tally.asked, tally.done, tally.failed, tally.in_flight, tally.calls) == (40, 40, 0, 0, 20)
+        assert tally.cost == pytest.approx((2.0 * tally.input_tokens + 10.0 * tally.output_tokens) / 1e6)
+        assert 1 <= max(steps) <= 16
+        tally.in_flight, tally.failed = 3, 1
+        assert tally.seconds_left(10.0, total=61) == pytest.approx(20 * 10 / 20)
+        line = tally.describe(10.0, total=61)
+        assert line.startswith("40 of 61 answered (20 from the journal), 3 in flight, 1 failed")
+        assert line.endswith("left 0 min 10 s")
+        assert Tally().describe(0.0).endswith("left —")
+
+    def test_unreported_usage_is_estimated_and_said(self) -> None:
+        journal = MemoryJournal()
+
+        async def work(server: ChatServer) -> None:
+            async with open_client(server, journal=journal) as client:
+                await client.complete(request("Привет, мир!"))
+
+        with ChatServer(usage=False).running() as server:
+            asyncio.run(work(server))
+        (row,) = journal.rows.values()
+        assert row["estimated"] is True
+        assert row["input_tokens"] > 3
+        json.dumps(row, allow_nan=False)
+
+    def test_usage_is_that_of_the_replies_used_whoever_paid_for_them(self) -> None:
+        journal = MemoryJournal()
+
+        async def work(server: ChatServer) -> Usage:
+            async with open_client(server, journal=journal, input_price=2.0, output_price=10.0) as client:
+                await asyncio.gather(*(client.complete(request(f"{n % 20}")) for n in range(40)))
+                return client.usage
+
+        with scripted({"score": 3}).running() as server:
+            paid = asyncio.run(work(server))
+            assert asyncio.run(work(server)) == paid
+            assert server.calls == 20
+        assert paid.replies == 20
+        assert paid.cost == pytest.approx((2.0 * paid.input_tokens + 10.0 * paid.output_tokens) / 1e6)
+        assert paid.estimated == 0
