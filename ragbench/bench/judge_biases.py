@@ -16,7 +16,7 @@ from ragbench.bench import judge_numbers
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, tested
+from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judge_texts import LADDER
 from ragbench.types import Array
 
@@ -37,7 +37,7 @@ def probes(
     found = []
     for one in heard:
         effects = _effects(one, answers, temptations, rival, baseline, scale, good)
-        found += [tested(one.name, name, effects[name], limits.of(name), sure) for name in PROBES]
+        found += [probed(one.name, name, effects[name], limits.of(name), sure) for name in PROBES]
     return judged(found, sure.level)
 
 

@@ -17,7 +17,7 @@ from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judged import OFFLINE
 from ragbench.bench.session import BenchError, Session
 from ragbench.datasets import DatasetError, load
-from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.judge import Rehearsed, gather, open_judges, rehearse_judges
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
@@ -91,8 +91,10 @@ def all_heard(
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting]]:
             async with opening(known, names, journal=journal, language=session.dataset.language) as opened:
-                heard = [await judge_asking.hear(each, trial, progress) for each in opened.judges]
-                more = {each.name: await _faithful(each, trial, faithful) for each in opened.judges} if faithful else {}
+                heard = await gather([judge_asking.hear(each, trial, progress) for each in opened.judges])
+                judges = opened.judges if faithful else ()
+                rated = await gather([_faithful(each, trial, faithful) for each in judges])  # type: ignore[arg-type]
+                more = {each.name: sitting for each, sitting in zip(judges, rated, strict=True)}
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())
             return heard, more

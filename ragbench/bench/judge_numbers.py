@@ -154,6 +154,8 @@ def ceiling(answers: Answers, good: float, sure: Sureness) -> list[tuple[Any, ..
 def _compared(
     pairs: Sequence[tuple[Array, Array]], labels: np.ndarray[Any, Any], good: float, sure: Sureness
 ) -> list[tuple[Any, ...]]:
+    if not pairs:
+        return []
     a = np.concatenate([first for first, _ in pairs])
     b = np.concatenate([second for _, second in pairs])
     both = ~(np.isnan(a) | np.isnan(b))

@@ -78,7 +78,7 @@ class Probe:
     why: str = ""
 
 
-def tested(judge: str, name: str, effect: Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
+def probed(judge: str, name: str, effect: Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
     """The effect with its interval, and p that it lies within its limits."""
     if effect.why:
         return Probe(judge, name, _unknown(sure, 0), limits, why=effect.why)

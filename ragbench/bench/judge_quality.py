@@ -60,6 +60,10 @@ class _Request:
             raise BenchError(f"good = {self.good!r}: a share of the scale above 0 and below 1, such as 0.7")
         if not self.delta >= 0:
             raise BenchError(f"delta = {self.delta!r}: 0 or more, in units of the judge's scale")
+        try:
+            Rule(self.judging.aggregate)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise BenchError(str(error)) from None
         if wrong := [mode for mode in self.modes if mode not in MODES]:
             raise BenchError(f"modes = {wrong[0]!r}: each is one of {', '.join(MODES)}")
 

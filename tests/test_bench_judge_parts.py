@@ -1,0 +1,366 @@
+"""How judges are tried, part by part: texts, asking, numbers, probes, rivals, and what was logged elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kappa_score, roc_auc_score
+
+from ragbench.bench import BenchError, judge_asking, judge_logged, judge_numbers, judge_rivals, judge_texts
+from ragbench.bench.families import Sureness
+from ragbench.bench.judge_asking import Heard, Trial, Turned, scale_turned
+from ragbench.bench.judge_biases import family, in_order, own_family
+from ragbench.bench.judge_items import Answers, Scale, Temptations
+from ragbench.bench.judge_probes import Effect, Limits, judged, probed
+from ragbench.judge import Rule
+from ragbench.llm import BudgetSpent, ModelError
+from ragbench.metrics.claims import CLAIMS
+from ragbench.metrics.judging import Sitting
+from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy
+from ragbench.metrics.response_groundedness import GROUNDEDNESS
+from ragbench.types import Answer, Prompt, Sample, Status
+from tests.small_project import write_lines
+
+NAN = math.nan
+SURE = Sureness(0.95, 300, 0)
+UNIT = Scale(0.0, 1.0)
+NONE = Temptations((), {}, ())
+
+
+def heard(scores: Any, statuses: Any = None, **more: Any) -> Heard:
+    matrix = np.array(scores, dtype=float)
+    words = np.where(np.isnan(matrix), "parse_error", "ok") if statuses is None else np.array(statuses, dtype=object)
+    return Heard("judge", Sitting(matrix, words != "empty_input"), words, **more)
+
+
+def answers(people: Any, clusters: list[str] | None = None, systems: list[str | None] | None = None) -> Answers:
+    matrix = np.array(people, dtype=float)
+    number = len(matrix)
+    samples = tuple(
+        Sample(f"s{place}", "?", "An answer.", system=systems[place] if systems else None) for place in range(number)
+    )
+    labels = tuple(clusters or [f"c{place}" for place in range(number)])
+    return Answers(samples, labels, tuple("abcdef"[: matrix.shape[1]]), matrix)
+
+
+class TestTexts:
+    def test_half_of_a_text_is_its_first_sentences_or_words(self) -> None:
+        assert (
+            judge_texts.partial("One is here. Two is there. Three is gone. Four stays.") == "One is here. Two is there."
+        )
+        assert judge_texts.partial("Bring a passport, and two photographs.") == "Bring a passport."
+        assert judge_texts.partial("Yes") == "Yes."
+
+    def test_a_contradiction_changes_every_number_and_keeps_their_length(self) -> None:
+        made = judge_texts.contradiction("Open from 9:30 to 18:00, room 7, 3,400 roubles, 2007.", "en")
+        assert made == "Open from 2:63 to 41:33, room 0, 6,733 roubles, 5330."
+        assert "не" in judge_texts.contradiction("Никогда.", "ru")
+
+    @pytest.mark.parametrize("language", ["en", "ru"])
+    def test_every_variant_differs_from_the_reference_and_is_always_the_same(self, language: str) -> None:
+        made = [judge_texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
+        assert made == [
+            judge_texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)
+        ]
+        for one in made:
+            assert set(one) == set(judge_texts.VARIANTS)
+            assert [name for name, text in one.items() if text == one["reference"]] == ["reference"]
+            assert one["padded"].count("Open at 9.") == 3
+            assert one["injected"].startswith("No {food}. ")
+            assert "{{" not in one["injected"]
+        assert len({one["injected"] for one in made}) == 4
+        assert ":" in {one["key"] for one in made}
+
+    def test_an_answer_that_people_liked_is_the_paraphrase(self) -> None:
+        assert judge_texts.variants("At 9.", "No.", "From nine on.", "en", 0)["paraphrase"] == "From nine on."
+
+
+class TestAsking:
+    def test_a_scale_is_turned_and_nothing_else(self) -> None:
+        for prompt in (*ACCURACY, GROUNDEDNESS):
+            turned = scale_turned(prompt)
+            assert turned is not None
+            assert turned.name != prompt.name
+            for language, text in turned.texts.items():
+                lines, before = text.splitlines(), prompt.texts[language].splitlines()
+                assert sorted(lines) == sorted(before)
+                levels = [line[:4] for line in before if line.startswith("- ")]
+                assert [line[:4] for line in lines if line.startswith("- ")] == levels[::-1]
+                assert len(set(levels)) == 3
+
+    def test_a_level_of_several_lines_stays_whole(self) -> None:
+        prompt = replace(ACCURACY[0], texts={"en": "Rate:\n- 2: all\n  of it\n- 1: some\n- 0: none\n\nGo: {response}"})
+        turned = scale_turned(prompt)
+        assert turned is not None
+        assert turned.texts["en"] == "Rate:\n- 0: none\n- 1: some\n- 2: all\n  of it\n\nGo: {response}"
+
+    def test_a_prompt_without_levels_is_not_asked(self) -> None:
+        assert scale_turned(CLAIMS) is None
+        found = asyncio.run(Turned(_Judge()).ask(CLAIMS, {"question": "", "text": ""}))
+        assert (found.value, found.status) == (None, Status.EMPTY_INPUT)
+
+    def test_repeats_are_asked_apart(self) -> None:
+        judge = _Judge()
+        trial = Trial(answer_accuracy, _samples(2), NONE, repeats=3)
+        found = asyncio.run(judge_asking.hear(judge, trial))
+        assert found.answers.scores.shape == (2, 3)
+        assert sorted(judge.repeats) == sorted([0, 1000, 2000] * 4 + [0] * 4)  # and once with the scale turned
+
+    def test_what_went_wrong_is_kept_by_its_name(self) -> None:
+        found = asyncio.run(judge_asking.hear(_Judge({1: Status.REFUSED, 2: Status.TRUNCATED}), _trial(4)))
+        assert found.statuses[:, 0].tolist() == ["ok", "refused", "truncated", "ok"]
+        rows = judge_numbers.coverage(found, ["a", "b", "c", "d"], SURE)
+        counts = {row[1]: row[2] for row in rows}
+        assert counts == {"valid": 4, "unparseable": 0, "refused": 2, "truncated": 2, "failed": 0}
+        assert sum(counts.values()) == rows[0][3] == 8
+
+    def test_an_answer_that_is_not_there_was_not_asked(self) -> None:
+        samples = _samples(3)
+        empty = replace(samples, samples=(replace(samples.samples[0], response=" "), *samples.samples[1:]))
+        found = asyncio.run(judge_asking.hear(_Judge(), Trial(answer_accuracy, empty, NONE)))
+        assert found.answers.asked.sum() == 4
+        assert {row[1]: row[2] for row in judge_numbers.coverage(found, ["a", "b", "c"], SURE)}["valid"] == 4
+
+    def test_a_provider_that_stops_is_a_judge_that_failed(self) -> None:
+        found = asyncio.run(judge_asking.hear(_Judge(error=ModelError("no such model")), _trial(3)))
+        assert set(found.statuses.ravel()) == {"judge_error"}
+        with pytest.raises(BudgetSpent):
+            asyncio.run(judge_asking.hear(_Judge(error=BudgetSpent("spent")), _trial(3)))
+
+
+class _Judge:
+    """Rates everything 2; sample number → status for those it fails on."""
+
+    name = identity = "scripted"
+
+    def __init__(self, failing: dict[int, Status] | None = None, error: Exception | None = None) -> None:
+        self.failing, self.error, self.repeats = failing or {}, error, list[int]()
+
+    async def ask(
+        self, prompt: Prompt[Any], texts: Any, *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Any]:
+        if self.error is not None:
+            raise self.error
+        self.repeats.append(repeat)
+        status = self.failing.get(int(str(texts.get("question", "0")) or 0))
+        return Answer(Rating(reason="", rating=2), seconds=0.1) if status is None else Answer(None, status)
+
+
+def _samples(number: int) -> Answers:
+    made = tuple(Sample(f"s{n}", str(n), "An answer.", "A reference.") for n in range(number))
+    return Answers(made, tuple(one.id for one in made), (), np.zeros((number, 0)))
+
+
+def _trial(number: int) -> Trial:
+    return Trial(answer_accuracy, _samples(number), NONE)
+
+
+class TestNumbers:
+    def test_repeatability_by_hand(self) -> None:
+        one = heard([[1.0, 1.0], [0.5, 0.75], [0.25, 0.25], [0.0, 0.5]])
+        rows = {row[1]: row[2] for row in judge_numbers.repeatability(one, list("abcd"), UNIT, 0.7, SURE)}
+        assert rows["exact_agreement"] == 0.5
+        assert rows["flip_rate"] == 0.25  # the second item: 0.5 is not good, 0.75 is
+        deviation = math.sqrt((0.25**2 / 2 + 0.5**2 / 2) / 4)
+        assert rows["within_item_deviation"] == pytest.approx(deviation)
+        assert rows["smallest_difference"] == pytest.approx(1.96 * math.sqrt(2) * deviation, rel=1e-4)
+        ratings = np.array(one.answers.scores)
+        expected = krippendorff.alpha(ratings.T, level_of_measurement="interval")
+        assert rows["krippendorff_alpha"] == pytest.approx(expected, abs=1e-12)
+
+    def test_one_repeat_measures_nothing(self) -> None:
+        assert judge_numbers.repeatability(heard([[1.0], [0.0]]), ["a", "b"], UNIT, 0.7, SURE) == []
+
+    def test_agreement_equals_the_field_s_packages(self) -> None:
+        rng = np.random.default_rng(5)
+        truth = rng.integers(0, 5, 80) / 4
+        judge = np.clip(truth + rng.choice([-0.5, -0.25, 0, 0, 0.25], 80), 0, 1)
+        rows = {row[2]: row[3] for row in judge_numbers.agreement("j", judge, answers(truth[:, None]), 0.7, SURE)}
+        assert rows["spearman"] == pytest.approx(scipy_stats.spearmanr(truth, judge).statistic, abs=1e-12)
+        assert rows["kendall"] == pytest.approx(scipy_stats.kendalltau(truth, judge).statistic, abs=1e-12)
+        assert rows["pearson"] == pytest.approx(scipy_stats.pearsonr(truth, judge).statistic, abs=1e-12)
+        good = truth >= 0.7, judge >= 0.7
+        assert rows["cohen_kappa"] == pytest.approx(cohen_kappa_score(*good), abs=1e-12)
+        assert rows["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(*good), abs=1e-12)
+        assert rows["accuracy"] == np.mean(good[0] == good[1])
+        assert rows["bias"] == pytest.approx(np.mean(judge - truth))
+        expected = krippendorff.alpha(np.array([truth, judge]), level_of_measurement="interval")
+        assert rows["krippendorff_alpha"] == pytest.approx(expected, abs=1e-12)
+
+    def test_a_judge_that_is_one_of_the_people_reaches_the_ceiling(self) -> None:
+        rng = np.random.default_rng(6)
+        truth = rng.uniform(0, 1, 60)
+        people = np.clip(truth[:, None] + rng.normal(0, 0.1, (60, 3)), 0, 1)
+        people[rng.random((60, 3)) < 0.2] = NAN
+        known = answers(people)
+        third = np.clip(truth + rng.normal(0, 0.1, 60), 0, 1)
+        own = {row[2]: row for row in judge_numbers.agreement("j", third, known, 0.7, SURE) if row[1] == "person"}
+        ceiling = {row[2]: row for row in judge_numbers.ceiling(known, 0.7, SURE)}
+        assert "bias" not in ceiling
+        for name in ("spearman", "icc", "krippendorff_alpha"):
+            assert own[name][3] == pytest.approx(ceiling[name][3], abs=0.05)
+            assert own[name][4] <= ceiling[name][3] <= own[name][5]
+
+    def test_one_person_has_no_ceiling(self) -> None:
+        assert judge_numbers.ceiling(answers([[1.0], [0.0], [0.5]]), 0.7, SURE) == []
+
+    def test_calibration_by_hand(self) -> None:
+        judge = np.array([1.0, 1.0, 0.75, 0.5, 0.0, 0.0])
+        known = answers([[1.0], [0.0], [0.75], [1.0], [0.0], [0.25]])
+        rows, bins = judge_numbers.calibration("j", judge, known, 0.7, SURE)
+        found = {row[1]: row[2] for row in rows}
+        assert found["sensitivity"] == pytest.approx(2 / 3)
+        assert found["specificity"] == pytest.approx(2 / 3)
+        truth = [1, 0, 1, 1, 0, 0]
+        assert found["brier"] == pytest.approx(brier_score_loss(truth, judge))
+        assert found["expected_calibration_error"] == pytest.approx((1.0 + 0.25 + 0.5 + 0.0) / 6)
+        assert [(row[1], row[2], row[3]) for row in bins] == [
+            (0, 0.0, 0.0), (5, 0.5, 1.0), (7, 0.75, 1.0), (9, 1.0, 0.5)
+        ]  # fmt: skip
+
+    def test_nobody_s_ratings_calibrate_nothing(self) -> None:
+        assert judge_numbers.calibration("j", np.zeros(3), answers([[NAN]] * 3), 0.7, SURE) == ([], [])
+
+
+class TestProbes:
+    def test_a_verdict_needs_the_limit_not_only_zero(self) -> None:
+        """A shift of 0.02 on 2000 answers is surely not zero, and surely nothing that anybody minds."""
+        rng = np.random.default_rng(0)
+        limits = Limits().of("padding")
+        small, large, few = (rng.normal(m, 0.1, n) for m, n in ((0.02, 2000), (0.2, 100), (0.04, 12)))
+        found = judged([probed("j", "padding", Effect(each, None), limits, SURE) for each in (small, large, few)], 0.95)
+        assert [each.verdict for each in found] == ["passed", "found", "open"]
+
+    def test_equal_values_still_leave_room_for_what_was_not_seen(self) -> None:
+        [few], [many] = (
+            judged([probed("j", "padding", Effect(np.zeros(n), None), Limits().of("padding"), SURE)], 0.95)
+            for n in (20, 200)
+        )
+        assert (few.verdict, many.verdict) == ("open", "passed")
+
+    def test_too_few_and_nothing(self) -> None:
+        assert probed("j", "key", Effect(np.zeros(9), None, "share"), (-math.inf, 0.05), SURE).why == "few"
+        nothing = judged([probed("j", "key", Effect(np.zeros(0), None, why="no_texts"), (-math.inf, 0.05), SURE)], 0.95)
+        assert nothing[0].verdict == "unmeasured"
+        assert judged([], 0.95) == []
+
+    def test_rungs_in_order(self) -> None:
+        ladder = dict(
+            zip(judge_texts.LADDER, np.array([[1.0, 0], [1.0, 0.25], [0.5, 0.5], [0, 0.75], [0, 1.0]]), strict=True)
+        )
+        assert in_order(ladder).tolist() == [0.9, 0.0]
+
+    def test_the_family_of_a_model(self) -> None:
+        assert family("gpt-4o-mini") == "gpt"
+        assert family("mistralai/Mixtral-8x7B") == "mistral"
+        assert family("T-lite-it-1.0") == "t-lite"
+        assert family("rag-system-2") is None
+        assert family(None) is None
+
+    def test_own_family_is_measured_against_people(self) -> None:
+        systems = ["gpt-4", "llama-3"] * 12
+        clusters = [f"q{place // 2}" for place in range(24)]
+        people = np.full((24, 1), 0.5)
+        given = np.array([0.75, 0.5] * 12)
+        one = heard(given[:, None], family="gpt")
+        effect = own_family(one, answers(people, clusters, systems), given)
+        assert effect.values.tolist() == [0.25] * 12
+        assert (
+            own_family(replace(one, family="claude"), answers(people, clusters, systems), given).why == "no_own_family"
+        )
+
+
+class TestRivals:
+    def test_concordance_is_the_area_under_the_curve(self) -> None:
+        rng = np.random.default_rng(7)
+        truth = rng.integers(0, 2, 60).astype(float)
+        scores = np.round(truth + rng.normal(0, 1, 60), 1)
+        found = np.nanmean(judge_rivals.concordances(scores, truth))
+        shares = truth.mean()
+        each = judge_rivals.concordances(scores, truth)
+        area = roc_auc_score(truth, scores)
+        assert each[truth == 1].mean() == pytest.approx(area)
+        assert each[truth == 0].mean() == pytest.approx(area)
+        assert found == pytest.approx(area)
+        assert 0 < shares < 1
+
+    def test_better_and_not_better(self) -> None:
+        rng = np.random.default_rng(8)
+        truth = rng.integers(0, 5, 120) / 4
+        good, poor = np.clip(truth + rng.normal(0, 0.1, 120), 0, 1), rng.uniform(0, 1, 120)
+        known = answers(truth[:, None])
+        found = judge_rivals.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
+        assert {each.judge: each.beats for each in found} == {"good": True, "same": False}
+        assert found[0].difference.low is not None
+        assert found[0].difference.low > 0.2
+
+    def test_nobody_rated_anything(self) -> None:
+        known = answers([[NAN]] * 5)
+        [found] = judge_rivals.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), known, SURE)
+        assert found.beats is None
+
+    def test_the_panel_without_one(self) -> None:
+        three = [
+            replace(heard(np.full((4, 1), value)), name=name) for name, value in (("a", 0.0), ("b", 0.5), ("c", 1.0))
+        ]
+        found = {each.judge: each.shift for each in judge_rivals.influences(three, Rule("mean"))}
+        assert found == {"a": 0.25, "b": 0.0, "c": -0.25}
+        assert judge_rivals.influences(three[:1], Rule("mean")) == []
+        assert judge_rivals.panel_scores(three, without="c").tolist() == [0.25] * 4
+
+
+class TestLogged:
+    def test_a_file_is_read(self, tmp_path: Path) -> None:
+        write_lines(tmp_path / "j.jsonl", [
+            {"id": "b", "people": {"x": 1, "y": None}, "judges": {"m": [0.5, None]}, "system": "gpt-4"},
+            {"id": "a", "people": {"x": 5}, "judges": {"m": 1, "n": None}, "cluster": "q",
+             "choices": {"k": ["A", "Tie"]}, "label": "A"},
+        ])  # fmt: skip
+        found = judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+        by_name = {one.name: one for one in found.heard}
+        assert [one.id for one in found.answers.samples] == ["a", "b"]
+        assert found.answers.clusters == ("q", "b")
+        assert found.answers.mean_people.tolist() == [1.0, 0.0]
+        assert np.array_equal(by_name["m"].answers.scores, [[1.0, NAN], [0.5, NAN]], equal_nan=True)
+        assert by_name["m"].answers.asked.tolist() == [[True, False], [True, True]]
+        assert by_name["n"].statuses[:, 0].tolist() == ["parse_error", "missing_field"]
+        assert by_name["k"].choices is not None
+        assert by_name["k"].choices[0].tolist() == [1.0, 0.0]
+        assert found.labels[0] == 1.0
+        assert len(found.content_hash) == 64
+
+    @pytest.mark.parametrize(
+        ("rows", "message"),
+        [
+            ([], "holds no judgements"),
+            ([{"id": "a"}, {"id": "a"}], "line 2: the id 'a' stands there twice"),
+            ([{"id": "a", "judge": {}}], "line 1: judge: Extra"),
+            ([{"id": "a", "judges": {"m": 2}}], "2 is not on the scale from 0 to 1"),
+            ([{"id": "a", "people": {"x": 0}}], "0 is not on the scale from 1 to 5"),
+            ([{"id": "a", "choices": {"k": ["A>B", "A"]}}], "line 1: choices"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+        write_lines(tmp_path / "j.jsonl", rows)
+        with pytest.raises(BenchError, match=message):
+            judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+
+    @pytest.mark.parametrize("text", ["", "1", "5, 1", "1, x", "nan, 1", "1,2,3"])
+    def test_a_scale_has_two_ends(self, text: str) -> None:
+        with pytest.raises(BenchError, match="scale"):
+            Scale.read(text)
+
+
+def test_a_line_of_the_file_is_json(tmp_path: Path) -> None:
+    (tmp_path / "j.jsonl").write_text(json.dumps({"id": "a"}) + "\nno\n", encoding="utf-8")
+    with pytest.raises(BenchError, match="line 2"):
+        judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})

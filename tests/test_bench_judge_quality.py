@@ -1,0 +1,220 @@
+"""A whole page about judges: offline, with a real endpoint that fails in every way, and from logged judgements."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench import bench, settings
+from ragbench.bench import BenchError
+from ragbench.measurement import Measurement
+from ragbench.show import Page
+from tests import scripted_trial
+from tests.chat_server import ChatServer
+from tests.small_project import write_lines
+
+VIEWS = (
+    "answer", "measures", "replies", "repeatability", "people", "reliability", "rivals", "panel", "disagreements",
+    "probes", "ladder", "pairwise", "method", "provenance", "summary",
+)  # fmt: skip
+QUICK = {"resamples": 200}
+N = 16
+
+
+@pytest.fixture
+def rated(project: Path) -> Path:
+    """Questions with references in two languages, and answers to them that two people rated."""
+    data = project / "data" / "help"
+    data.mkdir()
+    (data / "dataset.toml").write_text('title = "Help"\nlicence = "CC0"\nlanguages = ["en", "ru"]\n', encoding="utf-8")
+    given = {n: {"ann": 5 if n % 2 else 1, "bob": None if n == 3 else 4 if n % 2 else 2} for n in range(N)}
+    texts = {"en": "Hall {0} opens at {1}. Ask at desk {0}.", "ru": "Зал {0} открыт с {1}. Спросите у стойки {0}."}
+    for language, text in texts.items():
+        places = range(N)
+        write_lines(
+            data / f"chunks.{language}.jsonl",
+            [{"id": f"c{n}", "text": text.format(n, n + 7), "url": f"/{n}"} for n in places],
+        )
+        write_lines(
+            data / f"questions.{language}.jsonl",
+            [
+                {"id": f"q{n:02}", "text": f"{n}?", "reference": text.format(n, n + 7), "relevant": {f"c{n}": 1},
+                 "answerable": True}
+                for n in places
+            ],
+        )  # fmt: skip
+        write_lines(
+            data / f"ratings.{language}.jsonl",
+            [
+                {"id": f"r{n:02}", "question_id": f"q{n:02}", "answer": text.format(n, n + 7 if n % 2 else 5),
+                 "context": [f"c{n}"], "ratings": given[n]}
+                for n in places
+            ],
+        )  # fmt: skip
+    return project
+
+
+def drawn(measurement: Measurement, language: str = "en") -> str:
+    page = Page(measurement, language=language)
+    return "".join(str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS)
+
+
+def test_offline(rated: Path) -> None:
+    found = bench.judge("help", **QUICK)
+    values = {each.metric: each.estimate.value for each in found.estimates}
+    assert list(values) == ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"]
+    assert (values["consistency_score"], values["error_rate"]) == (1.0, 0.0)
+    probes = {row["probe"]: row for row in found.extra["probes"].to_dict("records")}
+    assert probes["language"]["n"] == N
+    assert probes["scale_order"]["value"] == 0.0
+    assert probes["disguise"]["why"] == "is_baseline"
+    assert found.extra["ladder"].set_index("rung")["value"]["reference"] == 1.0
+    coverage = found.extra["coverage"]
+    assert coverage["count"].sum() == coverage["asked"].iloc[0] == 2 * N
+    people = found.extra["agreement"]
+    ceiling = people[(people["judge"] == "people") & (people["name"] == "accuracy")]["value"].item()
+    assert ceiling == 1.0
+    for language in ("en", "ru"):
+        html = drawn(found, language)
+        assert "0.000" in html or "0,000" in html
+    assert "δ = 0.50 on a scale from 0 to 1" in drawn(found)
+    assert "it is the baseline" in drawn(found)
+
+
+def test_a_page_made_twice_is_the_same_page(rated: Path, tmp_path: Path) -> None:
+    """Latencies are clock readings, and still the same: those of the first time are kept."""
+    first, second = (bench.judge("help", seed=3, **QUICK) for _ in range(2))
+    assert drawn(first) == drawn(second)
+    first.save(tmp_path / "kept")
+    assert drawn(Measurement.load(tmp_path / "kept")) == drawn(first)
+
+
+def test_one_repeat_and_no_ratings_are_unmeasured_and_said(rated: Path) -> None:
+    for path in (rated / "data" / "help").glob("ratings.*"):
+        path.unlink()
+    found = bench.judge("help", repeats=1, **QUICK)
+    assert found.facts["constructed"]
+    assert not len(found.extra["repeatability"])
+    assert not len(found.extra["agreement"])
+    probes = found.extra["probes"].set_index("probe")["why"]
+    assert (probes["repeats"], probes["language"], probes["disguise"]) == ("one_repeat", "one_language", "is_baseline")
+    html = drawn(found)
+    assert "how far the judge agrees with itself is not measured" in html
+    assert "Nobody rated these answers" in html
+
+
+def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) -> None:
+    broken = {3: "!refusal", 4: "!not_json", 5: "!length", 6: "!500"}
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        if "Answer B:" in text or "answer_b" in text:
+            chosen = {"choice": "A"}
+            return {"reasoning": "so", "answer": chosen} if "reasoning" in json.dumps(body) else chosen
+        asked = re.search(r"^(\d+)\?$", text, re.MULTILINE)
+        number = int(asked[1]) if asked and "Reference" in text else -1
+        plain = {"reason": "so", "rating": 2}
+        given = {"reasoning": "so", "answer": plain} if "reasoning" in json.dumps(body) else plain
+        return broken.get(number, given) if "Hall" in text else given
+
+    with ChatServer(answer=reply).running() as server:
+        configured = rated / "ragbench.toml"
+        plain = configured.read_text(encoding="utf-8")
+        judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "gpt-tester"\nattempts = 2\n'
+        configured.write_text(plain + judge, encoding="utf-8")
+        settings.load.cache_clear()
+        found = bench.judge("help", "model", modes="direct, reasoned", tempted=N, **QUICK)
+    assert [one["name"] for one in found.facts["judges"]] == ["model, direct", "model, reasoned"]
+    coverage = found.extra["coverage"]
+    for _, own in coverage.groupby("judge"):
+        assert own["count"].sum() == own["asked"].iloc[0] == 2 * N
+        errors = own[own["outcome"] != "valid"]["count"].sum()
+        assert errors > 0
+        [rate] = [e.estimate for e in found.estimates if e.system == own["judge"].iloc[0] and e.metric == "error_rate"]
+        assert rate.value == pytest.approx(errors / (2 * N))
+    rivals = found.extra["rivals"]
+    assert set(rivals["verdict"]) == {"not shown"}, "a judge that likes everything beats nobody"
+    probes = found.extra["probes"].set_index(["judge", "probe"])
+    assert probes.loc[("model, direct", "key"), "verdict"] == "found"
+    assert probes.loc[("model, direct", "place"), "verdict"] == "found"
+    assert len(found.extra["panel"]) == 2
+    html = drawn(found)
+    assert "does not clearly beat lexical" in html
+
+
+def test_logged_judgements(rated: Path) -> None:
+    rows = [
+        {"id": f"i{n:02}", "people": {"a": n % 5, "b": min(4, n % 5 + n % 2)}, "system": "gpt-4" if n % 2 else "llama",
+         "cluster": f"q{n // 2}", "judges": {"good": n % 5 / 4, "words": n * n % 7 % 5 / 4},
+         "choices": {"good": ["A", "B"], "first": ["A", "A"]}, "label": "A"}
+        for n in range(40)
+    ]  # fmt: skip
+    write_lines(rated / "logged.jsonl", rows)
+    found = bench.judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **QUICK)
+    pairwise = found.extra["pairwise"].set_index(["judge", "name"])["value"]
+    assert pairwise["good", "consistent"] == 1.0
+    assert pairwise["first", "first_place"] == 1.0
+    assert pairwise["first", "better_wins"] == 0.5
+    assert pairwise["good", "right_in_both_orders"] == 1.0
+    probes = found.extra["probes"].set_index(["judge", "probe"])["verdict"]
+    assert probes["first", "place"] == "found"
+    assert probes["good", "place"] == "open", "forty pairs of twenty questions rule nothing out"
+    rivals = found.extra["rivals"].set_index(["judge", "name"])["verdict"]
+    assert rivals["good", "difference"] == "better"
+    assert {each.metric for each in found.estimates} == {"consistency_score", "error_rate"}
+    for language in ("en", "ru"):
+        assert "good" in drawn(found, language)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"judges": "gpt"}, "no judge 'gpt'"),
+        ({"metric": "mrr"}, "asks a judge"),
+        ({"metric": "semantic_similarity"}, "asks a judge"),
+        ({"metric": "answer_acuracy"}, "did you mean answer_accuracy"),
+        ({"repeats": 0}, "repeats = 0"),
+        ({"tempted": True}, "tempted = True"),
+        ({"good": 1}, "good = 1"),
+        ({"delta": -1}, "delta = -1"),
+        ({"modes": "loud"}, "direct, reasoned"),
+        ({"people_scale": "1, 4"}, "5 is not on the scale"),
+        ({"aggregate": "loudest"}, "there is no aggregate"),
+        ({"ratings": "../../etc/passwd"}, "leads out of the project"),
+        ({"ratings": "none.jsonl"}, "no such file"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(rated: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        bench.judge("help", **{**QUICK, **options})
+
+
+def test_nothing_to_judge_is_said(project: Path) -> None:
+    with pytest.raises(BenchError, match="neither rated answers"):
+        bench.judge("small", **QUICK)
+
+
+@pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
+def test_a_scripted_judge(name: str) -> None:
+    """Each fault is found by its probe; the honest judge passes all of them and beats the baseline."""
+    found, beats = scripted_trial.tried(name, 1000)
+    if name == scripted_trial.HONEST:
+        assert "found" not in found.values()
+        assert beats
+    else:
+        assert found[scripted_trial.FAULTS[name]] == "found"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
+def test_a_scripted_judge_a_hundred_times(name: str) -> None:
+    right = 0
+    for seed in range(100):
+        found, beats = scripted_trial.tried(name, seed)
+        honest = "found" not in found.values() and bool(beats)
+        right += honest if name == scripted_trial.HONEST else found[scripted_trial.FAULTS[name]] == "found"
+    assert right >= 95
