@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -22,12 +23,13 @@ from tests.test_catalogue import SPECIFIED
 ELEVEN = tuple(sorted(SPECIFIED["judged"]))
 METRICS = [catalogue()[name] for name in ELEVEN]
 JUDGED = [each for each in catalogue().values() if "judge" in each.needs]
+CHUNKS = tuple(Chunk(f"c{number}", f"Context {number}.") for number in range(5))
 SAMPLE = Sample(
     "s",
     user_input="Q?",
     response="R one. R two.",
     reference="T one. T two.",
-    contexts=tuple(Chunk(f"c{number}", f"Context {number}.") for number in range(5)),
+    contexts=CHUNKS,
     rubric={1: "bad", 2: "good"},
 )
 EMBEDDER = ScriptedEmbedder(
@@ -83,16 +85,31 @@ def test_five_contexts_cost_at_most_29_calls_in_two_rounds() -> None:
     assert asked.rounds == 2
 
 
-def test_a_second_system_does_not_pay_for_the_reference_again() -> None:
+OTHERS = tuple(Chunk(f"d{number}", f"Other {number}.") for number in range(5))
+
+
+@pytest.mark.parametrize(
+    ("contexts", "shared"),
+    [
+        (OTHERS, {"claims": 1, "entities": 1}),
+        ((*OTHERS[:4], CHUNKS[0]), {"claims": 1, "entities": 1, "context_precision": 1, "entailment": 1}),
+        (CHUNKS, {"claims": 1, "entities": 2, "context_precision": 5, "entailment": 1 + 5}),
+    ],
+    ids=["other chunks", "one chunk alike", "the same chunks"],
+)
+def test_a_second_system_does_not_pay_again(contexts: tuple[Chunk, ...], shared: dict[str, int]) -> None:
+    """Both systems' answers have one reference: its claims and its entities are asked for once, its sentences cost
+    nothing (they are split here). Of a chunk that both retrieved, its use for the reference and what it says of the
+    reference's claims are asked once too.
+    """
     asked = judge()
     run(METRICS, SAMPLE, asked)
-    first = len(asked.calls)
-    other = replace(SAMPLE, response="Q?", contexts=tuple(Chunk(f"d{n}", f"Other {n}.") for n in range(5)))
-    run(METRICS, other, asked)
-    assert first == 26
-    assert len(asked.calls) - first == 24
-    reference = [texts for texts in asked.asked("claims") if texts["text"] == SAMPLE.reference]
-    assert len(reference) == 1
+    assert len(asked.calls) == 26
+    by_prompt = Counter(name for name, _, _ in asked.calls)
+    run(METRICS, replace(SAMPLE, response="Q?", contexts=contexts), asked)
+    paid = Counter(name for name, _, _ in asked.calls) - by_prompt
+    assert by_prompt - paid == shared
+    assert len(asked.calls) == 2 * 26 - sum(shared.values())
 
 
 def test_vectors_of_all_metrics_are_one_call_a_kind() -> None:

@@ -45,6 +45,16 @@ EXAMPLES = {
             "Python - высокоуровневый интерпретируемый язык программирования.",
         ),
     },
+    "learning": {
+        "en": (
+            "Machine learning lets computers learn from data.",
+            "ML lets systems improve by themselves on the basis of experience.",
+        ),
+        "ru": (
+            "Машинное обучение позволяет компьютерам учиться на данных.",
+            "ML позволяет системам автоматически улучшаться на основе опыта.",
+        ),
+    },
 }
 
 
@@ -76,7 +86,7 @@ def of(*, f1: Any = FULL, cosine: float = 0.8, sample: Sample | None = None, **o
         ("water", ([1, 1], [1, 1]), {"preset": "factual"}, 0.9 * 1.0 + 0.1 * 0.8),
         ("python", ([1], [1, 0, 0]), {"preset": "equal"}, 0.5 * 0.5 + 0.5 * 0.8),
         ("python", ([1], [1, 0, 0]), {"preset": "semantic"}, 0.1 * 0.5 + 0.9 * 0.8),
-        ("python", ([1], [1, 0, 0]), {"factual_weight": 0.6, "semantic_weight": 0.4}, 0.6 * 0.5 + 0.4 * 0.8),
+        ("learning", ([0, 1], [1, 0]), {"factual_weight": 0.6, "semantic_weight": 0.4}, 0.6 * 0.5 + 0.4 * 0.8),
     ],
 )
 def test_the_specifications_examples(

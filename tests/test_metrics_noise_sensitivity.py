@@ -62,7 +62,7 @@ FRANCE = {
         reference="Paris is the capital of France.",
         contexts=chunks(
             "Paris is the capital and largest city of France.",
-            "The weather in Paris changes with the season; it is lovely all year round, says a brochure.",
+            "The weather in Paris changes with the season.",
             "French cuisine is famous for croissants and wine.",
         ),
         language="en",
@@ -74,7 +74,7 @@ FRANCE = {
         reference="Париж — столица Франции.",
         contexts=chunks(
             "Париж — столица и крупнейший город Франции.",
-            "Погода в Париже меняется в зависимости от сезона; она прекрасна круглый год, пишет буклет.",
+            "Погода в Париже меняется в зависимости от сезона.",
             "Французская кухня славится круассанами и вином.",
         ),
         language="ru",

@@ -34,6 +34,22 @@ FRANCE = {
         language="ru",
     ),
 }
+QUANTUM = {
+    "en": Sample(
+        "quantum",
+        user_input="Explain quantum entanglement and its applications",
+        response="Quantum entanglement is a phenomenon in which particles become interconnected. It is used in quantum "
+        "computing and cryptography.",
+        language="en",
+    ),
+    "ru": Sample(
+        "quantum",
+        user_input="Объясните квантовую запутанность и её применения",
+        response="Квантовая запутанность — это явление, при котором частицы становятся взаимосвязанными. Она "
+        "применяется в квантовых вычислениях и криптографии.",
+        language="ru",
+    ),
+}
 HALF = {"en": "France is in Western Europe.", "ru": "Франция находится в Западной Европе."}
 EVASIVE = {
     "en": Sample("x", user_input="What is the capital of France?", response="I don't know the capital of France."),
@@ -81,11 +97,15 @@ class TestTheSpecification:
         assert ("evades" if language == "en" else "уклончив") in explain(found, translator(language))
 
     def test_five_questions_by_one_call(self, language: str) -> None:
-        judge = ScriptedJudge(response_relevancy=questions(*["near"] * 5))
-        embedder = ScriptedEmbedder({FRANCE[language].user_input or "": [1, 0], "near": [0.8, 0.6]})
-        found = score(response_relevancy(FRANCE[language], judge=judge, embedder=embedder, questions=5))
+        sample = QUANTUM[language]
+        judge = ScriptedJudge(response_relevancy=questions("same", "near", "near", "near", "near"))
+        vectors = {sample.user_input or "": [1, 0], "same": [2, 0], "near": [0.8, 0.6]}
+        embedder = ScriptedEmbedder(vectors)
+        found = score(response_relevancy(sample, judge=judge, embedder=embedder, questions=5))
+        assert found.value == pytest.approx((1 + 4 * 0.8) / 5, abs=1e-7)
+        assert found.value >= 0.7
         assert len(found.detail["questions"]) == 5
-        assert judge.asked("response_relevancy") == [{"response": FRANCE[language].response, "number": "5"}]
+        assert judge.asked("response_relevancy") == [{"response": sample.response, "number": "5"}]
         assert embedder.calls[0][0] == "query"
 
     def test_the_offline_parts_tell_relevant_from_evasive(self, language: str) -> None:

@@ -100,7 +100,7 @@ def context_recall(script):
 
 
 def context_precision(script):
-    flags = dict(zip(texts("Context", len(script["useful"])), script["useful"]))
+    flags = dict(zip(texts("Context", len(script["useful"])), script["useful"], strict=True))
     kinds = {
         "reference": peer.LLMContextPrecisionWithReference,
         "response": peer.LLMContextPrecisionWithoutReference,
@@ -135,8 +135,8 @@ def noise_sensitivity(script):
 
 def response_relevancy(script):
     questions = texts("Question", len(script["generated"]))
-    said = [{"question": q, "noncommittal": flag} for q, flag in zip(questions, script["noncommittal"])]
-    known = {"Q?": script["asked"], **dict(zip(questions, script["generated"]))}
+    said = [{"question": q, "noncommittal": flag} for q, flag in zip(questions, script["noncommittal"], strict=True)]
+    known = {"Q?": script["asked"], **dict(zip(questions, script["generated"], strict=True))}
     return peer.ResponseRelevancy(llm=Scripted(lambda given: list(said)), embeddings=Vectors(known)), {}
 
 
@@ -168,7 +168,7 @@ def answer_correctness(script):
 
         return {"TP": listed(said, 1), "FP": listed(said, 0), "FN": listed(true, 0)}
 
-    vectors = Vectors(dict(zip(("Response.", "Reference."), script["vectors"])))
+    vectors = Vectors(dict(zip(("Response.", "Reference."), script["vectors"], strict=True)))
     made = AnswerCorrectness(llm=Scripted(reply), embeddings=vectors, weights=list(script["weights"]))
     made.answer_similarity = AnswerSimilarity(embeddings=vectors)
     return made, {}
