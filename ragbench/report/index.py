@@ -11,6 +11,7 @@ from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report import pages, prose
 from ragbench.report.pages import Measurements
+from ragbench.show.links import METRIC_PAGES
 
 MOST_METRICS = 2  # of a page, so that all pages fit on a screen
 
@@ -51,8 +52,8 @@ def _overall(measurements: Measurements, language: str) -> Markup:
     if OVERVIEW not in measurements.names():
         return Markup("")
     asked = ({"view": "standing"}, {"view": "overview", "options": {"most": MOST_METRICS}})
-    drawn = (pages.view({**one, "measurement": OVERVIEW}, measurements, language).html() for one in asked)
-    return Markup("").join(drawn)
+    drawn = (pages.view({**one, "measurement": OVERVIEW}, measurements, language) for one in asked)
+    return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
 
 
 def html(entries: list[dict[str, Any]], measurements: Measurements, language: str) -> str:

@@ -18,6 +18,7 @@ from ragbench.language import Translator, translator
 from ragbench.measurement import Measurement
 from ragbench.report import prose
 from ragbench.show import MIME, Page
+from ragbench.show.links import METRIC_PAGES
 from ragbench.show.text import clean
 
 TEMPLATE = Path(__file__).parent.parent / "report_template"
@@ -62,7 +63,7 @@ class Measurements:
 def html(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> str:
     """The page of one executed notebook."""
     _ = translator(language)
-    present = frozenset(output["view"] for output in views(notebook))
+    present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
     blocks = _blocks(notebook, measurements, present, _)
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
@@ -114,6 +115,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "version": version("ragbench"),
         "charts": False,
         "tables": False,
+        "root": "",
     }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import execute, files, index, kept, pages, parameters, parts, results, secrets
+from ragbench.report import execute, files, index, kept, metric_pages, pages, parameters, parts, results, secrets
 
 FORMAT = 1
 
@@ -197,6 +197,8 @@ def _draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None
             entry = index.entry(notebook, name, pages.Measurements(folder / "none"), tongue, failure or undrawn[name])
         files.write(folder / f"{name}.html", page)
         entries.append(entry)
+    titles = {entry["name"]: entry["question"] for entry in entries}
+    metric_pages.write(folder, kept, titles, language or manifest["language"])
     files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
     files.write(folder / "ragbench.css", pages.style())
     files.write(folder / "plotly.min.js", pages.plotly())

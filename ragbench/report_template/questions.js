@@ -372,8 +372,9 @@
     excerpt(text) {
       if (text.length <= 320) return make("p", {}, text);
       const cut = text.slice(0, 280).replace(/\s+\S*$/, "");
-      return make("div", {}, make("p", {}, cut + "\u2026"),
-        make("details", { class: "rb-fold" }, make("summary", {}, this.words.whole), make("p", { class: "rb-text" }, text)));
+      return make("details", { class: "rb-fold rb-whole" },
+        make("summary", {}, make("span", { class: "rb-excerpt" }, cut + "\u2026 "), make("span", {}, this.words.whole)),
+        make("p", { class: "rb-text" }, text));
     }
     side(system, known, passage) {
       const { words } = this, made = [make("h4", {}, this.signed(system))];

@@ -1,4 +1,4 @@
-"""Ways from a number to the questions that it was made of."""
+"""Ways from a number to the questions that it was made of, and from a metric to what it means."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from ragbench.show.material import Material
+from ragbench.show.text import shown
+
+METRIC_PAGES = "metrics"
+"""The folder of the pages on metrics, beside the pages of a report; a page that has it says so in `present`."""
 
 
 def link(material: Material, present: frozenset[str], **wish: str | None) -> str | None:
@@ -25,3 +29,12 @@ def behind(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     text = material.text("Every question with its values")
     return Markup('<p class="rb-meta rb-behind"><a href="#questions">{}</a></p>').format(text)
+
+
+def metric_name(material: Material, present: frozenset[str], label: str) -> Markup:
+    """A metric's label, leading to its own page where the report has such pages."""
+    name = shown(label).replace("_", Markup("_<wbr>"))
+    declared = material.declaration(label)
+    if METRIC_PAGES not in present or declared is None:
+        return name
+    return Markup('<a class="rb-metric" href="{}">{}</a>').format(f"{METRIC_PAGES}/{declared.name}.html", name)

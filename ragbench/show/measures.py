@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ragbench.show.cells import cell, table
 from ragbench.show.intervals import named
+from ragbench.show.links import metric_name
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, spread
 from ragbench.show.text import anchor, shown
@@ -20,18 +21,18 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         return Markup("<p>{}</p>").format(_("Nothing was measured."))
     notes = Notes(material)
     heads = [Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems]
-    rows = [_row(material, metric, notes) for metric in material.metrics]
+    rows = [_row(material, metric, notes, present) for metric in material.metrics]
     first = Markup("<th scope=col>{}</th>").format(_("measure"))
     return table(_("Measures"), [first, *heads], rows, "rb-wide rb-measures") + notes.html()
 
 
-def _row(material: Material, metric: str, notes: Notes) -> Markup:
+def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Markup:
     declared = material.declaration(metric)
     known = _undeclared(material).get(metric, "") if declared is None else material.text(declared.summary)
     meaning = Markup("<small>{}</small>").format(known) if known else ""
     cells = Markup("").join(_value(material, name, metric, notes) for name in material.systems)
     return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
-        anchor("measure", metric), shown(metric), meaning, cells
+        anchor("metric", metric), metric_name(material, present, metric), meaning, cells
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show import descriptions, judges
+from ragbench.show.links import metric_name
 from ragbench.show.material import Material, listed
 from ragbench.show.provenance import IDENTITIES, flat
 from ragbench.show.table import method_name
@@ -26,7 +27,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
     text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
     judging = judges.draw(material, present) if judges.known(material) and "judges" not in present else Markup("")
-    return text + judging + _systems(material) + _metrics(material)
+    return text + judging + _systems(material) + _metrics(material, present)
 
 
 def _intervals(material: Material) -> list[str]:
@@ -186,7 +187,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     return Markup("; ").join(parts)
 
 
-def _metrics(material: Material) -> Markup:
+def _metrics(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     items = []
     named: dict[str, Any] = {}
@@ -195,7 +196,8 @@ def _metrics(material: Material) -> Markup:
         if declared is not None:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
-        items.append(Markup("<b>{}</b> {} <small>{}</small>").format(shown(name), _(declared.summary), declared.source))
+        title = metric_name(material, present, name)
+        items.append(Markup("<b>{}</b> {} <small>{}</small>").format(title, _(declared.summary), declared.source))
     if not items:
         return Markup("")
     return Markup('<details class="rb-fold"><summary>{}</summary><ul class="rb-glossary">{}</ul></details>').format(

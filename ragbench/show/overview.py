@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from ragbench.show import cells
 from ragbench.show.answer import stand_ins
+from ragbench.show.links import metric_name
 from ragbench.show.material import COUNTS, Material
 from ragbench.show.summary import leading
 from ragbench.show.table import DASH, chip, spread
@@ -70,7 +71,7 @@ def draw(material: Material, present: frozenset[str], most: int) -> Markup:
     found = Overview(material)
     if not found.pages:
         return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
-    return Markup("").join(_table(found, group, most) for group in _groups(found.pages)) + _legend(found)
+    return Markup("").join(_table(found, group, most, present) for group in _groups(found.pages)) + _legend(found)
 
 
 def standing(material: Material, present: frozenset[str]) -> Markup:
@@ -159,14 +160,14 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(found: Overview, pages: Sequence[Facts], most: int) -> Markup:
+def _table(found: Overview, pages: Sequence[Facts], most: int, present: frozenset[str]) -> Markup:
     _ = found.text
     systems = _systems(pages)
     baselines = {page.get("baseline") for page in pages}
     heads = [Markup("<th scope=col>{}</th>").format(_("page")), cells.head(_("metric"), "rb-word")]
     heads += [_system(found, name, name in baselines) for name in systems]
     heads += [cells.head(_("unmeasured"))] if systems else []
-    rows = [row for page in pages for row in _rows(found, page, systems, most)]
+    rows = [row for page in pages for row in _rows(found, page, systems, most, present)]
     return cells.table(_("Overview: pages, metrics and systems"), heads, rows, "rb-overview")
 
 
@@ -175,7 +176,7 @@ def _system(found: Overview, name: str, is_baseline: bool) -> Markup:
     return Markup('<th scope=col class="rb-name">{} {}</th>').format(shown(name, 60), small)
 
 
-def _rows(found: Overview, page: Facts, systems: Sequence[str], most: int) -> list[Markup]:
+def _rows(found: Overview, page: Facts, systems: Sequence[str], most: int, present: frozenset[str]) -> list[Markup]:
     """A row for each metric of a page; the page's own cell spans them."""
     metrics = found.metrics(page, most)
     if not metrics:
@@ -185,7 +186,7 @@ def _rows(found: Overview, page: Facts, systems: Sequence[str], most: int) -> li
     made = []
     for number, metric in enumerate(metrics):
         first = [_page(found, page, len(metrics))] if number == 0 else []
-        made.append(cells.row([*first, *_metric(found, page, metric, systems)], "" if number else "rb-first"))
+        made.append(cells.row([*first, *_metric(found, page, metric, systems, present)], "" if number else "rb-first"))
     return made
 
 
@@ -229,12 +230,12 @@ def _time(found: Overview, milliseconds: float) -> str:
     return found.text.number(milliseconds, 1 if milliseconds < 100 else 0)
 
 
-def _metric(found: Overview, page: Facts, metric: str, systems: Sequence[str]) -> list[Markup]:
+def _metric(found: Overview, page: Facts, metric: str, systems: Sequence[str], present: frozenset[str]) -> list[Markup]:
     _ = found.text
     own = found.rows[str(page["name"])][metric]
     lower = any(row["better"] == "lower" for row in own.values())
     small = Markup(" <small>{}</small>").format(_("lower is better")) if lower else ""
-    name = shown(metric).replace("_", Markup("_<wbr>"))
+    name = metric_name(found.material, present, metric)
     made = [Markup('<th scope=row class="rb-word">{}{}</th>').format(name, small)]
     made += [_cell(found, page, metric, system, own) for system in systems]
     missing = sum(int(row["n_unmeasured"]) for row in own.values())
@@ -332,7 +333,9 @@ def limits(material: Material, present: frozenset[str]) -> Markup:
         return Markup("<p>{}</p>").format(_("No number on these pages has a threshold."))
     heads = [Markup("<th scope=col>{}</th>").format(_("metric")), cells.head(_("good")), cells.head(_("excellent"))]
     rows = [
-        cells.row([Markup("<th scope=row>{}</th>").format(shown(metric)), *_limits(found, row)])
+        cells.row(
+            [Markup("<th scope=row>{}</th>").format(metric_name(material, present, metric)), *_limits(found, row)]
+        )
         for metric, row in sorted(known.items())
     ]
     return cells.table(_("Thresholds"), heads, rows)

@@ -11,9 +11,10 @@ from markupsafe import Markup
 from ragbench.show import cells
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
+from ragbench.show.links import link
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, chip, corrected_title, spread
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import value_of
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -43,14 +44,16 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
             metric=Markup("<b>{}</b>").format(shown(metric)),
             n=_.integer(FEWEST),
         ),
-        table=_table(material, metric, found, notes),
+        table=_table(material, metric, found, notes, present),
         family=_family(material, found),
         notes=notes.html(),
-        questions=Markup("").join(_questions(material, metric, part, present) for part in found),
+        questions=_listed(material, metric, found, present),
     )
 
 
-def _table(material: Material, metric: str, found: Mapping[Slice, Rows], notes: Notes) -> Markup:
+def _table(
+    material: Material, metric: str, found: Mapping[Slice, Rows], notes: Notes, present: frozenset[str]
+) -> Markup:
     _ = material.text
     is_wide = len(material.systems) <= 2
     level = next((row["estimate_level"] for rows in found.values() for row in rows.values()), 0.95)
@@ -73,7 +76,8 @@ def _table(material: Material, metric: str, found: Mapping[Slice, Rows], notes: 
             dimension = part[0]
             rows.append(_group(dimension_name(material, dimension), len(heads)))
         make = _wide if is_wide else _long
-        rows += make(material, metric, part, by_system, titles, notes, len(heads))
+        count = _count(material, metric, part, by_system, present)
+        rows += make(material, metric, part, by_system, titles, notes, len(heads), count)
     return cells.table(_("Values and comparisons by slice"), heads, rows, "rb-wide" if is_wide else "rb-long")
 
 
@@ -82,23 +86,37 @@ def _group(title: str, width: int) -> Markup:
 
 
 def _wide(
-    material: Material, metric: str, part: Slice, rows: Rows, titles: Mapping[str, str], notes: Notes, width: int
+    material: Material,
+    metric: str,
+    part: Slice,
+    rows: Rows,
+    titles: Mapping[str, str],
+    notes: Notes,
+    width: int,
+    count: Markup,
 ) -> list[Markup]:
     made = [Markup("<th scope=row>{}</th>").format(slice_name(material, part))]
     made += [_value(material, metric, rows.get(name), shown(name), notes) for name in material.systems]
     row = next((rows[name] for name in material.challengers if name in rows), None)
     if material.baseline is not None:
         made += _compared(material, metric, row, titles, notes)
-    made.append(_count(material, part, rows))
+    made.append(count)
     return _with_under(material, metric, row, made, width)
 
 
 def _long(
-    material: Material, metric: str, part: Slice, rows: Rows, titles: Mapping[str, str], notes: Notes, width: int
+    material: Material,
+    metric: str,
+    part: Slice,
+    rows: Rows,
+    titles: Mapping[str, str],
+    notes: Notes,
+    width: int,
+    count: Markup,
 ) -> list[Markup]:
     found = []
     lead = Markup('<tr class="rb-slice"><th scope=rowgroup colspan={}>{}</th>{}</tr>')
-    found.append(lead.format(width - 1, slice_name(material, part), _count(material, part, rows)))
+    found.append(lead.format(width - 1, slice_name(material, part), count))
     for name in material.systems:
         made = [Markup("<th scope=row>{}</th>").format(named(material, name))]
         made.append(_value(material, metric, rows.get(name), titles["value"], notes))
@@ -151,11 +169,13 @@ def _compared(
     ]
 
 
-def _count(material: Material, part: Slice, rows: Rows) -> Markup:
-    """The number of questions, leading to them."""
+def _count(material: Material, metric: str, part: Slice, rows: Rows, present: frozenset[str]) -> Markup:
+    """The number of questions, leading to them: to the page's table of questions, else to the list below."""
     n = max((int(row["estimate_n"]) for row in rows.values()), default=0)
-    link = Markup('<a href="#{}">{}</a>').format(place(part), material.text.integer(n))
-    return cells.cell(material.text("n"), link)
+    system = next((name for name in material.challengers if name in rows), next(iter(rows), ""))
+    wish = {"metric": clean(metric), "system": clean(system), "slice": f"{part[0]}:{clean(part[1])}", "sort": "worst"}
+    address = link(material, present, **wish) or f"#{place(part)}"
+    return cells.cell(material.text("n"), Markup('<a href="{}">{}</a>').format(address, material.text.integer(n)))
 
 
 def _family_name(found: Mapping[Slice, Rows]) -> str:
@@ -190,21 +210,26 @@ def _family(material: Material, found: Mapping[Slice, Rows]) -> Markup:
     return Markup('<p class="rb-meta">{}</p>').format(" ".join(said)) if said else Markup("")
 
 
-def _questions(material: Material, metric: str, part: Slice, present: frozenset[str]) -> Markup:
+def _listed(material: Material, metric: str, found: Mapping[Slice, Rows], present: frozenset[str]) -> Markup:
+    """The questions of every slice, where there is no table of questions that could show them."""
+    if "questions" in present:
+        return Markup("")
+    return Markup("").join(_questions(material, metric, part) for part in found)
+
+
+def _questions(material: Material, metric: str, part: Slice) -> Markup:
     """The questions of a slice with their values, folded."""
     _ = material.text
     samples = [name for name, row in material.question_rows.items() if (_text(row[part[0]]) or None) == part[1]]
-    items = Markup("").join(_question(material, metric, sample, present) for sample in samples)
+    items = Markup("").join(_question(material, metric, sample) for sample in samples)
     count = _.plural("{n} question", "{n} questions", len(samples))
     return Markup(
         '<details class="rb-fold" id="{}"><summary>{}: {}, {}</summary><ul class="rb-list-of">{}</ul></details>'
     ).format(place(part), dimension_name(material, part[0]), slice_name(material, part), count, items)
 
 
-def _question(material: Material, metric: str, sample: str, present: frozenset[str]) -> Markup:
+def _question(material: Material, metric: str, sample: str) -> Markup:
     text = shown(material.question_rows[sample]["text"], 200)
-    if "questions" in present:
-        text = Markup('<a href="#{}">{}</a>').format(anchor("q", sample), text)
     marks = Markup("").join(value_of(material, sample, metric, name) for name in material.systems)
     return Markup('<li><span>{}</span><span class="rb-marks">{}</span></li>').format(text, marks)
 

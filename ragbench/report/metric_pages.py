@@ -1,0 +1,48 @@
+"""A page for every metric that a run shows, beside the run's pages."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from ragbench.language import translator
+from ragbench.metric import Metric
+from ragbench.report import files, pages
+from ragbench.report.pages import Measurements
+from ragbench.show import metric_page
+from ragbench.show.links import METRIC_PAGES
+
+
+def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], language: str) -> None:
+    """Write the pages into the folder `metrics`, in place of those that were there.
+
+    titles: of the run's pages, by name; a measurement without a page is left out.
+    """
+    found: dict[str, tuple[Metric, dict[str, list[str]]]] = {}
+    for name in titles:
+        if name in measurements.names():
+            material = measurements.page(name, language).material
+            for label in material.metrics:
+                declared = material.declaration(label)
+                if declared is not None:
+                    places = found.setdefault(declared.name, (declared, {}))[1]
+                    places.setdefault(name, []).append(label)
+    own = folder / METRIC_PAGES
+    shutil.rmtree(own, ignore_errors=True)
+    if not found:
+        return
+    own.mkdir()
+    for name, (metric, places) in found.items():
+        files.write(own / f"{name}.html", html(metric, places, titles, language))
+
+
+def html(metric: Metric, places: Mapping[str, list[str]], titles: Mapping[str, str], language: str) -> str:
+    """The page of a metric."""
+    _ = translator(language)
+    page = pages.chrome(language, f"{_('Metric')} · {metric.name}") | {
+        "name": metric.name,
+        "body": metric_page.draw(metric, _, places, titles),
+        "root": "../",
+    }
+    return str(pages.exporter().environment.get_template("metric.html.j2").render(page=page))
