@@ -80,7 +80,7 @@ def asked(given: str | Sequence[str], session: Session) -> list[str]:
     names = list(dict.fromkeys(word.strip() for word in words if word.strip()))
     names = names or list(Judging().names(session))
     for name in names:
-        if not (name == SHOW_ALL or _is_log(name) or ":" in name):
+        if not (name == SHOW_ALL or is_log(name) or ":" in name):
             Judging(judges=name).names(session)
     titles = [title(name) for name in names]
     for twice in {one for one in titles if titles.count(one) > 1}:
@@ -90,7 +90,7 @@ def asked(given: str | Sequence[str], session: Session) -> list[str]:
 
 def title(name: str) -> str:
     """What a page calls the judge: its name, its function, or its file without the folder and the ending."""
-    return Path(name).name.split(".", 1)[0] if _is_log(name) else name
+    return Path(name).name.split(".", 1)[0] if is_log(name) else name
 
 
 def decide(name: str, cases: Sequence[Case], session: Session, language: str, *, fresh: bool = False) -> Decider:
@@ -101,14 +101,15 @@ def decide(name: str, cases: Sequence[Case], session: Session, language: str, *,
     if name == SHOW_ALL:
         always = [Decided(True, reason="every answer is shown") for _ in cases]
         return Decider(name, always, np.full(len(cases), np.nan), {"kind": "reference"})
-    if _is_log(name):
+    if is_log(name):
         return _logged(name, cases)
     if ":" in name:
         return _called(name, cases, session, fresh)
     return _judged(name, cases, session, language, fresh)
 
 
-def _is_log(name: str) -> bool:
+def is_log(name: str) -> bool:
+    """Whether the name is that of a file of logged decisions."""
     return Path(name.removesuffix(".gz")).suffix.lower() in LOGS
 
 
