@@ -1,0 +1,293 @@
+"""Show or don't show: what judges decide against labels, failed calls in n, thresholds held to the other half."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import metrics as sklearn_metrics
+
+from ragbench import bench
+from ragbench.bench import BenchError
+from ragbench.bench.deciders import read
+from ragbench.bench.judge_pipeline import METRICS, guarded
+from ragbench.bench.thresholds import Costs, candidates, cheapest, halves, mean_costs
+from ragbench.measurement import Measurement
+from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
+from ragbench.show import Page
+from ragbench.types import Status
+from tests.small_project import write_lines
+
+ROWS = 40
+JUDGE = '''
+def exact(question, answer, contexts):
+    """Right on every case: good answers say so."""
+    return "Yes" if answer.startswith("good") else "No: it was not good yesterday"
+
+def shaky(question, answer, contexts):
+    number = int(question.split()[1])
+    if number % 10 == 0:
+        raise TimeoutError("no reply")
+    sure = 0.9 if answer.startswith("good") else 0.2 + 0.5 * (number % 3 == 0)
+    return {"show": "yes", "score": sure, "reason": f"sure of it: {sure}"}
+
+async def later(question, answer, contexts):
+    return answer.startswith("good") and contexts == ["Text of a1."]
+
+def broken(question, answer, contexts):
+    raise RuntimeError("nobody is there")
+'''
+
+
+def cases() -> list[dict[str, object]]:
+    """Question 0 to 19, each with a good and a bad answer."""
+    return [
+        {"id": f"d{place:02d}", "question": f"Question {place // 2} ?", "answer": f"{kind} answer {place}",
+         "context": ["a1"], "show": kind == "good", "rationale": f"It is {kind}."}
+        for place, kind in enumerate(["good", "bad"] * (ROWS // 2))
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def labelled(project: Path) -> Path:
+    write_lines(project / "data" / "small" / "decisions.en.jsonl", cases())
+    (project / "own_judge.py").write_text(JUDGE, encoding="utf-8")
+    return project
+
+
+def estimate(made: Measurement, system: str, metric: str) -> float:
+    return next(e.estimate.value for e in made.estimates if (e.system, e.metric) == (system, metric))
+
+
+def counts(made: Measurement, system: str) -> dict[str, int]:
+    table = made.extra["decisions"]
+    return dict(table[table["system"] == system]["cell"].value_counts())
+
+
+def test_own_functions_by_hand(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky, own_judge:later", seed=1)
+    assert made.facts["baseline"] == "show-all"
+    for name in ("own_judge:exact", "own_judge:later"):
+        assert {estimate(made, name, each.label) for each in METRICS} == {1.0}
+    assert counts(made, "own_judge:exact") == {"true_positive": 20, "true_negative": 20}
+    shaky = counts(made, "own_judge:shaky")
+    assert shaky == {"true_positive": 18, "false_positive": 18, "failed_positive": 2, "failed_negative": 2}
+    assert sum(shaky.values()) == ROWS, "failed calls stay in n"
+    assert estimate(made, "own_judge:shaky", "accuracy") == 18 / 40
+    assert estimate(made, "own_judge:shaky", "decision_precision") == 0.5
+    assert estimate(made, "own_judge:shaky", "decision_recall") == 18 / 20
+    assert estimate(made, "show-all", "accuracy") == 0.5
+    assert estimate(made, "show-all", "decision_recall") == 1.0
+    n = {e.estimate.n for e in made.estimates if e.metric != "avg_latency_ms"}
+    assert n == {ROWS}
+    failed = made.scores[(made.scores["system"] == "own_judge:shaky") & (made.scores["metric"] == "show_decision")]
+    assert failed["value"].isna().sum() == 4
+    assert "TimeoutError: no reply" in set(failed[failed["value"].isna()]["reason"])
+
+
+def test_the_measures_are_scikit_learns(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:shaky")
+    table = made.extra["decisions"].query("system == 'own_judge:shaky'")
+    truth, said = table["label"].to_numpy(), table["decision"].fillna(value=False).to_numpy(dtype=bool)
+    assert estimate(made, "own_judge:shaky", "f1_score") == pytest.approx(sklearn_metrics.f1_score(truth, said))
+    assert estimate(made, "own_judge:shaky", "decision_recall") == pytest.approx(
+        sklearn_metrics.recall_score(truth, said)
+    )
+
+
+def test_every_two_judges_by_mcnemar(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky", cluster_by="none")
+    pairs = made.extra["pairs"].set_index(["first", "second"])
+    row = pairs.loc[("own_judge:exact", "own_judge:shaky")]
+    assert (row["both"], row["only_first"], row["only_second"], row["neither"]) == (18, 22, 0, 0)
+    assert row["p"] == pytest.approx(2 * 0.5**22)
+    [one] = [c.comparison for c in made.comparisons
+             if c.metric == "accuracy" and c.comparison.challenger == "own_judge:exact"]  # fmt: skip
+    assert one.test == "McNemar, exact"
+    assert one.p == pytest.approx(2 * 0.5**20)
+    clustered = bench.judge_pipeline(judges="own_judge:exact")
+    assert clustered.facts["n_clusters"] == 20
+    [flipped] = [c.comparison for c in clustered.comparisons if c.metric == "accuracy"]
+    assert flipped.clusters == 20
+    assert flipped.test.startswith("sign flips")
+
+
+def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
+    rows = [{"id": f"d{place:02d}", "show": "no, yesterday", "score": 0.1, "ms": 12.5} for place in range(30)]
+    write_lines(labelled / "said.jsonl", [*rows, {"id": "stranger", "show": "yes"}])
+    made = bench.judge_pipeline(judges="said.jsonl")
+    assert counts(made, "said") == {
+        "true_negative": 15, "false_negative": 15, "failed_positive": 5, "failed_negative": 5,
+    }  # fmt: skip
+    assert estimate(made, "said", "avg_latency_ms") == 12.5
+    assert math.isnan(estimate(made, "said", "decision_precision"))
+    assert made.facts["judges"][1]["unknown_cases"] == 1
+    html = Page(made).confusion(40).html()
+    assert "not in said.jsonl" in html
+
+
+@pytest.mark.parametrize(
+    ("judges", "said"),
+    [
+        ("own_judge:nobody", r"there is no nobody; there are .*exact"),
+        ("no_module:f", r"no_module cannot be imported"),
+        ("own_judge:broken", r"own_judge:broken failed for all 40 cases: RuntimeError: nobody is there"),
+        ("nobody.jsonl", r"judges = 'nobody.jsonl'"),
+        ("gpt", r"no judge 'gpt'"),
+        ("strange.csv", r"none of the 40 cases is in it; it has x1"),
+        ("twice.csv", r"twice.csv, line 3: id = 'd00' stands there twice"),
+        ("strange.csv, strange.jsonl", r"two of them are called 'strange'"),
+    ],
+)
+def test_judges_that_cannot_be_used_are_named(judges: str, said: str, labelled: Path) -> None:
+    (labelled / "strange.csv").write_text("id,show\nx1,yes\n", encoding="utf-8")
+    (labelled / "twice.csv").write_text("id,show\nd00,yes\nd00,no\n", encoding="utf-8")
+    with pytest.raises(BenchError, match=said):
+        bench.judge_pipeline(judges=judges)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"baseline": "nobody"}, "baseline = 'nobody': it is show-all or one of the judges: lexical"),
+        ({"cluster_by": "user"}, "cluster_by = 'user'"),
+        ({"cost_shown": -1.0}, "cost_shown = -1.0"),
+        ({"cost_shown": 0.0, "cost_hidden": 0.0}, "both 0"),
+    ],
+)
+def test_wrong_options_name_the_legal_ones(options: dict[str, object], said: str, labelled: Path) -> None:
+    with pytest.raises(BenchError, match=said):
+        bench.judge_pipeline(**options)  # type: ignore[arg-type]
+
+
+def test_a_data_set_without_decisions_says_so(project: Path) -> None:
+    made = bench.judge_pipeline(dataset="small")
+    assert made.estimates == ()
+    page = Page(made)
+    assert "no labelled decisions" in page.confusion().html()
+    for name in ("answer", "intervals", "table", "pairs", "costs", "method", "provenance", "summary"):
+        assert page.view(name).html()
+
+
+def test_the_lexical_judge_offline_twice_gives_the_same_measurement(labelled: Path) -> None:
+    one, other = bench.judge_pipeline(), bench.judge_pipeline()
+    assert repr(one.estimates) == repr(other.estimates), "the clock is read once"
+    assert one.facts["stand_ins"] == ["lexical"]
+    assert "show-all" in Page(one, language="ru").table().html()
+
+
+def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:shaky, own_judge:exact")
+    made.save(labelled / "kept")
+    again = Measurement.load(labelled / "kept")
+    for name in ("confusion", "pairs", "costs", "table", "answer"):
+        assert Page(made).view(name).html() == Page(again).view(name).html()
+    evil = made.extra["decisions"].assign(answer="<script>x</script>")
+    html = Page(Measurement(**{**made.__dict__, "extra": {**made.extra, "decisions": evil}})).confusion().html()
+    assert "<script>" not in html
+
+
+@pytest.mark.parametrize(
+    ("reply", "show", "score", "status"),
+    [
+        ({"show": "yes", "score": "0.7"}, True, 0.7, Status.OK),
+        ({"verdict": "нет", "confidence": 1}, False, 1.0, Status.OK),
+        ({"show": True, "score": float("nan")}, True, None, Status.OK),
+        ({"score": 0.7}, None, 0.7, Status.PARSE_ERROR),
+        ("Perhaps yes", None, None, Status.PARSE_ERROR),
+        (None, None, None, Status.PARSE_ERROR),
+    ],
+)
+def test_replies_of_functions(reply: object, show: bool | None, score: float | None, status: Status) -> None:
+    found = read(reply)
+    assert (found.show, found.score, found.status) == (show, score, status)
+
+
+def test_halves_never_part_a_cluster_and_are_even() -> None:
+    clusters = [f"c{place // 2}" for place in range(40)] + ["big"] * 9
+    for seed in range(20):
+        first = halves(clusters, seed)
+        for label in set(clusters):
+            places = [n for n, each in enumerate(clusters) if each == label]
+            assert len({bool(first[n]) for n in places}) == 1
+        assert abs(int(first.sum()) - int((~first).sum())) <= 9
+    assert halves(clusters, 1).tolist() == halves(clusters, 1).tolist()
+    assert halves(clusters, 1).tolist() != halves(clusters, 2).tolist()
+
+
+def test_the_cheapest_threshold_by_hand() -> None:
+    scores = np.array([0.1, 0.4, 0.6, 0.9, np.nan])
+    truth = np.array([False, True, False, True, True])
+    costs = Costs(shown=1.0, hidden=1.0)
+    assert candidates(scores).tolist() == pytest.approx([-math.inf, 0.25, 0.5, 0.75, math.inf])
+    assert mean_costs(scores, truth, costs, candidates(scores)) == pytest.approx([0.6, 0.4, 0.6, 0.4, 0.6])
+    assert cheapest(scores, truth, costs) == (pytest.approx(0.25), pytest.approx(0.4))
+    dear = Costs(shown=10.0, hidden=1.0)
+    assert cheapest(scores, truth, dear) == (pytest.approx(0.75), pytest.approx(0.4))
+    assert cheapest(scores, truth, Costs(shown=1.0, hidden=100.0))[0] == pytest.approx(0.25)
+
+
+def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:shaky")
+    [row] = made.extra["thresholds"].to_dict("records")
+    assert row["n_chosen"] + row["n_scored"] == ROWS
+    assert row["threshold"] == pytest.approx(0.8)
+    table = made.extra["decisions"].query("system == 'own_judge:shaky'").reset_index(drop=True)
+    first = halves([f"question {n // 2} ?" for n in range(ROWS)], 0)
+    rest = table[~first]
+    shown = (rest["score"] >= row["threshold"]) & rest["decision"].notna()
+    assert row["cost"] == pytest.approx(float((shown != rest["label"]).mean()))
+    assert row["own"] > row["cost"]
+    assert "0.800" in Page(made).costs().html()
+
+
+def test_noise_chosen_on_one_half_shows_no_gain_on_the_other() -> None:
+    """What looks cheaper than showing all on the half of choice is not so on the other, on the average."""
+    chosen, scored = [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        scores, truth = rng.random(60), rng.random(60) < 0.5
+        first = halves(list(range(60)), seed)
+        threshold, least = cheapest(scores[first], truth[first], Costs(1.0, 1.0))
+        chosen.append(least)
+        scored.append(mean_costs(scores[~first], truth[~first], Costs(1.0, 1.0), np.array([threshold]))[0])
+    assert np.mean(chosen) < 0.42
+    assert np.mean(scored) == pytest.approx(0.5, abs=0.02)
+
+
+def drawn(rng: np.random.Generator, n: int, right: float) -> np.ndarray:
+    truth = rng.random(n) < 0.5
+    said = np.where(rng.random(n) < right, truth, ~truth)
+    return np.where(truth, np.where(said, Cell.TRUE_POSITIVE, Cell.FALSE_NEGATIVE),
+                    np.where(said, Cell.FALSE_POSITIVE, Cell.TRUE_NEGATIVE))  # fmt: skip
+
+
+def test_an_interval_never_has_no_width() -> None:
+    perfect = np.array([Cell.TRUE_POSITIVE] * 15 + [Cell.TRUE_NEGATIVE] * 15)
+    for metric in METRICS:
+        one = guarded(metric, perfect, level=0.95, resamples=1000, seed=0)
+        assert one.value == 1.0
+        assert one.low is not None
+        assert 0.6 < one.low < 1.0, metric.label
+        assert one.note
+    many = guarded(accuracy, drawn(np.random.default_rng(0), 400, 0.8), level=0.95, resamples=1000, seed=0)
+    assert (many.method, many.note) == ("bca", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("right", "n"), [(0.97, 60), (0.9, 60), (0.8, 120), (0.6, 40)])
+def test_intervals_cover(right: float, n: int) -> None:
+    targets = {metric.label: right for metric in METRICS}  # balanced truth and even errors: all four are the same
+    hits = dict.fromkeys(targets, 0)
+    for seed in range(400):
+        cells = drawn(np.random.default_rng([seed, n]), n, right)
+        for metric in METRICS:
+            one = guarded(metric, cells, level=0.95, resamples=1000, seed=seed)
+            assert one.low is not None
+            assert one.high is not None
+            hits[metric.label] += one.low <= targets[metric.label] <= one.high
+    for label, count in hits.items():
+        assert 0.91 <= count / 400 <= 0.99, (label, count)
+    assert {accuracy.label, decision_recall.label, f1_score.label} <= set(hits)
