@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from ragbench.commands import compare, database, doctor, journal, lab, load, metrics, run, runs, score, statistics, trec
+from ragbench.commands import (
+    compare,
+    database,
+    doctor,
+    gate,
+    journal,
+    lab,
+    load,
+    metrics,
+    run,
+    runs,
+    score,
+    statistics,
+    trec,
+)
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -25,6 +39,7 @@ application = typer.Typer(
 )
 application.command("run")(run.run)
 application.command("compare")(compare.compare)
+application.command("gate")(gate.gate)
 application.command("trec")(trec.trec)
 application.command("score")(score.score)
 application.command("significance")(statistics.significance)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench.commands.interruption import resumable
+
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
 
@@ -27,6 +29,9 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")
+    ] = False,
 ) -> None:
     """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
 
@@ -37,29 +42,33 @@ def run(
     - `ragbench run -l ru` pages in Russian.
     - `ragbench run --plan` calls, tokens, cost and minutes of a run, and what the journal has of it; without a call.
 
-    Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed.
+    Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed, 130 or
+    143 when it was interrupted; what models have answered by then is kept, and the same command goes on from there.
     """
     from ragbench import bench, report, settings
+    from ragbench.bench import gate as gates
 
     bench.check(dataset, systems)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or _tiers()
+    if gate:
+        gates.check_gates(known)
     if plan:
         _plan(chosen, given, jobs, language or known.language)
         return
-    with _Bars() as bars:
+    with resumable(), _Bars() as bars:
         language = language or known.language
         result = report.run(chosen, given, out, jobs=jobs, language=language, progress=bars.show, keep=True)
-    _conclude(result)
+    _conclude(result, gate)
 
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str) -> None:
     from ragbench import report, settings
     from ragbench.commands import plans
 
-    with _Bars() as bars:
+    with resumable(), _Bars() as bars:
         found = report.plan(notebooks, given, jobs=jobs, language=language, progress=bars.show)
     plans.show(found.outlooks, settings.load().budget)
     if found.silent:
@@ -88,7 +97,9 @@ def _tiers() -> list[str]:
     return found
 
 
-def _conclude(result: RunResult) -> None:
+def _conclude(result: RunResult, gate: bool) -> None:
+    from ragbench.commands import gate as gates
+
     for name, line in result.failures.items():
         typer.secho(f"{name} failed: {line}", err=True, fg=typer.colors.RED)
     if result.unkept:
@@ -96,8 +107,9 @@ def _conclude(result: RunResult) -> None:
             f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, fg="yellow"
         )
     typer.echo(str(result.index))
-    if result.exit_code:
-        raise typer.Exit(result.exit_code)
+    held = gates.hold(result.folder) if gate else 0
+    if result.exit_code or held:
+        raise typer.Exit(result.exit_code or held)
 
 
 class _Bars:

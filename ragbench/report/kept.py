@@ -60,6 +60,19 @@ def find(name: str | Path) -> RunRecord:
         return Runs(store.engine).find(str(name))
 
 
+def pages_of(name: str | Path) -> Path:
+    """The folder in which the run of that name has its pages and measurements.
+
+    Raises FileNotFoundError for a run that the database has and whose folder is gone, StoreError for a name of none.
+    """
+    folder = folder_of(name) or find(name).folder
+    if folder is None or not (folder / results.MANIFEST).is_file():
+        raise FileNotFoundError(
+            f"the pages of the run {name} are gone: only its numbers are kept, `ragbench runs show`"
+        )
+    return folder
+
+
 def folder_of(name: str | Path) -> Path | None:
     """The folder with a manifest that a name means: a path, or a name among the reports, or the beginning of only one.
 

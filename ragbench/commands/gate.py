@@ -1,0 +1,58 @@
+"""`ragbench gate`: does a report hold what it is held to?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragbench.bench.gate import Check
+
+JSON = "gate.json"
+
+
+def gate(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
+) -> None:
+    """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
+
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence.
+    """
+    from ragbench import settings
+    from ragbench.bench import gate as room
+    from ragbench.report import kept
+
+    room.check_gates(settings.load())
+    code = hold(kept.pages_of(name))
+    if code:
+        raise typer.Exit(code)
+
+
+def hold(folder: Path) -> int:
+    """Decide every gate on a run's numbers, say so, keep it beside them as gate.json; the exit code."""
+    from ragbench import settings
+    from ragbench.bench import gate as room
+    from ragbench.report import pages, results
+
+    kept = pages.Measurements(folder)
+    found = room.decide({name: kept[name] for name in kept.names()}, settings.load())
+    results.write_json(folder / JSON, found.as_json())
+    for check in found.checks:
+        colour = {"holds": typer.colors.GREEN, "fails": typer.colors.RED}.get(str(check.outcome), typer.colors.YELLOW)
+        typer.secho(line(check), err=True, fg=colour)
+    typer.secho(f"gate: {found.outcome}", err=True, bold=True)
+    return found.exit_code
+
+
+def line(check: Check) -> str:
+    """One check in a line, with how many questions more would decide it."""
+    where = " ".join(part for part in (check.notebook, check.system) if part)
+    number = "" if check.value != check.value else f": {check.value:.4f}"
+    if check.low is not None and check.high is not None:
+        number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
+    more = ""
+    if check.needed is not None:
+        more = f"; about {check.needed:,} questions more would decide"
+    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({check.why}{more})"

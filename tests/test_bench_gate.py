@@ -1,0 +1,195 @@
+"""Gates: three outcomes, decided by whole intervals; unmeasured values never help."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench.bench.families import Sureness
+from ragbench.bench.findings import find
+from ragbench.bench.gate import Check, Decision, Outcome, check_gates, decide
+from ragbench.bench.session import BenchError
+from ragbench.measurement import SCORE_COLUMNS, Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.settings import GateSettings, Settings, SystemSettings
+from ragbench.types import Status
+from tests.measurements import measurement
+
+SYSTEMS = {name: SystemSettings(embedder="hashing") for name in ("old", "new")}
+catalogue()
+
+
+def made(metric: str, clusters: list[str] | None = None, **values: Any) -> Measurement:
+    """A report of one page with these values of each system, NaN for what a judge failed on."""
+    rows = [
+        (system, metric, f"q{i}", value, str(Status.JUDGE_ERROR if math.isnan(value) else Status.OK), "", None)
+        for system, column in values.items()
+        for i, value in enumerate(column)
+    ]
+    scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    names = [f"q{i}" for i in range(len(next(iter(values.values()))))]
+    labels = None if clusters is None else dict(zip(names, clusters, strict=True))
+    estimates, comparisons = find(scores, [parse(metric)], list(values), labels, Sureness(0.95, 1000, 0))
+    base = measurement(questions=len(names), systems=list(values), metrics=(metric,))
+    facts = {**base.facts, "baseline": next(iter(values)), "resamples": 1000, "seed": 0}
+    questions = base.questions.assign(cluster=clusters)
+    return replace(base, facts=facts, scores=scores, estimates=estimates, comparisons=comparisons, questions=questions)
+
+
+def decided(report: Measurement, **gate: Any) -> tuple[Decision, Check]:
+    """The decision on the challenger (or the only system) by one gate, and its check."""
+    system = gate.pop("system", "new")
+    settings = Settings(systems=SYSTEMS, gate={"g": GateSettings(system=system, **gate)})
+    found = decide({"tier": report}, settings)
+    return found, found.checks[0]
+
+
+def shares(good: int, total: int) -> list[float]:
+    return [1.0] * good + [0.0] * (total - good)
+
+
+@pytest.mark.parametrize(
+    ("good", "limit", "code"), [(90, 0.7, 0), (90, 0.95, 1), (90, 0.9, 2), (50, 0.7, 1), (75, 0.7, 2)]
+)
+def test_a_threshold_is_held_by_the_whole_interval(good: int, limit: float, code: int) -> None:
+    found, check = decided(made("hit_rate@1", new=shares(good, 100)), metric="hit_rate@1", at_least=limit)
+    assert found.exit_code == code
+    assert check.value == good / 100
+    assert check.low is not None
+    assert check.high is not None
+    assert {0: check.low >= limit, 1: check.high < limit, 2: check.low < limit <= check.high}[code]
+
+
+def test_it_says_how_many_questions_would_decide() -> None:
+    """0.75 against 0.7, deviation about 0.435: (1.96 + 0.84)² · 0.435² / 0.05² ≈ 595 questions in all."""
+    _, check = decided(made("hit_rate@1", new=shares(75, 100)), metric="hit_rate@1", at_least=0.7)
+    assert check.outcome is Outcome.UNDECIDED
+    assert check.needed == pytest.approx(495, abs=60)
+    _, check = decided(made("hit_rate@1", new=shares(75, 100)), metric="hit_rate@1", at_least=0.75)
+    assert check.needed is None  # exactly on the limit: no number of questions decides
+
+
+def test_upper_bounds() -> None:
+    report = made("noise_sensitivity", new=shares(10, 100))
+    assert decided(report, metric="noise_sensitivity", at_most=0.3)[0].exit_code == 0
+    assert decided(report, metric="noise_sensitivity", at_most=0.02)[0].exit_code == 1
+    assert decided(report, metric="noise_sensitivity", at_most=0.1)[0].exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("good", "band", "code"), [(70, "good", 0), (55, "good", 2), (30, "good", 1), (95, "excellent", 0)]
+)
+def test_bands_of_the_threshold_set(good: int, band: str, code: int) -> None:
+    found, check = decided(made("hit_rate@1", new=shares(good, 100)), metric="hit_rate@1", band=band)
+    assert found.exit_code == code
+    assert check.condition == {"good": "hit_rate@1 >= 0.5 (good)", "excellent": "hit_rate@1 > 0.8 (excellent)"}[band]
+
+
+def pair(shift: float, spread: float, n: int = 100) -> Measurement:
+    rng = np.random.default_rng(5)
+    old = rng.uniform(0.3, 0.7, n)
+    noise = rng.normal(0, spread, n)
+    return made("mrr", old=old, new=np.clip(old + shift + noise - noise.mean(), 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "code"), [(0.0, 0.02, 0), (0.1, 0.1, 0), (-0.01, 0.02, 0), (-0.1, 0.02, 1), (-0.04, 0.2, 2)]
+)
+def test_not_worse_than_the_baseline(shift: float, spread: float, code: int) -> None:
+    found, check = decided(pair(shift, spread), metric="mrr", not_worse_by=0.03)
+    assert found.exit_code == code
+    assert check.value == pytest.approx(shift, abs=0.03)
+    assert (check.needed is not None) == (code == 2)
+
+
+def test_where_lower_is_better_more_is_worse() -> None:
+    report = made("noise_sensitivity", old=shares(10, 100), new=shares(40, 100))
+    assert decided(report, metric="noise_sensitivity", not_worse_by=0.05)[0].exit_code == 1
+    other = made("noise_sensitivity", old=shares(40, 100), new=shares(10, 100))
+    assert decided(other, metric="noise_sensitivity", not_worse_by=0.05)[0].exit_code == 0
+
+
+@pytest.mark.parametrize("clusters", [None, [f"c{i // 4}" for i in range(200)]])
+def test_equal_systems_hold_once_there_are_questions_enough(clusters: list[str] | None) -> None:
+    same = shares(120, 200)
+    _, check = decided(made("hit_rate@1", clusters, old=same, new=same), metric="hit_rate@1", not_worse_by=0.1)
+    assert check.outcome is Outcome.HOLDS
+    few = shares(3, 5)
+    _, check = decided(made("hit_rate@1", old=few, new=few), metric="hit_rate@1", not_worse_by=0.05)
+    assert check.outcome is Outcome.UNDECIDED  # five questions without a difference show nothing
+
+
+def test_a_judge_that_fails_on_the_bad_half_makes_the_gate_red() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.uniform(0, 1, 200)
+    judged = np.where(truth < np.median(truth), np.nan, truth)
+    report = made("faithfulness", new=judged)
+    (estimate,) = report.estimates
+    assert estimate.estimate.value > 0.7 > truth.mean()  # what was left looks good
+    found, check = decided(report, metric="faithfulness", at_least=0.5)
+    assert (found.exit_code, check.outcome) == (1, Outcome.FAILS)
+    assert check.why == "100 of 200 could not be measured, at most 2% may be"
+    lost = made("faithfulness", old=truth, new=judged)
+    assert decided(lost, metric="faithfulness", not_worse_by=0.5)[0].exit_code == 1
+
+
+@pytest.mark.parametrize(("missing", "code"), [(0, 0), (2, 0), (3, 1), (100, 1)])
+def test_two_percent_may_be_unmeasured(missing: int, code: int) -> None:
+    values = [math.nan] * missing + [1.0] * (100 - missing)
+    assert decided(made("faithfulness", new=values), metric="faithfulness", at_least=0.8)[0].exit_code == code
+
+
+def test_a_number_that_is_not_there_is_not_green() -> None:
+    found, check = decided(made("mrr", new=shares(9, 10)), metric="ndcg@10", at_least=0.1)
+    assert (found.exit_code, check.why) == (2, "the report has no such number")
+    assert decide({}, Settings()).exit_code == 2
+
+
+def test_one_failure_fails_and_one_doubt_is_a_doubt() -> None:
+    report = made("hit_rate@1", new=shares(90, 100))
+    ways = {"holds": 0.5, "fails": 0.99, "doubt": 0.9}
+
+    def code(*names: str) -> int:
+        gates = {name: GateSettings(metric="hit_rate@1", at_least=ways[name]) for name in names}
+        return decide({"tier": report}, Settings(gate=gates)).exit_code
+
+    assert [code("holds"), code("holds", "doubt"), code("holds", "doubt", "fails")] == [0, 2, 1]
+
+
+def test_every_system_is_held_to_a_gate_that_names_none() -> None:
+    report = made("hit_rate@1", old=shares(50, 100), new=shares(90, 100))
+    gates = {"g": GateSettings(metric="hit_rate@1", at_least=0.7)}
+    found = decide({"tier": report}, Settings(systems=SYSTEMS, gate=gates))
+    assert [(check.system, check.outcome) for check in found.checks] == [("old", Outcome.FAILS), ("new", Outcome.HOLDS)]
+    other = {"g": GateSettings(metric="hit_rate@1", at_least=0.7, notebook="elsewhere")}
+    assert decide({"tier": report}, Settings(gate=other)).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("gate", "says"),
+    [
+        ({}, r"there is no gate.*\[gate.NAME\]"),
+        ({"metric": "mmr", "at_least": 0.5}, "no such metric"),
+        ({"metric": "rbp", "band": "good"}, "'specification' say nothing of rbp"),
+        ({"metric": "mrr", "at_least": 0.5, "system": "x"}, "no system 'x'; there are .*old, new"),
+        ({"metric": "mrr", "not_worse_by": 0.5, "baseline": "y"}, "no system 'y'"),
+    ],
+)
+def test_gates_that_cannot_be_followed_are_refused_before_anything_is_measured(gate: Any, says: str) -> None:
+    settings = Settings(systems=SYSTEMS, gate={"g": GateSettings(**gate)} if gate else {})
+    with pytest.raises(BenchError, match=says):
+        check_gates(settings)
+
+
+def test_a_decision_is_plain_json() -> None:
+    found, _ = decided(made("hit_rate@1", new=shares(75, 100)), metric="hit_rate@1", at_least=0.7)
+    said = found.as_json()
+    assert said["outcome"] == "not enough evidence"
+    assert said["checks"][0]["condition"] == "hit_rate@1 >= 0.7"
+    assert said["checks"][0]["outcome"] == "not enough evidence"
