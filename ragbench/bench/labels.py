@@ -216,6 +216,12 @@ def _mean(
     page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
     judge = (page.value, page.low, page.high) if page else (float(np.mean(list(judged.values()))), None, None)
     alone = one.intervals.get("people", (None, None))
+    declared = _declared(metric)
+    scale = None if declared is None else bounds(declared)
+    if one.method in ("people", "none") and scale is not None and len(y):
+        sure = stats.estimate(y, bounds=scale, level=level, seed=seed)
+        one = replace(one, low=sure.low, high=sure.high, method=sure.method)
+        alone = (sure.low, sure.high)
     raters, alpha = _agreement(labels, system, metric, seed)
     correlation = float(np.corrcoef(y, f)[0, 1]) if len(both) > 2 and np.ptp(y) > 0 and np.ptp(f) > 0 else math.nan
     return (

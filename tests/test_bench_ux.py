@@ -1,0 +1,212 @@
+"""Tier UX by hand: sessions that are sessions, a cache that leaves a question's own entry out, hits that are wrong."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragbench import bench
+from ragbench.bench import BenchError
+from ragbench.bench.caching import Asked, asked_of, cached, questions, serving
+from ragbench.bench.ux import of_history, talks
+from ragbench.datasets import Dataset, PastQuestion, load
+from ragbench.datasets.records import Dialogue, Turn
+from ragbench.measurement import Measurement
+from ragbench.metrics.cache import Serving
+from ragbench.show import Page
+from tests.small_project import write_lines
+
+DIALOGUES = [
+    {"id": "d1", "turns": [
+        {"question": "Where is the library of house one?", "answer": "It is in house one.", "relevant": {"a1": 3}},
+        {"question": "Where is the library of house two?", "answer": "It is in house two.", "relevant": {"b1": 3}},
+        {"question": "Thanks, and when does it open?", "answer": "At nine.", "relevant": {"b1": 1, "c1": 3}},
+    ]},
+    {"id": "d2", "turns": [{"question": "May I bring a guest to the house?", "answer": "Yes.", "relevant": {}}]},
+    {"id": "d3", "turns": [
+        {"question": "How much is a parking space?", "answer": "100 a month.", "relevant": {"d1": 3}},
+        {"question": "How much is a parking space in summer?", "relevant": {"d1": 3}},
+    ]},
+]  # fmt: skip
+HISTORY = [
+    ("h1", "Where is the library of house one?", "In house one.", "/a", 5, "ann", "2025-09-01T10:00"),
+    ("h2", "When does the library open?", "At nine.", "/c", 5, "ann", "2025-09-01T09:00"),
+    ("h3", "How much is a parking space?", "100 a month.", "/d", 5, "bob", "2025-09-02"),
+    ("h4", "Where is the library of house two?", "In house two.", "/b", 1, "bob", "2025-09-02"),
+    ("h5", "May I bring a guest to the house?", "Yes, of course.", "/a", 5, None, "2025-09-03"),
+    ("h6", "Call ann at +7 900 123-45-67", None, None, None, "ann", "soon"),
+]
+
+
+@pytest.fixture
+def talking(project: Path) -> Path:
+    folder = project / "data" / "small"
+    keys = ("id", "question", "answer", "url", "score", "user", "asked_at")
+    write_lines(folder / "dialogues.en.jsonl", DIALOGUES)
+    write_lines(folder / "history.en.jsonl", [dict(zip(keys, row, strict=True)) for row in HISTORY])
+    return project
+
+
+def value(made: Measurement, metric: str) -> float:
+    return next(e.estimate.value for e in made.estimates if e.metric == metric)
+
+
+def dataset(folder: Path) -> Dataset:
+    return load("small", folder / "data")
+
+
+def test_every_dialogue_is_a_session_of_its_own(talking: Path) -> None:
+    kind, sessions = talks(dataset(talking), "auto")
+    assert kind == "dialogues"
+    assert [len(one.turns) for one in sessions] == [3, 1, 2]
+    assert sessions[0].turns[1].user_input == "Where is the library of house two?"
+
+
+def test_a_history_is_parted_by_user_and_day_in_the_order_of_asking(talking: Path) -> None:
+    sessions = of_history(dataset(talking).history)
+    assert [[turn.id for turn in one.turns] for one in sessions] == [["h2", "h1"], ["h3", "h4"]]
+    assert [one.cluster for one in sessions] == ["ann", "bob"]
+
+
+def test_the_measures_by_hand(talking: Path) -> None:
+    made = bench.ux(embedders="hashing", resamples=500)
+    pairs = made.extra["similarities"]
+    asked = pairs[(pairs["what"] == "question") & (pairs["second"] - pairs["first"] == 1)]
+    first = asked[asked["sample"] == "d1"]["similarity"].to_numpy()
+    third = asked[asked["sample"] == "d3"]["similarity"].to_numpy()
+    assert (len(first), len(third)) == (2, 1)
+    assert value(made, "context_preservation") == pytest.approx((first.mean() + third.mean()) / 2), "over sessions"
+    assert value(made, "multi_turn_consistency") == value(made, "context_preservation")
+    pooled = made.extra["pooled"].set_index("metric").loc["context_preservation"]
+    assert pooled["value"] == pytest.approx(np.concatenate([first, third]).mean()), "over pairs"
+    assert (pooled["n"], pooled["clusters"]) == (3, 2)
+    scores = made.scores.set_index(["metric", "sample"])
+    assert math.isnan(scores.loc[("context_preservation", "d2"), "value"])
+    assert scores.loc[("answer_consistency", "d3"), "status"] == "missing_field"
+    estimate = next(e.estimate for e in made.estimates if e.metric == "answer_consistency")
+    assert (estimate.n, estimate.n_unmeasured) == (1, 2)
+
+
+def test_the_cache_by_hand(talking: Path) -> None:
+    made = bench.ux(embedders="hashing", threshold=0.9, resamples=500)
+    rows = made.extra["nearest"].query("asked == 'dialogues'").set_index("sample")
+    assert rows["cached"].isin(["h1", "h2", "h3", "h5"]).all(), "only answers with a score of 5 are in the cache"
+    assert rows.loc["d1.1", "similarity"] == pytest.approx(1.0)
+    assert rows.loc["d1.1", "serving"] == "right"
+    assert rows.loc["d2.1", "serving"] == "wrong", "the base holds no answer, the cache gives one"
+    assert rows.loc["d1.2", "cached"] == "h1"
+    assert rows.loc["d1.2", "serving"] == "wrong"
+    hits = (rows["similarity"] > 0.9).sum()
+    assert value(made, "cache_hit_rate") == pytest.approx(hits / 6)
+    wrong = ((rows["similarity"] > 0.9) & (rows["serving"] == "wrong")).sum()
+    assert value(made, "wrong_hit_rate") == pytest.approx(wrong / 6)
+    history = made.extra["nearest"].query("asked == 'history'").set_index("sample")
+    assert (history["cached"] != history.index).all(), "no question finds its own entry"
+    curve = made.extra["curve"].query("asked == 'dialogues'")
+    assert curve["threshold"].tolist() == pytest.approx(np.linspace(0.5, 1.0, 26))
+    assert curve["rate"].is_monotonic_decreasing
+    assert (curve["low"] <= curve["rate"]).all()
+    assert (curve["rate"] <= curve["high"]).all()
+
+
+def test_the_threshold_is_strict(talking: Path) -> None:
+    exact = bench.ux(embedders="hashing", threshold=1.0, resamples=100)
+    assert value(exact, "cache_hit_rate") == 0.0
+
+
+def entry(url: str | None, answer: str | None, question: str = "When?") -> PastQuestion:
+    return PastQuestion(id="h", question=question, answer=answer, url=url, score=5)
+
+
+@pytest.mark.parametrize(
+    ("pages", "answer", "found", "worth"),
+    [
+        ({"/a"}, "At nine.", entry("/a", "From nine on."), Serving.RIGHT),
+        ({"/a", "/b"}, None, entry("/b", None), Serving.RIGHT),
+        ({"/a"}, "At nine.", entry("/b", "At ten."), Serving.WRONG),
+        ({"/a"}, "At nine.", entry("/b", "At nine."), Serving.RIGHT),
+        ({"/a"}, "At nine.", entry(None, "I do not know."), Serving.WRONG),
+        (set(), None, entry(None, "I do not know."), Serving.RIGHT),
+        (set(), None, entry("/a", "At nine."), Serving.WRONG),
+        (None, "At nine.", entry("/a", "At ten."), Serving.UNKNOWN),
+        ({"/a"}, "Until 20 May.", entry("/a", "Until 5 June."), Serving.DOUBTFUL),
+        ({"/a"}, "Until 20 May 2025.", entry("/a", "Until 20 May."), Serving.RIGHT),
+        ({"/a"}, "Wait.", entry("/a", "Call us.", question="What is code 691?"), Serving.DOUBTFUL),
+    ],
+)
+def test_what_a_hit_is_worth(pages: set[str] | None, answer: str | None, found: PastQuestion, worth: Serving) -> None:
+    asked = Asked("q", "What is code 809?", "q", answer, None if pages is None else frozenset(pages))
+    assert serving(asked, found) is worth
+
+
+def test_what_a_cache_can_be_asked_with(talking: Path) -> None:
+    data = dataset(talking)
+    asked = questions(data, cached(data, 5))
+    assert {kind: len(each) for kind, each in asked.items()} == {"dialogues": 6, "questions": 4, "history": 6}
+    assert asked["dialogues"][2].pages == frozenset({"/c"}), "the page that answers, not one that only helps"
+    assert asked["questions"][3].pages == frozenset(), "the base holds no answer to q4"
+    assert [one.own for one in asked["history"]] == [0, 1, 2, None, 3, None]
+
+
+def test_dialogues_without_labels_are_not_taken_for_unanswerable(talking: Path) -> None:
+    data = dataset(talking)
+    plain = Dialogue(id="d", turns=(Turn(question="When?", answer="At nine."), Turn(question="Where?")))
+    bare = Dataset(**{**data.__dict__, "dialogues": (plain,)}) if hasattr(data, "__dict__") else data
+    assert {one.pages for one in questions(bare, [])["dialogues"]} == {None}
+    found = asked_of(questions(bare, [])["dialogues"], np.ones((2, 2), np.float32), [], np.zeros((0, 1), np.float32))
+    assert set(found.table.servings or ()) == {Serving.UNKNOWN}
+
+
+def test_what_is_kept_names_nobody(talking: Path) -> None:
+    made = bench.ux(embedders="hashing", resamples=100)
+    said = made.extra["nearest"].to_json(force_ascii=False)
+    assert "123-45-67" not in said
+    assert "Call ann" not in said
+    assert "123-45-67" in bench.ux(embedders="hashing", mask=False, resamples=100).extra["nearest"].to_json()
+
+
+def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: Path) -> None:
+    made = bench.ux(dataset="small", resamples=100)
+    assert [e.metric for e in made.estimates if not math.isnan(e.estimate.value)] == []
+    page = Page(made)
+    for name in ("answer", "cache", "hits", "dialogues", "measures", "method", "provenance", "summary"):
+        page.view(name).html()
+    assert "no cache" in page.cache().html()
+
+
+def test_sessions_can_be_the_history(talking: Path) -> None:
+    made = bench.ux(embedders="hashing", sessions="history", resamples=100)
+    assert made.facts["n_sessions"] == 2
+    assert next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate").n == 6
+    assert "one user asked on one day" in Page(made).method().html()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sessions": "users"}, "sessions = 'users': it is auto, dialogues or history"),
+        ({"threshold": 1.5}, "threshold = 1.5: a cosine lies between"),
+        ({"embedders": "bert"}, "no embedder 'bert'"),
+    ],
+)
+def test_wrong_options_name_the_legal_ones(options: dict[str, object], said: str, talking: Path) -> None:
+    with pytest.raises(BenchError, match=said):
+        bench.ux(**options)  # type: ignore[arg-type]
+
+
+def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> None:
+    made = bench.ux(embedders="hashing", threshold=0.6, resamples=100)
+    made.save(talking / "kept")
+    again = Measurement.load(talking / "kept")
+    for name in ("answer", "cache", "hits", "dialogues", "measures"):
+        assert Page(made).view(name).html() == Page(again).view(name).html()
+        assert Page(made, language="ru").view(name).html()
+    heat = Page(made).dialogues().html()
+    assert heat.count('class="rb-self"') == 5, "the turns of the two dialogues that have a second one"
+    assert 'class="rb-question rb-near"' in heat
+    evil = made.extra["turns"].assign(question="<script>x</script>")
+    bad = Measurement(**{**made.__dict__, "extra": {**made.extra, "turns": evil}})
+    assert "<script>" not in Page(bad).dialogues().html()
