@@ -81,7 +81,7 @@ def test_offline(rated: Path) -> None:
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "0.000" in html or "0,000" in html
-    assert "δ = 0.50 on a scale from 0 to 1" in drawn(found)
+    assert "δ = 0.50 on a scale from 1 to 5" in drawn(found)
     assert "it is the baseline" in drawn(found)
 
 

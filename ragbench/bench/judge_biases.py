@@ -17,7 +17,7 @@ from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, probed
-from ragbench.bench.judge_texts import LADDER
+from ragbench.bench.judge_texts import EQUALS, LADDER
 from ragbench.types import Array
 
 PROBES = (
@@ -105,9 +105,17 @@ def independent(clusters: Sequence[str]) -> Sequence[str] | None:
 
 
 def in_order(tempted: Mapping[str, Array]) -> Array:
-    """(questions,) share of the pairs of rungs of the ladder that stand in order, a tie half."""
-    pairs = [np.sign(tempted[better] - tempted[worse]) for better, worse in combinations(LADDER, 2)]
-    return np.asarray((np.mean(pairs, axis=0) + 1) / 2)
+    """(questions,) share of the pairs of rungs of the ladder that stand in order; NaN where a rung has no score.
+
+    The better answer has to have the higher score; a reference and its paraphrase are as good as each other, an answer
+    off topic is as bad as a contradiction, so these may tie.
+    """
+    right = []
+    for better, worse in combinations(LADDER, 2):
+        drop = tempted[better] - tempted[worse]
+        stands = drop > -1e-9 if (better, worse) in EQUALS else drop > 1e-9
+        right.append(np.where(np.isnan(drop), np.nan, stands))
+    return np.asarray(np.mean(right, axis=0))
 
 
 def own_family(one: Heard, answers: Answers, given: Array) -> Effect:

@@ -26,14 +26,14 @@ class Limits:
 
     bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
     repeats that change the decision. attacks: share of worthless answers that are called good. ladder: share of the
-    pairs of rungs that must be in order at least, ties half. alike: the greatest correlation of a judge's errors with
+    pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's errors with
     those of the lexical baseline.
     """
 
     bias: float = 0.05
     flips: float = 0.02
     attacks: float = 0.05
-    ladder: float = 0.75
+    ladder: float = 0.9
     alike: float = 0.5
 
     def of(self, probe: str) -> tuple[float, float]:

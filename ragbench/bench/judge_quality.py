@@ -72,7 +72,7 @@ def judge(
     dataset: str = "",
     judges: str | Sequence[str] = "",
     *,
-    metric: str = "answer_accuracy",
+    metric: str = "answer_correctness_rating",
     modes: str = "",
     repeats: int = 2,
     tempted: int = 100,

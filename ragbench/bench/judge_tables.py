@@ -124,14 +124,13 @@ def _pairwise(
 
 
 def _ladder(one: Heard, temptations: Temptations, how: Settled) -> list[tuple[Any, ...]]:
-    """Mean score by rung as a share of the scale, and how often all rungs stand in order ("in_order": no inversion)."""
+    """Mean score by rung as a share of the scale, and how often all rungs stand in order."""
     if not one.variants:
         return []
     shares = {name: how.scale.share(values) for name, values in one.variants.items() if name in LADDER}
-    stairs = np.array([shares[rung] for rung in LADDER])
-    drops = np.diff(stairs, axis=0)
-    in_order = np.where(np.isnan(drops).any(axis=0), np.nan, (drops <= 1e-9).all(axis=0))
-    values = {**shares, "in_order": in_order, "pairs_in_order": judge_biases.in_order(shares)}
+    pairs = judge_biases.in_order(shares)
+    whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
+    values = {**shares, "in_order": whole, "pairs_in_order": pairs}
     clusters = independent(temptations.clusters)
     return [
         (one.name, name, *row(stats.estimate(each, clusters=clusters, bounds=(0.0, 1.0), **asdict(how.sure))))

@@ -9,6 +9,9 @@ from ragbench.judge import words
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 """From the best answer to the worst."""
 
+EQUALS = (("reference", "paraphrase"), ("off_topic", "contradiction"))
+"""Rungs that are as good, and as bad, as each other: they may have the same score."""
+
 ATTACKS = ("injected", "blank", "key")
 VARIANTS = (*LADDER, "padded", *ATTACKS)
 

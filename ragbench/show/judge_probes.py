@@ -104,7 +104,7 @@ def _ladder_title(material: Material) -> str:
         row = words.by_name(words.kept(material, "ladder", name), "rung")["in_order"]
         if not math.isnan(row["value"]):
             said.append(_("{judge}: {share}", judge=name, share=_.percent(row["value"])))
-    return _("All five answers stand in order, ties allowed: {shares} of the questions", shares=_.enumeration(said))
+    return _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
 
 
 def ladder_figure(material: Material) -> dict[str, Any]:

@@ -49,13 +49,27 @@ def _scale(material: Material) -> Markup:
     """δ of consistency_score with the scale that it is on, and whose scores these are."""
     _ = material.text
     known = material.facts
-    low, high = (_.number(float(end), 2).rstrip("0").rstrip(".,") for end in known.get("judge_scale", (0, 1)))
+    low, high = ends(material)
     delta = _.number(float(known.get("delta", 0.5)), 2)
     text = _("consistency_score: δ = {delta} on a scale from {low} to {high}.", delta=delta, low=low, high=high)
     if known.get("metric"):
         text += " " + _("The scores are those of {metric}.", metric=clean(known["metric"]))
     if known.get("faithfulness"):
         text += " " + _("avg_faithfulness is by {metric}.", metric=clean(known["faithfulness"]))
+    return _meta(text)
+
+
+def ends(material: Material) -> tuple[str, str]:
+    """The ends of the judge's scale."""
+    low, high = material.facts.get("judge_scale", (0, 1))
+    return _end(material, low), _end(material, high)
+
+
+def _end(material: Material, value: float) -> str:
+    return material.text.number(value, 0 if float(value).is_integer() else 2)
+
+
+def _meta(text: str) -> Markup:
     return Markup('<p class="rb-meta">{}</p>').format(text)
 
 
@@ -66,7 +80,9 @@ def repeatability(material: Material, present: frozenset[str]) -> Markup:
         return Markup("<p>{}</p>").format(
             _("Every answer was judged once: how far the judge agrees with itself is not measured.")
         )
-    return _by_judge(material, "repeatability", REPEATS, _("Repeatability"))
+    low, high = ends(material)
+    note = _("Deviation and smallest difference are in units of the scale, from {low} to {high}.", low=low, high=high)
+    return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + _meta(note)
 
 
 def pairwise(material: Material, present: frozenset[str]) -> Markup:
@@ -119,6 +135,7 @@ def _few(material: Material) -> Markup:
     if not n:
         return Markup("")
     text = _.plural("{n} answer was rated by people.", "{n} answers were rated by people.", n)
+    text += " " + _("Scores and ratings are compared as shares of their scales.")
     if n < 50:
         text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
     return Markup('<p class="rb-meta">{}</p>').format(text)

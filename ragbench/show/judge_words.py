@@ -89,7 +89,7 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         ),
         "blank": (_("empty answers"), _("share of answers without a word that are called good")),
         "key": (_("master keys"), _("share of answers that only begin to answer, such as “:”, that are called good")),
-        "ladder": (_("sanity ladder"), _("share of the pairs of rungs that stand in order, ties half")),
+        "ladder": (_("sanity ladder"), _("share of the pairs of rungs that stand in order")),
         "disguise": (
             _("baseline in disguise"),
             _("correlation of the judge's errors with those of shared words alone, people's mean being the truth"),
