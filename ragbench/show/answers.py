@@ -76,8 +76,8 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
     if one.get("kind") == "extractive":
         count = int(one.get("sentences", 1))
         picked = _.plural(
-            "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses where "
-            "none fits",
+            "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses "
+            "where none fits",
             "an offline stand-in that picks up to {n} sentences of the passages nearest to the question, and refuses "
             "where none fits",
             count,

@@ -1,0 +1,156 @@
+"""Tier 3 from the question to the judged answer: own answers, contexts, failures, the clock."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragbench import bench, settings, show
+from ragbench.bench import BenchError
+from ragbench.measurement import Measurement
+from tests import answer_project
+from tests.chat_server import ChatServer
+from tests.test_bench_generation import estimate, values
+
+FEW = "e2e_score,rouge1_f,response_exact_match_rate"
+
+
+@pytest.fixture
+def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(answer_project.make(tmp_path, database_folder)))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+    yield tmp_path
+    sys.modules.pop("alone", None)
+
+
+def contexts(measurement: Measurement, system: str) -> dict[str, list[str]]:
+    rows = measurement.extra["answers"].query("system == @system and repeat == 0")
+    return {name: list(given) for name, given in zip(rows["sample"], rows["contexts"], strict=True)}
+
+
+@pytest.mark.usefixtures("project")
+def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
+    found = bench.end_to_end(systems="function", metrics=FEW, k=4, contexts=2)
+    ranked = found.retrieved.groupby("sample")["chunk"].agg(list)
+    assert {len(ranks) for ranks in ranked} == {4}
+    assert contexts(found, "function") == {name: ranks[:2] for name, ranks in ranked.items()}
+    answers = found.extra["answers"].set_index("sample")["response"]
+    assert {name: answer_project.CHUNKS[ranked[name][0]] for name in ranked.index} == answers.to_dict()
+    gains = {(row["sample"], row["chunk"]): row["gain"] for row in found.retrieved.to_dict("records")}
+    assert (gains["q2", "hours"], gains["q2", "lunch"], gains["q2", "card"]) == (3.0, 1.0, 0.0)
+    assert set(found.questions["sample"]) == {"q1", "q2", "q3", "q4", "q5"}
+    assert set(found.scores["sample"]) == {"q1", "q2", "q3", "q4"}
+
+
+@pytest.mark.usefixtures("project")
+def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> None:
+    found = bench.end_to_end(systems="alone", metrics=FEW, repeats=2)
+    rows = found.extra["answers"].query("repeat == 0").set_index("sample")
+    assert rows["response"].to_dict() | {"q3": None} == {
+        "q1": "250 roubles.", "q2": "Ask in room 112.", "q3": None, "q4": "Ask in room 112.", "q5": "I do not know.",
+    }  # fmt: skip
+    assert found.facts["generators"]["alone"] == {"name": "alone", "stand_in": False, "own": True}
+    assert contexts(found, "alone")["q1"] == ["lunch", "hours"]
+    assert values(found, "alone", "response_exact_match_rate")["q1"] == 1.0
+    refusals = {row["part"]: row for row in found.extra["refusals"].to_dict("records")}
+    assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_question_at_which_the_system_fails_is_unmeasured_with_the_reason() -> None:
+    found = bench.end_to_end(systems="alone", metrics=FEW)
+    failed = found.scores.query("sample == 'q3' and metric == 'e2e_score'").iloc[0]
+    assert failed["status"] == "missing_field"
+    assert "the search is down" in failed["reason"]
+    assert math.isnan(failed["value"])
+    assert estimate(found, "alone", "e2e_score").n == 3
+    assert estimate(found, "alone", "e2e_score").n_unmeasured == 1
+    assert (
+        "are unmeasured, not 0" in show.Page(found).writers().html()
+        or "is unmeasured, not 0" in show.Page(found).writers().html()
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_logged_answers_with_their_latency() -> None:
+    found = bench.end_to_end(systems="logged,plain", metrics=FEW, repeats=2)
+    times = found.extra["readings"].query("system == 'logged' and part == 'call'").set_index("sample")["ms"]
+    assert times.to_dict() == {"q1": 100.0, "q2": 200.0}
+    exact = values(found, "logged", "response_exact_match_rate")
+    assert (exact["q1"], exact["q2"]) == (1.0, 0.0)
+    failed = found.scores.query("system == 'logged' and sample == 'q4' and metric == 'e2e_score'").iloc[0]
+    assert failed["reason"] == "not in log.jsonl"
+    refusals = {(row["system"], row["part"]): row for row in found.extra["refusals"].to_dict("records")}
+    assert refusals["logged", "unanswerable"]["refused"] == 0
+    assert "It is in room 5." in show.Page(found).refusals().html()
+    assert {c.comparison.challenger for c in found.comparisons} == {"plain"}
+
+
+@pytest.mark.usefixtures("project")
+def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None:
+    first = bench.end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
+    again = bench.end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
+    stages = first.extra["stages"]
+    assert again.extra["stages"].equals(stages)
+    parts = {system: list(dict.fromkeys(own["part"])) for system, own in stages.groupby("system")}
+    assert parts["plain"] == ["embed", "search", "generate", "answer", "judge"]
+    assert parts["alone"] == ["call", "judge"]
+    wide = first.extra["readings"].query("system == 'plain' and sample == 'q1'").set_index("part")["ms"]
+    assert wide["answer"] == pytest.approx(wide[["embed", "search", "generate"]].sum(), abs=1e-6)
+    html = show.Page(first).stages().html()
+    assert "writing the answer" in html
+    assert show.Page(again).stages().html() == html
+
+
+def test_a_model_writes_and_a_model_judges(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ChatServer(latency=0.02).running() as server:
+        path = answer_project.make(tmp_path, database_folder, server.url)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f'[judges.strict]\nbase_url = "{server.url}"\nmodel = "judge"\n')
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+        monkeypatch.chdir(tmp_path)
+        settings.load.cache_clear()
+        found = bench.end_to_end(
+            systems="modelled", metrics="e2e_score,semantic_similarity", repeats=2, k=3, contexts=3
+        )
+        calls = server.calls
+        again = bench.end_to_end(
+            systems="modelled", metrics="e2e_score,semantic_similarity", repeats=2, k=3, contexts=3
+        )
+    assert calls >= 5 * 2 + 4
+    assert server.calls == calls, "nothing is paid for twice"
+    assert again.scores.equals(found.scores)
+    assert again.extra["stages"].equals(found.extra["stages"])
+    assert found.facts["stand_ins"] == ["modelled", "hashing"]
+    assert [judge["name"] for judge in found.facts["judges"]] == ["strict"]
+    assert 1 <= estimate(found, "modelled", "e2e_score").value <= 5
+    medians = found.extra["stages"].query("probability == 0.5").set_index("part")["value"]
+    assert medians["generate"] >= 20
+    assert medians["judge"] >= 20
+    assert medians["answer"] >= medians["generate"]
+
+
+@pytest.mark.usefixtures("project")
+def test_the_page_of_every_kind_of_system_is_the_same_again(tmp_path: Path) -> None:
+    found = bench.end_to_end(systems="plain,function,logged,alone", repeats=2)
+    found.save(tmp_path / "kept")
+    again = Measurement.load(tmp_path / "kept")
+    for language in ("en", "ru"):
+        first, second = (show.Page(one, language=language) for one in (found, again))
+        for name in ("answer", "table", "writers", "refusals", "lengths", "stages", "verdicts", "slices", "provenance"):
+            assert first.view(name).html() == second.view(name).html(), name
+
+
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_asked_for() -> None:
+    with pytest.raises(BenchError, match="contexts = 5 is more than the k = 3"):
+        bench.end_to_end(k=3)
+    with pytest.raises(BenchError, match="k = 0"):
+        bench.end_to_end(k=0)

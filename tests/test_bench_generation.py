@@ -1,0 +1,232 @@
+"""Tier 2 and what it stands on: answers from the ideal context, in the real database, at a real server."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sacrebleu
+
+from ragbench import bench, settings, show
+from ragbench.bench import BenchError
+from ragbench.bench.answers import answered, ideal_contexts
+from ragbench.bench.session import Session
+from ragbench.measurement import Measurement
+from ragbench.types import Status
+from tests import answer_project
+from tests.chat_server import ChatServer
+
+
+@pytest.fixture
+def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The project, configured; its module of functions is forgotten afterwards."""
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(answer_project.make(tmp_path, database_folder)))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+    yield tmp_path
+    sys.modules.pop("alone", None)
+
+
+@pytest.fixture
+def server(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """The same project with its model at a server that counts how often each question came."""
+    asked: Counter[str] = Counter()
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][0]["content"]
+        asked[text] += 1
+        if "library close" in text:
+            return "!refusal"
+        if "kindergarten" in text:
+            return "I do not know."
+        return f"Answer number {asked[text]}." if "canteen open" in text else "250 roubles."
+
+    with ChatServer(answer=reply).running() as running:
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(answer_project.make(tmp_path, database_folder, running.url)))
+        monkeypatch.chdir(tmp_path)
+        settings.load.cache_clear()
+        yield running
+    sys.modules.pop("alone", None)
+
+
+def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
+    rows = measurement.scores.query("system == @system and metric == @metric")
+    return dict(zip(rows["sample"], rows["value"], strict=True))
+
+
+def estimate(measurement: Measurement, system: str, metric: str) -> Any:
+    [found] = [e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
+    return found
+
+
+@pytest.mark.usefixtures("project")
+def test_the_ideal_context_is_all_that_is_relevant_highest_grade_first() -> None:
+    session = Session.begin("", "", "plain", "")
+    ideal = ideal_contexts(session, session.dataset.questions)
+    assert {name: [chunk.id for chunk in chunks] for name, chunks in ideal.items()} == {
+        "q1": ["lunch"], "q2": ["hours", "lunch"], "q3": ["library"], "q4": ["card"], "q5": [],
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_answered_is_counted_apart() -> None:
+    found = bench.generation(systems="plain", repeats=1)
+    assert found.facts["n_questions"] == 4
+    assert found.facts["n_unanswerable"] == 1
+    assert set(found.scores["sample"]) == {"q1", "q2", "q3", "q4"}
+    refusals = {row["part"]: row for row in found.extra["refusals"].to_dict("records")}
+    assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
+    assert refusals["answerable"]["n"] == 4
+    assert found.facts["stand_ins"] == ["extractive", "lexical", "hashing"]
+
+
+@pytest.mark.usefixtures("project")
+def test_one_run_says_nothing_of_repeatability() -> None:
+    once = bench.generation(systems="plain", repeats=1)
+    for metric in ("response_exact_match_rate", "response_semantic_consistency"):
+        found = estimate(once, "plain", metric)
+        assert math.isnan(found.value)
+        assert found.n_unmeasured == 4
+    twice = bench.generation(systems="plain", repeats=2)
+    assert estimate(twice, "plain", "response_exact_match_rate").value == 1.0
+
+
+@pytest.mark.usefixtures("project")
+def test_a_limit_is_stated_and_what_it_cuts_is_counted() -> None:
+    found = bench.generation(systems="plain", metrics="rouge1_f", length_limit=30)
+    assert found.facts["length_limit"] == 30
+    texts = {
+        name: [answer_project.CHUNKS[c] for c in sorted(QRELS[name], key=lambda c: -QRELS[name][c])] for name in QRELS
+    }
+    rows = found.extra["answers"].set_index("sample")
+    for name, chunks in texts.items():
+        lost = rows.loc[name, "characters_cut"]
+        assert lost >= max(0, sum(map(len, chunks)) - 30)
+        assert (lost > 0) == (sum(map(len, chunks)) > 30)
+    cut = found.facts["cut"]["plain"]
+    assert cut["answers"] == sum(sum(map(len, chunks)) > 30 for chunks in texts.values())
+    assert cut["characters"] == sum(lost_by.values())
+    page = show.Page(found)
+    assert "At most 30 characters" in page.writers().html()
+    assert f"characters lost: {cut['characters']}" in page.writers().html()
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(BenchError, match="length_limit"):
+            bench.generation(systems="plain", length_limit=wrong)  # type: ignore[arg-type]
+
+
+QRELS = {name: relevant for name, (_, _, relevant) in answer_project.QUESTIONS.items() if relevant}
+
+
+@pytest.mark.usefixtures("project")
+def test_corpus_bleu_is_sacrebleus_and_not_the_mean_of_sentences() -> None:
+    found = bench.generation(systems="plain,function", metrics="bleu,corpus_bleu")
+    for system in ("plain", "function"):
+        rows = found.extra["answers"].query("system == @system and sample != 'q5'")
+        references = [answer_project.QUESTIONS[name][1] for name in rows["sample"]]
+        theirs = sacrebleu.corpus_bleu(list(rows["response"]), [references]).score
+        assert estimate(found, system, "corpus_bleu").value == pytest.approx(theirs, abs=1e-9)
+        mean = sum(values(found, system, "bleu").values()) / 4
+        assert estimate(found, system, "bleu").value == pytest.approx(mean, abs=1e-9)
+        assert abs(mean - theirs) > 0.1
+    assert [c.metric for c in found.comparisons] == ["bleu", "corpus_bleu"]
+    assert {c.comparison.family for c in found.comparisons} == {"2, holm"}
+
+
+@pytest.mark.usefixtures("project")
+def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_alone_is_left_out() -> None:
+    found = bench.generation(systems="plain,twin,function,alone", metrics="rougeL_f")
+    assert list(dict.fromkeys(found.scores["system"])) == ["plain", "function"]
+    assert found.facts["shared"] == {"plain": ["twin"]}
+    assert list(found.facts["left_out_systems"]) == ["alone"]
+    page = show.Page(found)
+    assert "twin" in page.writers().html()
+    assert "alone" in page.writers().html()
+    with pytest.raises(BenchError, match="name a `generator` in their tables"):
+        bench.generation(systems="alone")
+
+
+@pytest.mark.usefixtures("project")
+def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() -> None:
+    found = bench.generation(systems="logged", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    scores = values(found, "logged", "rouge1_f")
+    assert scores["q1"] == pytest.approx(2 * (2 / 2) * (2 / 4) / (2 / 2 + 2 / 4))
+    assert math.isnan(scores["q4"])
+    missing = found.scores.query("metric == 'rouge1_f' and sample == 'q4'").iloc[0]
+    assert (missing["status"], missing["reason"]) == ("missing_field", "the system gave no answer to this question")
+    same = values(found, "logged", "response_exact_match_rate")
+    assert (same["q1"], same["q2"]) == (1.0, 0.0)
+    assert math.isnan(same["q3"]), "an empty repeat compares with nothing"
+    assert found.facts["failed"] == {"logged": {"empty_input": 1, "missing_field": 1}}
+
+
+def test_a_model_answers_through_the_journal_and_a_failure_is_no_zero(server: ChatServer) -> None:
+    found = bench.generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    calls = server.calls
+    assert calls >= 10
+    again = bench.generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    assert again.extra["answers"].equals(found.extra["answers"]), "answers, seconds and tokens out of the journal"
+    assert math.isnan(values(found, "modelled", "rouge1_f")["q3"])
+    refused = found.extra["answers"].query("sample == 'q3'")
+    assert set(refused["status"]) == {Status.REFUSED.value}
+    assert refused["response"].isna().all()
+    assert not refused["refused"].any(), "what a provider refuses is a failure, not the answer of the system"
+    mean = [value for value in values(found, "modelled", "rouge1_f").values() if value == value]
+    assert estimate(found, "modelled", "rouge1_f").value == pytest.approx(sum(mean) / 3)
+    assert estimate(found, "modelled", "rouge1_f").n_unmeasured == 1
+    same = values(found, "modelled", "response_exact_match_rate")
+    assert (same["q1"], same["q2"]) == (1.0, 0.0)
+    lengths = set(found.extra["lengths"]["what"])
+    assert {"input_tokens", "output_tokens"} <= lengths
+    prompts = [request.body["messages"][0]["content"] for request in server.requests]
+    hours, lunch = (answer_project.CHUNKS[name] for name in ("hours", "lunch"))
+    assert any(f"[1] {hours}\n\n[2] {lunch}" in prompt for prompt in prompts)
+
+
+@pytest.mark.usefixtures("project")
+def test_contexts_can_be_swapped() -> None:
+    session = Session.begin("", "", "function", "")
+    asked = session.dataset.questions[:2]
+    chunks = {chunk.id: chunk for chunk in session.dataset.chunks}
+    first = answered(session, asked, {"function": {q.id: [chunks["card"]] for q in asked}})
+    ideal = answered(session, asked, {"function": ideal_contexts(session, asked)})
+    assert set(first.table["response"]) == {answer_project.CHUNKS["card"]}
+    assert list(ideal.table["response"]) == [answer_project.CHUNKS["lunch"], answer_project.CHUNKS["hours"]]
+    assert [sample.contexts for sample in first.samples(asked)] == [(chunks["card"],)] * 2
+    assert ideal.generators["function"]["own"] is False
+
+
+@pytest.mark.usefixtures("project")
+def test_the_page_says_who_wrote_and_is_the_same_again(tmp_path: Path) -> None:
+    found = bench.generation(systems="plain,function", repeats=2)
+    found.save(tmp_path / "kept")
+    again = Measurement.load(tmp_path / "kept")
+    for language in ("en", "ru"):
+        first, second = (show.Page(one, language=language) for one in (found, again))
+        for name in ("answer", "table", "writers", "refusals", "lengths", "verdicts", "method", "provenance"):
+            assert first.view(name).html() == second.view(name).html(), name
+    assert "extractive" in show.Page(found).writers().html()
+    assert "avg_faithfulness" in show.Page(found).table().html()
+
+
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_asked_for() -> None:
+    with pytest.raises(BenchError, match="reads a ranking, not answers"):
+        bench.generation(metrics="mrr")
+    with pytest.raises(BenchError, match="repeats = 0"):
+        bench.generation(repeats=0)
+    with pytest.raises(BenchError, match="context = 'some'"):
+        bench.generation(context="some")  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("project")
+def test_judgements_keep_what_each_rating_was_made_from() -> None:
+    found = bench.generation(systems="plain", metrics="faithfulness_rating")
+    details = [json.loads(detail) for detail in found.extra["judgements"]["detail"]]
+    assert all(1 <= detail["rating"] <= 5 for detail in details)
+    assert len(details) == 4
