@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from ragbench.bench import answer_profiles, answer_scores, slices, stages, timing
+from ragbench.bench import answer_profiles, answer_scores, decomposition, slices, stages, timing
 from ragbench.bench.answers import Contexts, Own, answered, check_limit, check_repeats
+from ragbench.bench.blame import Standard
+from ragbench.bench.decomposition import Blaming
 from ragbench.bench.families import Sureness
 from ragbench.bench.generation import described_writers, primary, questions_table, sliced, stand_ins
 from ragbench.bench.judged import Judging
@@ -48,6 +50,12 @@ def end_to_end(
     slice_by: str | Sequence[str] = slices.DIMENSIONS,
     timed_questions: int = 100,
     fresh_timings: bool = False,
+    correctness: str = "e2e_score",
+    faithfulness: str = "faithfulness_rating",
+    right_from: float | None = None,
+    faithful_from: float | None = None,
+    production_judge: str = "",
+    perfect_parts: bool = True,
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -57,8 +65,10 @@ def end_to_end(
 
     k: chunks of each ranking that are looked at; contexts: how many of them the generator is shown. repeats: how often
     every question is asked, retrieved and answered anew; 1 leaves the repeatability of answers unmeasured.
-    timed_questions: how many questions are embedded and searched one by one for the clock. The other parameters are as
-    in `ragbench.bench.generation` and `ragbench.bench.retrieval`.
+    timed_questions: how many questions are embedded and searched one by one for the clock. correctness, faithfulness,
+    right_from, faithful_from: what counts as right and as faithful where failures are blamed on parts, see
+    `ragbench.bench.blame.Standard`; production_judge, perfect_parts: see `ragbench.bench.decomposition.Blaming`. The
+    other parameters are as in `ragbench.bench.generation` and `ragbench.bench.retrieval`.
 
     A system that answers by itself (your function, logged answers) is measured on its own answers, unless its table
     names a generator. Means are over the questions that are not labelled as unanswerable; of those only refusals are
@@ -82,6 +92,7 @@ def end_to_end(
         length_limit,
         slices.chosen(slice_by),
         timing.Clock(timed_questions, (), fresh_timings),
+        Blaming(Standard(correctness, faithfulness, right_from, faithful_from), production_judge, perfect_parts),
         Sureness(level, resamples, seed),
     )
     return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
@@ -99,6 +110,7 @@ class _Request:
     length_limit: int | None
     slice_by: tuple[str, ...]
     clock: timing.Clock
+    blaming: Blaming
     sureness: Sureness
 
 
@@ -120,6 +132,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
     scored = [q for q in asked if q.answerable is not False]
     if not scored:
         raise BenchError(f"every question of {session.dataset.label} is labelled as unanswerable: nothing to rate")
+    decomposition.check(request.blaming, session)
     found = _retrieve(session, asked, request)
     turns = [_contexts(asked, found, number, request.contexts) for number in range(request.repeats)]
     answers = answered(
@@ -140,6 +153,11 @@ def _measure(session: Session, request: _Request) -> Measurement:
     times = stages.readings(session, found.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in found.runs.items()}
     clusters = answer_scores.clusters_of(scored)
+    retrieved = _retrieved(asked, firsts)
+    failures = decomposition.decomposed(
+        session, asked, answers, retrieved, worth, request.blaming, request.judging, request.sureness,
+        request.length_limit,
+    )
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -162,6 +180,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "generators": {name: dict(one) for name, one in answers.generators.items()},
             "cut": answer_profiles.cut(answers),
             "failed": answer_profiles.failed(answers),
+            "blame": failures.facts,
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
             "stand_ins": list(
                 dict.fromkeys(
@@ -175,7 +194,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
         },
         scores=worth.scores,
         questions=questions_table(asked),
-        retrieved=_retrieved(asked, firsts),
+        retrieved=retrieved,
         estimates=estimates,
         comparisons=comparisons,
         extra={
@@ -187,6 +206,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "stages": stages.quantiles(times, request.sureness.level),
             "slices": sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by,
                              request.sureness),
+            **failures.extra,
         },
     )  # fmt: skip
 
