@@ -113,7 +113,7 @@ def main(folder: Path) -> None:
               f"{agree['accuracy'].value:.3f}, kappa {kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}], "
               f"|kappa - scikit-learn| = {apart:.1e}")  # fmt: skip
         print("rows people, columns judge:", CLASSES)
-        print(stats.confusion(truth, guess, categories=[0, 1, 2])[1])
+        print(stats.confusion(truth.tolist(), guess.tolist(), categories=[0, 1, 2])[1])
     corrected_by(label.astype(float), score)
 
 
