@@ -59,12 +59,8 @@ def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable
         said = [_who(material, system, one), _cut(material, system, one), _failures(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
-            said.append(
-                _(
-                    "{others} would answer alike: they have the same generator.",
-                    others=_.enumeration(list(map(str, same))),
-                )
-            )
+            others = _.enumeration(list(map(str, same)))
+            said.append(_("Would answer alike, with the same generator: {others}.", others=others))
         yield Markup(" ").join(escape(part) if isinstance(part, str) else part for part in said if part)
 
 
