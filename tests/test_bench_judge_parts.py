@@ -254,10 +254,11 @@ class TestProbes:
         assert judged([], 0.95) == []
 
     def test_rungs_in_order(self) -> None:
-        ladder = dict(
-            zip(judge_texts.LADDER, np.array([[1.0, 0], [1.0, 0.25], [0.5, 0.5], [0, 0.75], [0, 1.0]]), strict=True)
-        )
-        assert in_order(ladder).tolist() == [0.9, 0.0]
+        columns = ([1, 1, 0.5, 0, 0], [0, 0.25, 0.5, 0.75, 1], [1, 1, 0.5, 0, 0.75], [1, 1, 1, 1, 1], [1, 1, NAN, 0, 0])
+        ladder = dict(zip(judge_texts.LADDER, np.array(columns, dtype=float).T, strict=True))
+        found = in_order(ladder)
+        assert found[:4].tolist() == pytest.approx([1.0, 0.0, 0.8, 0.2])
+        assert np.isnan(found[4])
 
     def test_the_family_of_a_model(self) -> None:
         assert family("gpt-4o-mini") == "gpt"

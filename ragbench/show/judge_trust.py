@@ -121,8 +121,8 @@ def method(material: Material) -> list[str]:
                 "Answers are made from the references: a paraphrase is an answer that people gave full marks, else the "
                 "reference behind a lead-in; half of it is its first sentences or words; off topic is the reference of "
                 "another question; a contradiction has every number changed, or is denied where there is none; padding "
-                "says half of it three times. The ladder stands in order where every better answer has the higher score; "
-                "reference and paraphrase may tie, and so may off topic and contradiction."
+                "says half of it three times. The ladder stands in order where every better answer has the higher "
+                "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
     return said
