@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench.commands.interruption import resumable
 from ragbench.settings import Language
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def score(
         raise typer.BadParameter(str(error)) from None
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if is_watched() else 0
-    with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+    with resumable(), kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
         asked = Asked(
             names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
             outlooks.extend if plan else None, baseline,

@@ -6,18 +6,24 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ragbench.report import guard
+
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_running: set[int] = set()
+STOP_SECONDS = 1.0
+"""So long a notebook that is interrupted may hand over what it has: replies that were paid for go into the journal."""
+_running: dict[int, subprocess.Popen[bytes] | None] = {}
 _lock = threading.Lock()
 
 
@@ -128,8 +134,9 @@ def _manager(private: Path, environment: Mapping[str, str]) -> Any:
 
         async def _async_start_kernel(self, **words: Any) -> None:
             await super()._async_start_kernel(**words)
+            pid = getattr(self.provisioner, "pid", 0)
             with _lock:
-                _running.add(getattr(self.provisioner, "pid", 0))
+                _running[pid] = guard.watch(pid) if pid else None
 
         start_kernel = _async_start_kernel
 
@@ -156,19 +163,25 @@ def _kill(pid: int) -> None:
     with _lock:
         if not pid or pid not in _running:
             return
-        _running.discard(pid)
+        watcher = _running.pop(pid)
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
     else:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGTERM)
+    guard.release(watcher)
 
 
 def end_all() -> None:
-    """End every kernel that this process started."""
+    """End every kernel that this process started, after a moment in which their work may stop by itself."""
     with _lock:
         pids = list(_running)
+    if pids and os.name == "posix":
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGINT)
+        time.sleep(STOP_SECONDS)
     for pid in pids:
         _kill(pid)
 

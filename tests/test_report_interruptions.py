@@ -1,0 +1,136 @@
+"""A run that is stopped, by whatever signal: no process stays, what was paid for is kept, and how to go on is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests import judged_project
+from tests.chat_server import ChatServer
+
+ROOT = Path(__file__).parent.parent
+RUNNER = """
+import sys
+from pathlib import Path
+from ragbench import report
+report.run([Path(sys.argv[1])])
+"""
+KILLS = 20
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of its own whose notebooks can import the tests."""
+    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    return tmp_path
+
+
+def sleeper(folder: Path, mark: str) -> Path:
+    """A notebook that starts a process of its own, tells that it did, and sleeps."""
+    source = (
+        "import os, pathlib, subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)  # {mark}'])\n"
+        f"pathlib.Path('pid').write_text(str(os.getpid()))\ntime.sleep(60)  # {mark}"
+    )
+    path = folder / "sleeper.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="sleep")]), path)
+    return path
+
+
+def wait(condition: Any, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def alive(mark: str) -> list[int]:
+    """Processes, zombies aside, that have the mark in their command or their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if any(mark.encode() in (path / part).read_bytes() for part in ("cmdline", "environ")):
+                found.append(int(path.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGINT, -2)])
+def test_a_signal_ends_the_run_with_all_its_processes(place: Path, number: signal.Signals, expected: int) -> None:
+    mark = f"ragbench-test-{os.getpid()}-{number}"
+    command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
+    runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
+    wait(lambda: (place / "pid").exists(), 60)
+    runner.send_signal(number)
+    assert runner.wait(20) == expected
+    wait(lambda: not alive(mark), 5)
+    (partial,) = (place / "reports").iterdir()
+    assert partial.name.endswith(".partial")
+    assert json.loads((partial / "manifest.json").read_text())["status"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_twenty_kills_leave_no_process(place: Path) -> None:
+    """At any point, from the kernel's first breath to the middle of its work, with a child of its own."""
+    source, left = random.Random(3), []
+    for kill in range(KILLS):
+        mark = f"ragbench-test-{os.getpid()}-kill{kill}"
+        (place / "pid").unlink(missing_ok=True)
+        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
+        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
+        wait(lambda mark=mark: len(alive(mark)) >= 2, 60)  # the runner and what it started
+        if kill % 2:
+            wait(lambda: (place / "pid").exists(), 60)
+        time.sleep(source.uniform(0, 0.5))
+        runner.send_signal(signal.SIGKILL)
+        runner.wait(20)
+        end = time.monotonic() + 15
+        while alive(mark) and time.monotonic() < end:
+            time.sleep(0.1)
+        left += alive(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
+@pytest.mark.slow
+def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -> None:
+    """SIGINT and SIGTERM by turns, at any point of judging; the last run finds every reply that the server gave."""
+    source = random.Random(4)
+    with ChatServer(latency=0.1, answer=judged_project.reply).running() as server:
+        notebook = str(judged_project.make(project, server.url, "one", 160, concurrency=4))
+        words = [sys.executable, "-m", "ragbench", "run", notebook, "-p", "judges=one"]
+        variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+        for turn in range(KILLS):
+            number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[turn % 2]
+            before = server.calls
+            running = subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            goal = before + source.randint(1, 15)
+            wait(lambda goal=goal, running=running: server.calls >= goal or running.poll() is not None, 120)
+            assert running.poll() is None, running.communicate()
+            running.send_signal(number)
+            _, said = running.communicate(timeout=20)
+            assert running.returncode == code, said
+            assert f"To go on: ragbench run {notebook} -p judges=one" in said
+            assert "Traceback" not in said
+        lost = server.calls
+        done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        repeats = server.calls - 3 * 160
+        print(f"{KILLS} interruptions after {lost} calls: {repeats} calls repeated, {KILLS * 4} allowed")
+        assert repeats <= KILLS * 4
