@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragbench.show.answering import AnsweringViews
+from ragbench.show.blaming import BlameViews
 from ragbench.show.calibrating import CalibratingViews
 from ragbench.show.comparing import ComparingViews
 from ragbench.show.conversing import ConversingViews
@@ -24,6 +25,7 @@ class Page(
     CalibratingViews,
     JudgedViews,
     AnsweringViews,
+    BlameViews,
     OverseeingViews,
     DecidingViews,
     ConversingViews,
