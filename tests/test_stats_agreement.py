@@ -288,3 +288,43 @@ def grades(data: dict[str, object], metric: str) -> list[list[float]]:
         for one in evaluations
         if metric in one["annotations"]
     ]
+
+
+class TestSpearmanAlone:
+    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("rounding", [0, 3])
+    def test_it_is_that_of_agreement_and_of_scipy(self, seed: int, rounding: int) -> None:
+        rng = np.random.default_rng(seed)
+        a = rng.normal(size=60).round(rounding)
+        b = (a + rng.normal(size=60)).round(rounding)
+        clusters = rng.integers(0, 12, 60) if seed % 2 else None
+        alone = stats.spearman(a, b, clusters=clusters, resamples=200)
+        assert alone.value == pytest.approx(scipy.stats.spearmanr(a, b).statistic, abs=1e-12)
+        assert alone == stats.agreement(a, b, scale="interval", clusters=clusters, resamples=200)["spearman"]
+
+    def test_what_is_missing_is_counted_and_what_is_constant_undefined(self) -> None:
+        found = stats.spearman([1, 2, 3, 4, math.nan, 6], [1, 3, 2, None, 5, 6], resamples=100)
+        assert (found.n, found.n_unmeasured) == (4, 2)
+        assert found.value == pytest.approx(0.8)
+        constant = stats.spearman([1.0] * 30, list(range(30)))
+        assert math.isnan(constant.value)
+        assert constant.low is constant.high is None
+        with pytest.raises(ValueError, match="a has 2 numbers and b 1"):
+            stats.spearman([1, 2], [1])
+
+    def test_clusters_widen_by_what_they_share_not_by_their_number(self) -> None:
+        """20 clusters of 10: the true ρ of ρ = .5 normal pairs is covered, in a narrower interval than of 20 items."""
+        rng = np.random.default_rng(3)
+        mix = np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        truth = 6 / math.pi * math.asin(0.25)
+        covered, widths = 0, []
+        for _ in range(60):
+            shared = np.repeat(rng.normal(size=(20, 2)) @ mix, 10, axis=0) * math.sqrt(0.3)
+            a, b = (shared + rng.normal(size=(200, 2)) @ mix * math.sqrt(0.7)).T
+            found = stats.spearman(a, b, clusters=np.repeat(np.arange(20), 10), resamples=100)
+            assert found.low is not None
+            assert found.high is not None
+            covered += found.low <= truth <= found.high
+            widths.append(found.high - found.low)
+        assert covered >= 52, "at least .87 of a nominal .95"
+        assert np.mean(widths) < 0.4, "20 independent items would give .75"

@@ -49,7 +49,7 @@ def agreement(
     categories: all categories of the scale in their order, if some were not used (they count in AC1, AC2 and weights)
     or do not sort by themselves. Intervals: BCa over items, or whole clusters of items; below 200 of them the delta
     interval on Fisher's z; accuracy and bias as in `estimate`; rank correlations of more than 25 categories have
-    Bonett and Wright's (2000).
+    Bonett and Wright's (2000), Spearman's over clusters that of the correlation of ranks.
 
     Raises ValueError for different lengths, labels outside the categories, or text on an interval scale.
     """
@@ -259,8 +259,20 @@ def icc_of_sums(columns: Array, squares: Array, row_squares: Array) -> Array:
     return np.where(np.abs(below) > 1e-300, (items - rest) / np.where(below == 0, 1.0, below), np.nan)
 
 
+def _rank_sums(coded: list[Codes]) -> Array:
+    """Columns whose sums give the correlation of the two sides' ranks; ties share the mean of theirs."""
+    from scipy.stats import rankdata
+
+    x, y = (rankdata(side) - (len(side) + 1) / 2 for side in coded)
+    return np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
+
+
 def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[str, Estimate]:
-    """Spearman's ρ and Kendall's τ-b with the intervals of Bonett and Wright (2000) on Fisher's z."""
+    """Spearman's ρ and Kendall's τ-b with the intervals of Bonett and Wright (2000) on Fisher's z.
+
+    Those know nothing of clusters but their number, which for ρ covers .99 to 1.0 with two to four times the width
+    needed. There ρ is the correlation of the ranks, whole clusters of them being drawn: .90 to .97 in simulations.
+    """
     from scipy.stats import kendalltau, spearmanr
 
     n, level = len(coded[0]), items.options["level"]
@@ -272,6 +284,9 @@ def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[
         if name not in wanted:
             continue
         constant = any(np.ptp(side) == 0 for side in coded)
+        if name == "spearman" and clusters is not None and not constant:
+            found[name] = items.of_sums(tables.pearson, _rank_sums(coded))
+            continue
         value = math.nan if constant else float(rule(*coded).statistic)
         found[name] = Estimate(
             value, None, None, level, "none", n, items.unmeasured, clusters=clusters, seed=items.options["seed"],
