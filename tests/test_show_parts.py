@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -87,8 +88,12 @@ def test_every_link_leads_somewhere_and_every_id_is_there_once(systems: tuple[st
     ids = re.findall(r'id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     links = re.findall(r'href="#([^"]+)"', text)
-    assert links
-    assert set(links) <= set(ids)
+    asked = [dict(parse_qsl(link.partition("?")[2])) for link in links if link.startswith("questions?")]
+    assert asked
+    assert {one["slice"] for one in asked if "slice" in one} == {"kind:one", "kind:two"}
+    assert {one["system"] for one in asked} <= set(systems)
+    assert {link for link in links if link.startswith("q-")} <= {f"q-q{n}" for n in range(60)}
+    assert {link for link in links if not link.startswith(("questions?", "q-"))} <= set(ids)
 
 
 def test_nothing_from_data_is_unescaped() -> None:
@@ -107,7 +112,9 @@ def test_curves_show_the_numbers_of_their_table() -> None:
     row = found.extra["curves"].query("system == 'new' and metric == 'recall' and k == 12").iloc[0]
     assert f"new {row['value']:.3f}" in plain(text)
     assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in plain(text)
-    [first, _] = [json.loads(p) for p in re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)]
+    [first, *_] = [
+        json.loads(p) for p in re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)
+    ]
     lines = [trace for trace in first["data"] if trace["mode"] == "lines+markers"]
     assert [trace["name"] for trace in lines] == ["base", "new"]
     assert lines[1]["x"] == list(range(1, 13))
@@ -139,14 +146,15 @@ def test_slices_show_verdicts_and_small_ones_none() -> None:
 
 
 def test_the_questions_of_a_slice_are_listed_with_their_values() -> None:
-    text = html(full(), "slices")
+    text = str(Page(full()).slices().html())
     listed = re.search(r'<details class="rb-fold" id="slice-kind-two">(.*?)</details>', text, re.DOTALL)
     assert listed is not None
-    assert re.findall(r'href="#q-(\w+)"', listed[1]) == [f"q{n}" for n in range(0, 60, 5)]
+    assert re.findall(r"question (\d+) find", listed[1]) == [str(n) for n in range(0, 60, 5)]
+    assert 'id="slice-kind-two"' not in html(full(), "slices"), "a page with a table of questions leads there instead"
 
 
 def test_a_slice_without_a_value_is_called_so() -> None:
-    text = plain(html(full(kinds=("one", None)), "slices"))
+    text = plain(str(Page(full(kinds=("one", None))).slices().html()))
     assert "not given" in text
     assert "Kind of question: not given, 12 questions" in text
 

@@ -11,7 +11,7 @@ from ragbench.metric import Metric
 from ragbench.report import files, pages
 from ragbench.report.pages import Measurements
 from ragbench.show import metric_page
-from ragbench.show.links import METRIC_PAGES
+from ragbench.show.links import METRIC_PAGES, row_anchor
 
 
 def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], language: str) -> None:
@@ -19,15 +19,16 @@ def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], l
 
     titles: of the run's pages, by name; a measurement without a page is left out.
     """
-    found: dict[str, tuple[Metric, dict[str, list[str]]]] = {}
+    found: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
     for name in titles:
         if name in measurements.names():
             material = measurements.page(name, language).material
+            describes = bool(material.facts.get("describes"))
             for label in material.metrics:
                 declared = material.declaration(label)
                 if declared is not None:
                     places = found.setdefault(declared.name, (declared, {}))[1]
-                    places.setdefault(name, []).append(label)
+                    places.setdefault(name, {})[label] = row_anchor(label, describes)
     own = folder / METRIC_PAGES
     shutil.rmtree(own, ignore_errors=True)
     if not found:
@@ -37,7 +38,7 @@ def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], l
         files.write(own / f"{name}.html", html(metric, places, titles, language))
 
 
-def html(metric: Metric, places: Mapping[str, list[str]], titles: Mapping[str, str], language: str) -> str:
+def html(metric: Metric, places: Mapping[str, Mapping[str, str]], titles: Mapping[str, str], language: str) -> str:
     """The page of a metric."""
     _ = translator(language)
     page = pages.chrome(language, f"{_('Metric')} · {metric.name}") | {

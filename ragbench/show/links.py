@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from ragbench.show.material import Material
-from ragbench.show.text import shown
+from ragbench.show.text import anchor, shown
 
 METRIC_PAGES = "metrics"
 """The folder of the pages on metrics, beside the pages of a report; a page that has it says so in `present`."""
@@ -38,3 +38,8 @@ def metric_name(material: Material, present: frozenset[str], label: str) -> Mark
     if METRIC_PAGES not in present or declared is None:
         return name
     return Markup('<a class="rb-metric" href="{}">{}</a>').format(f"{METRIC_PAGES}/{declared.name}.html", name)
+
+
+def row_anchor(metric: str, describes: bool) -> str:
+    """The anchor of a metric's row on a page that compares, or on one that describes."""
+    return anchor("measure" if describes else "metric", metric)

@@ -32,7 +32,7 @@ def _row(material: Material, metric: str, notes: Notes, present: frozenset[str])
     meaning = Markup("<small>{}</small>").format(known) if known else ""
     cells = Markup("").join(_value(material, name, metric, notes) for name in material.systems)
     return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
-        anchor("metric", metric), metric_name(material, present, metric), meaning, cells
+        anchor("measure", metric), metric_name(material, present, metric), meaning, cells
     )
 
 

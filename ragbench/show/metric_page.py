@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ragbench.language import Translator
 from ragbench.metric import Metric
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import shown
 
-Places = Mapping[str, Sequence[str]]
-FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+Places = Mapping[str, Mapping[str, str]]
 
 
 def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str]) -> Markup:
     """The page's body below its title.
 
-    places: the pages of the report that show the metric, with the labels under which they show it. titles: of pages.
+    places: the pages of the report that show the metric, with its labels there and their anchors. titles: of pages.
     """
     rows = [
         (_("Formula"), Markup('<span class="formula">{}</span>').format(_(metric.formula)) if metric.formula else ""),
@@ -82,8 +81,8 @@ def _places(metric: Metric, places: Places, titles: Mapping[str, str]) -> Markup
             quote(page),
             shown(titles.get(page, page)),
             Markup(", ").join(
-                Markup('<a href="../{}.html#{}">{}</a>').format(quote(page), anchor("metric", label), shown(label))
-                for label in labels
+                Markup('<a href="../{}.html#{}">{}</a>').format(quote(page), target, shown(label))
+                for label, target in labels.items()
             ),
         )
         for page, labels in places.items()

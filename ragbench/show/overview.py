@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from ragbench.show import cells
 from ragbench.show.answer import stand_ins
-from ragbench.show.links import metric_name
+from ragbench.show.links import metric_name, row_anchor
 from ragbench.show.material import COUNTS, Material
 from ragbench.show.summary import leading
 from ragbench.show.table import DASH, chip, spread
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import shown
 from ragbench.types import Verdict
 
 Row = Mapping[Any, Any]
@@ -250,7 +250,7 @@ def _cell(found: Overview, page: Facts, metric: str, system: str, own: Mapping[s
     if row is None:
         return cells.cell(shown(system), Markup('<span class="rb-quiet">{}</span>').format(DASH))
     number = Markup('<a href="{}#{}">{}</a>').format(
-        href(page), anchor("metric", metric), _value(found, metric, own, row)
+        href(page), row_anchor(metric, bool(page.get("describes"))), _value(found, metric, own, row)
     )
     words = [part for part in (_band(found, row), _verdict(found, row)) if part]
     under = Markup('<span class="rb-words">{}</span>').format(Markup(" · ").join(words)) if words else ""

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ragbench.show import question_data, verdicts
 from ragbench.show.intervals import GLYPHS, named, series
 from ragbench.show.material import Material
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import relevant, value_of, wanted
 from ragbench.types import Status
 
@@ -30,12 +30,12 @@ def _table(material: Material) -> Markup:
         payload = payload.replace(sign, escape)
     return Markup(
         '<h2 id="questions" tabindex="-1">{}</h2><div class="rb-table" data-parts="{}">'
-        '<script type="application/json">{}</script><p class="rb-wait">{}</p><noscript>{}</noscript></div>'
+        '<script type="application/json">{}</script><p class="rb-wait">{} {}</p></div>'
     ).format(
         _("Every question"),
         question_data.slug(material),
         Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
-        _.plural("{n} question", "{n} questions", len(material.question_rows)),
+        _.plural("{n} question.", "{n} questions.", len(material.question_rows)),
         _("This table needs JavaScript. All its values are in scores.parquet, beside this page."),
     )
 
@@ -44,8 +44,8 @@ def _setting(material: Material) -> dict[str, Any]:
     """What the script needs before the data is there: words, numbers' form, signs of the systems."""
     return {
         "language": material.text.language,
-        "metric": material.primary,
-        "baseline": material.baseline,
+        "metric": clean(material.primary),
+        "baseline": clean(material.baseline),
         "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
         "words": {
             **_words(material),
