@@ -218,6 +218,8 @@ def compared(
         labels = None if clusters is None else [clusters[sample] for sample in wide.index]
         flags = {name: indicators(wide[name].fillna(Part.UNMEASURED.value), parts) for name in systems}
         for part in parts:
+            if part is Part.RIGHT_REFUSAL:
+                continue  # it is what answers that were invented leave
             better: Better = "higher" if part in GOOD else "lower"
             values = {name: flags[name][part.value] for name in systems}
             if any(np.nansum(column) > 0 for column in values.values()):

@@ -201,24 +201,31 @@ def _traces(blamed: Blamed, system: str, rows: list[dict[str, Any]], suffix: str
         fill, opacity = looks.get(row["part"], (colour, 0.42))
         share = row["share"]
         has_interval = row["part"] not in ("all", UNMEASURED) and row["high"] > 0
+        below, above = max(share - row["low"], 0.0), max(row["high"] - share, 0.0)
+        is_good = row["part"] == GOOD  # grows from 0, so that its interval is read off the axis
         bars.append(
             {
                 "type": "bar",
                 "orientation": "h",
                 "y": [place],
-                "base": [round(row["start"], 9)],
-                "x": [-round(share, 9)],
+                "base": [0.0 if is_good else round(row["start"], 9)],
+                "x": [round(share if is_good else -share, 9)],
                 "xaxis": f"x{suffix}",
                 "yaxis": f"y{suffix}",
                 "marker": {
-                    "color": fill, "opacity": opacity,
+                    "color": fill,
+                    "opacity": opacity,
                     "line": {"width": 1 if row["part"] == UNMEASURED else 0, "color": "@muted"},
                 },
                 "error_x": {
-                    "type": "data", "symmetric": False, "visible": has_interval,
-                    "array": [round(max(share - row["low"], 0.0), 9)],
-                    "arrayminus": [round(max(row["high"] - share, 0.0), 9)],
-                    "color": "@ink", "thickness": 1.5, "width": 0,
+                    "type": "data",
+                    "symmetric": False,
+                    "visible": has_interval,
+                    "array": [round(above if is_good else below, 9)],
+                    "arrayminus": [round(below if is_good else above, 9)],
+                    "color": "@ink",
+                    "thickness": 1.5,
+                    "width": 0,
                 },
                 "text": [_hover(blamed, system, row)],
                 "textposition": "none",
@@ -271,8 +278,8 @@ def unanswerable(blamed: Blamed) -> Markup:
         if n + missing:
             counts = {part: _.integer(blamed.count(name, part)) for part in STEPS[UNANSWERABLE]}
             text = _.html(
-                "<b>{system}</b>: of {n} questions that the base holds no answer to, {refused} were rightly refused, "
-                "{invented} got an invented answer.",
+                "<b>{system}</b>: questions that the base holds no answer to: {n}; rightly refused: {refused}; "
+                "answered all the same: {invented}.",
                 system=shown(name),
                 n=_.integer(n),
                 refused=counts[REFUSED],
