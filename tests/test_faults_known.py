@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import importlib
+import json
 import math
 import pkgutil
 from dataclasses import replace
@@ -13,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench import ascore, bench, metrics, rankings
+from ragbench import ascore, bench, metrics, rankings, settings
 from ragbench.bench import past_runs
 from ragbench.judge import ModelJudge
 from ragbench.judge.rendering import render
+from ragbench.labelling import Item, Sheet, export_csv
 from ragbench.llm import Client, run
 from ragbench.metrics import catalogue
 from ragbench.metrics.decisions import Cell, cell, decision_of
@@ -31,6 +34,7 @@ from tests import foreign_files
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge
+from tests.small_project import write_lines
 
 CONTEXTS = (Chunk("c1", "Библиотека открыта с 9 до 21 часа."),)
 SAMPLE = Sample(
@@ -136,6 +140,36 @@ def test_fault_06_a_delta_is_read_on_the_scale_of_the_scores() -> None:
     assert "delta" in (consistency_score.function.__kwdefaults__ or {})
 
 
+def test_fault_07_the_judge_is_tried_on_a_data_set_without_answers_of_its_own_and_every_judge_is_asked(
+    project: Path,
+) -> None:
+    questions = [
+        {"id": f"q{n}", "text": f"What of {n}?", "reference": f"Number {n} is in room {n}.", "relevant": {"a1": 1}}
+        for n in range(1, 9)
+    ]
+    write_lines(project / "data" / "small" / "questions.en.jsonl", questions)
+
+    def rated(body: dict[str, Any]) -> dict[str, Any]:
+        shape = json.dumps(body.get("response_format", {}))
+        return {"choice": "A"} if "choice" in shape else {"reason": "so", "rating": 2 if "rating" in shape else 1}
+
+    with ChatServer(answer=rated).running() as first, ChatServer(answer=rated).running() as second:
+        tables = "".join(
+            f'[judges.{name}]\nbase_url = "{server.url}"\nmodel = "m"\n'
+            for name, server in (("one", first), ("two", second))
+        )
+        path = project / "ragbench.toml"
+        path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
+        settings.load.cache_clear()
+        made = bench.judge("small", "one, two", resamples=200)
+        assert first.calls > 0
+        assert second.calls > 0
+    rates = {e.system: e.estimate.value for e in made.estimates if e.metric == "error_rate"}
+    assert rates == {"one": 0.0, "two": 0.0}
+    counted = made.extra["coverage"].groupby("judge")[["count", "asked"]].agg({"count": "sum", "asked": "first"})
+    assert (counted["count"] == counted["asked"]).all()
+
+
 def test_fault_08_contexts_are_ideal_only_if_they_are_whole() -> None:
     long = "Начало. " + "слово " * 5_000 + "Конец."
     judge = ScriptedJudge(faithfulness_rating={"reason": "так", "rating": 5})
@@ -182,6 +216,14 @@ def test_fault_10_a_failed_call_of_the_production_judge_stays_in_n() -> None:
     assert catalogue()["accuracy"](table)[0] == 0.5
 
 
+def test_fault_08_a_limit_is_never_silent(project: Path) -> None:
+    whole = bench.generation(systems="ngrams", metrics="rouge1_f")
+    cut = bench.generation(systems="ngrams", metrics="rouge1_f", length_limit=5)
+    assert whole.extra["answers"][["contexts_cut", "characters_cut"]].to_numpy().sum() == 0
+    assert cut.extra["answers"]["characters_cut"].sum() > 0
+    assert cut.facts["length_limit"] == 5
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -196,6 +238,39 @@ def test_fault_10_a_failed_call_of_the_production_judge_stays_in_n() -> None:
 )
 def test_fault_11_the_first_word_decides(reply: str, expected: bool | None) -> None:
     assert decision_of(reply) is expected
+
+
+def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: Path) -> None:
+    turns = {
+        "d1": [("Where is the library?", "In house one."), ("And the canteen?", "In house two.")],
+        "d2": [("May I park here?", "Yes."), ("May I park here at night?", "No, never.")],
+        "d3": [("Who is the dean?", "Nobody.")],
+    }
+    lines = [{"id": name, "turns": [{"question": q, "answer": a} for q, a in pairs]} for name, pairs in turns.items()]
+    write_lines(project / "data" / "small" / "dialogues.en.jsonl", lines)
+    path = project / "ragbench.toml"
+    plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\n'
+    path.write_text(path.read_text(encoding="utf-8") + plain, encoding="utf-8")
+    settings.load.cache_clear()
+    made = bench.ux("small", "plain")
+    rows = made.scores.set_index(["metric", "sample"])["value"]
+    assert set(made.scores["sample"]) >= set(turns)
+    assert math.isnan(rows["context_preservation", "d3"]), "one question has no neighbour"
+    assert rows["context_preservation", "d1"] != rows["context_preservation", "d2"]
+    assert rows["multi_turn_consistency", "d1"] == rows["context_preservation", "d1"], (
+        "as the specification computes it"
+    )
+    assert rows["answer_consistency", "d1"] != rows["context_preservation", "d1"], "what the second name promises"
+
+
+def test_fault_13_nothing_is_filled_in_before_a_person_does(tmp_path: Path) -> None:
+    items = [Item(f"q{n}", "s", "faithfulness", "Where?", "Here.") for n in range(3)]
+    sheet = Sheet(items, (0.0, 1.0), "anna", tmp_path / "labels.csv")
+    rows = list(csv.DictReader(export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
+    assert [row["value"] for row in rows] == ["", "", ""]
+    sheet.give(1.0)
+    rows = list(csv.DictReader(export_csv(sheet, tmp_path / "sheet.csv").open(encoding="utf-8-sig")))
+    assert [row["value"] for row in rows] == ["1", "", ""]
 
 
 def test_fault_14_calls_do_not_wait_in_line_and_are_asked_once() -> None:
