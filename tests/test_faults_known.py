@@ -249,7 +249,7 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
     lines = [{"id": name, "turns": [{"question": q, "answer": a} for q, a in pairs]} for name, pairs in turns.items()]
     write_lines(project / "data" / "small" / "dialogues.en.jsonl", lines)
     path = project / "ragbench.toml"
-    plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\n'
+    plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\nbuckets = 4096\n'
     path.write_text(path.read_text(encoding="utf-8") + plain, encoding="utf-8")
     settings.load.cache_clear()
     made = bench.ux("small", "plain")
