@@ -55,6 +55,8 @@ SPECIFIED = {
     "ratings": {"faithfulness_rating", "answer_relevance", "answer_correctness_rating", "e2e_score"},
     "answers": {"semantic_similarity", "dot_similarity", "euclidean_distance"},
     "repeats": {"response_exact_match_rate", "response_semantic_consistency"},
+    "judge pipeline": {"accuracy", "decision_precision", "decision_recall", "f1_score", "show_decision"},
+    "ux": {"cache_hit_rate", "context_preservation", "multi_turn_consistency", "answer_consistency"},
     "sources": {"utilization_rate", "total_chunks", "used_chunks", "unused_chunks"},
 }
 OPTIONS = {"str": ["exponential", "binary"], "float": [0.5, 2, 1e-05], "flag": [True, False]}

@@ -336,6 +336,8 @@ def _facts(
         "threshold": request.threshold,
         "masked": request.mask,
         "asked": {which: len(questions) for which, questions in asked.items()},
-        "systems": [{"name": one.name, **one.facts} for one in found],
+        "systems": [
+            {"name": one.name, **{key: each for key, each in one.facts.items() if key != "stand_in"}} for one in found
+        ],
         "stand_ins": [one.name for one in found if one.facts["stand_in"]],
     }

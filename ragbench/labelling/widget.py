@@ -118,7 +118,7 @@ def _body(item: Item | None, language: str) -> Markup:
     if item.reference:
         parts.append((_("Reference"), item.reference))
     texts = Markup("").join(
-        Markup('<p class="rb-lead">{}</p><p style="white-space: pre-line">{}</p>').format(name, shown(text))
+        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li>{}</li></ul>').format(name, shown(text))
         for name, text in parts
     )
     passages = Markup("").join(Markup("<li><p>{}</p></li>").format(shown(text)) for text in item.contexts)
