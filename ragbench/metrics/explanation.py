@@ -127,7 +127,13 @@ OFFLINE_REASONS = (
     sentence("shared words and letters: {share}"),
     sentence("sentences that share their words: {part} of {whole}"),
     sentence("parts that share their words: {part} of {whole}"),
+    sentence("words and letters that contexts share: {share}"),
+    sentence("words and letters of the question: {share}"),
+    sentence("words and letters that both share: {share}"),
+    sentence("sentences that the contexts carry: {part} of {whole}; the weakest: {share}"),
     sentence("there is nothing to read"),
     sentence("the chunk has no text"),
+    sentence("yes"),
+    sentence("no"),
 )
-"""All that the offline judge gives for a reason, and what is said where no judge was asked."""
+"""All that the offline judge gives for a reason, what is said where no judge was asked, and decisions."""
