@@ -193,7 +193,10 @@ def _run(
         id=name,
         started=read.benchmark_metadata.timestamp,
         origin=RESULT,
-        identities={"models": read.told},
+        identities={
+            "models": {key: value for key, value in read.told.items() if key.endswith("model")},
+            "parameters": {key: value for key, value in read.told.items() if not key.endswith("model")},
+        },
         manifest={"benchmark_metadata": read.told, "metrics": read.metrics},
         parts=parts,
         values=values,
