@@ -12,10 +12,12 @@ from ragbench.commands import (
     database,
     doctor,
     gate,
+    history,
     journal,
     lab,
     load,
     metrics,
+    publish,
     run,
     runs,
     score,
@@ -40,6 +42,8 @@ application = typer.Typer(
 application.command("run")(run.run)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
+application.command("history")(history.history)
+application.command("publish")(publish.publish)
 application.command("trec")(trec.trec)
 application.command("score")(score.score)
 application.command("significance")(statistics.significance)

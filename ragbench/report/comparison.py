@@ -16,7 +16,7 @@ from ragbench.measurement import (
     Measurement,
     without_nan,
 )
-from ragbench.report import results, sheets
+from ragbench.report import parts, results, sheets
 from ragbench.report.sheets import Block
 from ragbench.show import Page
 
@@ -57,6 +57,7 @@ def draw(folder: Path, language: str) -> None:
         title = f"{row['notebook']} · {_systems(str(row['first']), str(row['second']))}"
         blocks.append(Block(sheets.views(page, "summary"), title, f"{row['page']}.html"))
         sheets.write(folder, str(row["page"]), _paired(page, _, title, over))
+        parts.write(folder, page)
     rest = Page(whole, language=language)
     blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
     blocks.append(Block(sheets.views(rest, "changes"), _("What changed between the runs")))
@@ -142,10 +143,10 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
 
     from ragbench.bench.runs import names
 
-    parts = [record.part(pairing.notebook) for record in (comparison.first, comparison.second)]
-    assert parts[0] is not None, pairing.notebook
-    assert parts[1] is not None, pairing.notebook
-    facts, titles = parts[0].facts, names(pairing.systems)
+    known = [record.part(pairing.notebook) for record in (comparison.first, comparison.second)]
+    assert known[0] is not None, pairing.notebook
+    assert known[1] is not None, pairing.notebook
+    facts, titles = known[0].facts, names(pairing.systems)
     primary = facts.get("primary")
     rows = [
         (title, metric, sample, value, "missing_field" if math.isnan(value) else "ok", "", None)
@@ -158,16 +159,16 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
         notebook=_page(pairing, number),
         facts=without_nan(
             {
-                "dataset": parts[0].dataset,
+                "dataset": known[0].dataset,
                 "dataset_title": facts.get("dataset_title"),
                 "licence": facts.get("licence"),
-                "data_hash": parts[0].data_hash,
-                "unit": parts[0].unit,
+                "data_hash": known[0].data_hash,
+                "unit": known[0].unit,
                 "n_questions": len(pairing.samples),
                 "only_first": pairing.only_first,
                 "only_second": pairing.only_second,
                 "altered": pairing.altered,
-                "other_data": bool(parts[0].data_hash != parts[1].data_hash),
+                "other_data": bool(known[0].data_hash != known[1].data_hash),
                 "n_clusters": None if pairing.clusters is None else len(set(pairing.clusters)),
                 **asdict(comparison.sureness),
                 "baseline": titles[0],

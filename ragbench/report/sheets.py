@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ def html(
         "up_title": up_title,
         "sheet": there,
         "charts": any("rb-plot" in output for block in there for output in block.outputs),
+        "tables": any('class="rb-table"' in output for block in there for output in block.outputs),
     }
     return str(pages.exporter().environment.get_template("sheet.html.j2").render(page=page))
 
@@ -50,9 +51,14 @@ def views(page: Page, *names: str, present: frozenset[str] | None = None) -> lis
 def write(folder: Path, name: str, html: str) -> None:
     """A page with what every page needs beside it."""
     files.write(folder / f"{name}.html", html)
-    for file, content in (("ragbench.css", pages.style()), ("plotly.min.js", pages.plotly())):
+    beside: dict[str, Callable[[], str | bytes]] = {
+        "ragbench.css": pages.style,
+        "plotly.min.js": pages.plotly,
+        "questions.js": pages.question_script,
+    }
+    for file, content in beside.items():
         if not (folder / file).exists():
-            files.write(folder / file, content)
+            files.write(folder / file, content())
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragbench.show import runs
+from ragbench.show import history, runs
 from ragbench.show.frame import Frame
 from ragbench.show.view import View
 
@@ -29,3 +29,7 @@ class RunViews(Frame):
     def summaries(self) -> View:
         """Numbers of two runs that nothing pairs; empty where every number is paired."""
         return self._view("summaries", runs.draw_summaries)
+
+    def history(self) -> View:
+        """Values with intervals over runs, and marks of what changed."""
+        return self._view("history", history.draw)

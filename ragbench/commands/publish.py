@@ -1,0 +1,52 @@
+"""`ragbench publish`: a run for people elsewhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Masked(StrEnum):
+    """On which pages people are masked."""
+
+    REAL_USERS = "real-users"
+    ALL = "all"
+    NONE = "none"
+
+
+def publish(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
+    to: Annotated[Path, typer.Option("--to", "-t", help="Folder of the site; made, or written anew as a whole.")],
+    mask: Annotated[
+        Masked, typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked.")
+    ] = Masked.REAL_USERS,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    single: Annotated[
+        bool, typer.Option("--single/--no-single", help="Also each page as one file that needs no other.")
+    ] = True,
+    raw_csv: Annotated[
+        bool, typer.Option("--raw-csv", help="Texts in CSV as they are, also those that a spreadsheet executes.")
+    ] = False,
+) -> None:
+    """Write a run as a static site that works from a disk and from any host, with its numbers for other programs.
+
+    In the folder: the pages, each also in `single/` as one file; `data/` with CSV, Parquet and JSON; `tables/` with
+    LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
+    machine is in it.
+
+    Example: `ragbench publish latest --to public`
+    """
+    from ragbench.report.publish import publish as write
+
+    index = write(
+        name,
+        to,
+        mask=mask.value.replace("-", "_"),  # type: ignore[arg-type]
+        language=language or None,
+        single=single,
+        raw_csv=raw_csv,
+    )
+    typer.echo(str(index))

@@ -1,0 +1,209 @@
+"""A run's numbers for people and pipelines outside: LaTeX tables, a Markdown summary, JUnit XML."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragbench.language import Translator
+from ragbench.measurement import Measurement
+from ragbench.report import files
+from ragbench.show.material import Material
+from ragbench.show.text import clean
+from ragbench.types import Verdict
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
+MARKS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$"}
+
+
+def latex(text: Any) -> str:
+    """A text for LaTeX, every sign of its language escaped, on one line."""
+    return "".join(_LATEX.get(sign, sign) for sign in " ".join(clean(text).split()))
+
+
+def markdown(text: Any) -> str:
+    """A text for Markdown, every sign of it escaped, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(clean(text).split()))
+
+
+def latex_table(made: Measurement, _: Translator) -> str:
+    r"""A page's table for an article, in the form of the booktabs package; empty for a page without numbers.
+
+    Values with intervals, and for two systems the difference, corrected p and the verdict's arrow (`\uparrow` better,
+    `\downarrow` worse); for more, an arrow at each challenger's value.
+    """
+    material = Material(made, _)
+    if not material.metrics:
+        return ""
+    two = len(material.systems) == 2 and material.baseline is not None
+    heads = [_("metric"), *material.systems, *([_("difference"), "$p$"] if two else [])]
+    columns = "l" + "r" * (len(heads) - 1)
+    titles = " & ".join(head if head == "$p$" else latex(head) for head in heads)
+    rows = [_latex_row(material, metric, two) for metric in material.metrics]
+    level = next((e.estimate.level for e in made.estimates), 0.95)
+    caption = _("Means over questions with {level} intervals.", level=_.percent(level))
+    if made.comparisons:
+        family = made.comparisons[0].comparison.family
+        caption += " " + _(
+            "Arrows mark a difference from {baseline}; {family}.", baseline=material.baseline, family=family
+        )
+    facts = ", ".join(
+        f"{key} {made.facts[key]}"
+        for key in ("dataset", "n_questions", "unit", "seed")
+        if made.facts.get(key) is not None
+    )
+    label = re.sub(r"[^A-Za-z0-9-]", "-", made.notebook)
+    return (
+        "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+        f"  \\caption{{{latex(caption)} {latex(facts)}.}}\n  \\label{{tab:{label}}}\n"
+        f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n    {titles} \\\\\n    \\midrule\n"
+        + "".join(f"    {row} \\\\\n" for row in rows)
+        + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+    )
+
+
+def _latex_row(material: Material, metric: str, two: bool) -> str:
+    digits = material.digits(metric)
+    cells = [latex(metric)]
+    for name in material.systems:
+        e, c = material.estimate(name, metric), material.comparison(name, metric)
+        if e is None or math.isnan(e.value):
+            cells.append("--")
+            continue
+        mark = MARKS.get(c.verdict, "") if c is not None else ""
+        cells.append(_number(e.value, digits) + _interval(e.low, e.high, digits) + (f" {mark}" if mark else ""))
+    if two:
+        c = material.comparison(material.challengers[0], metric)
+        if c is None or math.isnan(c.difference):
+            cells += ["--", "--"]
+        else:
+            p = c.p if c.p_adjusted is None else c.p_adjusted
+            low, high = (None, None) if math.isnan(c.low) else (c.low, c.high)
+            cells.append(_number(c.difference, digits, signed=True) + _interval(low, high, digits))
+            cells.append("$<0.001$" if p < 0.001 else _number(p, 3))
+    return " & ".join(cells)
+
+
+def _number(value: float, digits: int, *, signed: bool = False) -> str:
+    rounded = round(value, digits) + 0.0
+    return f"${rounded:+.{digits}f}$" if signed and rounded else f"${rounded:.{digits}f}$"
+
+
+def _interval(low: float | None, high: float | None, digits: int) -> str:
+    return "" if low is None or high is None else f" $[{low:.{digits}f}, {high:.{digits}f}]$"
+
+
+def summary(
+    manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], gate: Mapping[str, Any] | None, _: Translator
+) -> str:
+    """A run in Markdown, for the page of a pipeline: how it ended, key numbers with verdicts, the gate."""
+    lines = [f"# {_('Report')}", ""]
+    if gate is not None:
+        lines += [f"**{_('gate')}: {markdown(gate['outcome'])}**", ""]
+        lines += [f"- {_check(check)}" for check in gate["checks"]] + [""]
+    for described in manifest.get("notebooks", ()):
+        name = str(described["name"])
+        lines += [f"## {markdown(name)}", ""]
+        if described.get("failure"):
+            lines += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
+        if name in measurements:
+            lines += _table(Material(measurements[name], _), _)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _check(check: Mapping[str, Any]) -> str:
+    where = " ".join(str(check[key]) for key in ("notebook", "system") if check.get(key))
+    why = str(check["why"])
+    if check.get("needed"):
+        why += f"; about {check['needed']:,} questions more would decide"
+    return f"{markdown(check['outcome'])}: {markdown(check['condition'])}, {markdown(where)} ({markdown(why)})"
+
+
+def _table(material: Material, _: Translator) -> list[str]:
+    if not material.metrics:
+        return []
+    heads = [_("metric"), *(markdown(name) for name in material.systems), _("n"), _("unmeasured")]
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
+    for metric in material.metrics:
+        cells, counts, missing = [markdown(metric)], [], 0
+        for name in material.systems:
+            e, c = material.estimate(name, metric), material.comparison(name, metric)
+            word = "" if c is None else f" ({material.verdict(c.verdict)})"
+            cells.append("—" if e is None else material.value(e, metric) + word)
+            counts += [] if e is None else [e.n]
+            missing += 0 if e is None else e.n_unmeasured
+        lines.append("| " + " | ".join([*cells, _.integer(max(counts, default=0)), _.integer(missing)]) + " |")
+    return [*lines, ""]
+
+
+def junit(manifest: Mapping[str, Any], gate: Mapping[str, Any] | None) -> bytes:
+    """JUnit XML: a case a notebook, an error where it failed; a case a gate's check, skipped where nobody can tell."""
+    from xml.etree import ElementTree
+
+    notebooks = ElementTree.Element("testsuite", name="notebooks")
+    for described in manifest.get("notebooks", ()):
+        case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(described["name"]))
+        if described.get("status") == "failed":
+            ElementTree.SubElement(case, "error", message=_plain(described.get("failure", "")))
+    suites = [notebooks]
+    if gate is not None:
+        checks = ElementTree.Element("testsuite", name="gate")
+        for check in gate["checks"]:
+            place = ".".join(_plain(check[key]) for key in ("notebook", "system") if check.get(key)) or "gate"
+            name = f"{_plain(check['gate'])}: {_plain(check['condition'])}"
+            case = ElementTree.SubElement(checks, "testcase", classname=place, name=name)
+            kind = {"fails": "failure", "not enough evidence": "skipped"}.get(check["outcome"])
+            if kind:
+                ElementTree.SubElement(case, kind, message=_plain(_why(check)))
+        suites.append(checks)
+    root = ElementTree.Element("testsuites", name="ragbench")
+    for suite in suites:
+        _count(suite, suite)
+        root.append(suite)
+    _count(root, *suites)
+    ElementTree.indent(root)
+    made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return made + b"\n"
+
+
+def _count(element: Any, *suites: Any) -> None:
+    kinds = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for name, tag in kinds.items():
+        element.set(name, str(sum(len(suite.findall(f".//{tag}")) for suite in suites)))
+
+
+def _why(check: Mapping[str, Any]) -> str:
+    value, low, high = (check.get(key) for key in ("value", "low", "high"))
+    number = "" if value is None else f"{value:.4f}"
+    number += "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
+    needed = f"; about {check['needed']} questions more would decide" if check.get("needed") else ""
+    return f"{check['outcome']}: {number} {check['why']}{needed}"
+
+
+def _plain(text: Any) -> str:
+    """A text that XML can hold."""
+    return "".join(sign for sign in clean(text) if sign >= " " or sign in "\t\n")
+
+
+def write(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    measurements: Mapping[str, Measurement],
+    gate: Mapping[str, Any] | None,
+    _: Translator,
+) -> None:
+    """`tables/NAME.tex` for each page with numbers, `summary.md` and `junit.xml`."""
+    tables: Sequence[tuple[str, str]] = [(name, latex_table(made, _)) for name, made in measurements.items()]
+    (folder / "tables").mkdir(exist_ok=True)
+    for name, text in tables:
+        if text:
+            files.write(folder / "tables" / f"{name}.tex", text)
+    files.write(folder / "summary.md", summary(manifest, measurements, gate, _))
+    files.write(folder / "junit.xml", junit(manifest, gate))
