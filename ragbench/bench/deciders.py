@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import math
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from ragbench.bench.session import BenchError, Session
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.metrics.decisions import decision_of, show_decision
+from ragbench.systems.callables import awaited, find
 from ragbench.types import Array, Chunk, Sample, Status
 
 SHOW_ALL = "show-all"
@@ -139,14 +138,17 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
 
 
 def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> Decider:
-    function = _function(path)
+    try:
+        function = find(path, "(question, answer, contexts)")
+    except ValueError as error:
+        raise BenchError(f"judges = {path!r}: {error}") from None
     decided, ms = [], np.full(len(cases), np.nan)
     with session.progress(f"asking {path}", len(cases)) as progress:
         for place, case in enumerate(cases):
             begun = time.perf_counter()
             try:
                 reply = function(case.question, case.answer, [chunk.text for chunk in case.contexts])
-                reply = asyncio.run(_awaited(reply)) if inspect.isawaitable(reply) else reply
+                reply = asyncio.run(awaited(reply)) if inspect.isawaitable(reply) else reply
                 ms[place] = (time.perf_counter() - begun) * 1000
                 decided.append(read(reply))
             except Exception as error:
@@ -157,10 +159,6 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")
     ms = _kept_clock(session, {"judge": path, "texts": session.dataset.content_hash}, cases, ms, fresh)
     return Decider(path, decided, ms, {"kind": "callable", "callable": path})
-
-
-async def _awaited(reply: Any) -> Any:
-    return await reply
 
 
 def read(reply: Any) -> Decided:
@@ -220,23 +218,3 @@ def _kept_clock(session: Session, who: Mapping[str, Any], cases: Sequence[Case],
     about = {"what": "latency of a decision", **who, "cases": [case.id for case in cases]}
     with Store.open(session.settings) as store:
         return np.asarray(store.readings(about, lambda: {"ms": ms}, fresh=fresh)["ms"], dtype=float)
-
-
-def _function(path: str) -> Callable[..., Any]:
-    module_name, _, function_name = path.partition(":")
-    folder = str(configuration.project_folder())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:
-        raise BenchError(f"judges = {path!r}: {module_name} cannot be imported: {error}") from error
-    for part in function_name.split("."):
-        if not hasattr(found, part):
-            offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
-            raise BenchError(f"judges = {path!r}: there is no {part}; there are {', '.join(offered) or 'no functions'}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise BenchError(f"judges = {path!r}: a {type(found).__name__}, not a function of (question, answer, contexts)")
-    ready: Callable[..., Any] = found
-    return ready
