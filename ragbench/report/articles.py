@@ -51,9 +51,8 @@ def latex_table(made: Measurement, _: Translator) -> str:
     caption = _("Means over questions with {level} intervals.", level=_.percent(level))
     if made.comparisons:
         family = made.comparisons[0].comparison.family
-        caption += " " + _(
-            "Arrows mark a difference from {baseline}; {family}.", baseline=material.baseline, family=family
-        )
+        places = {"baseline": material.baseline, "family": family}
+        caption += " " + _("Arrows mark a difference from {baseline}, p corrected ({family}).", **places)
     facts = ", ".join(
         f"{key} {made.facts[key]}"
         for key in ("dataset", "n_questions", "unit", "seed")
@@ -106,8 +105,8 @@ def summary(
     """A run in Markdown, for the page of a pipeline: how it ended, key numbers with verdicts, the gate."""
     lines = [f"# {_('Report')}", ""]
     if gate is not None:
-        lines += [f"**{_('gate')}: {markdown(gate['outcome'])}**", ""]
-        lines += [f"- {_check(check)}" for check in gate["checks"]] + [""]
+        lines += [f"**{_('gate')}: {markdown(_outcome(gate, _))}**", ""]
+        lines += [f"- {_check(check, _)}" for check in gate["checks"]] + [""]
     for described in manifest.get("notebooks", ()):
         name = str(described["name"])
         lines += [f"## {markdown(name)}", ""]
@@ -118,12 +117,23 @@ def summary(
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _check(check: Mapping[str, Any]) -> str:
+def _outcome(decided: Mapping[str, Any], _: Translator) -> str:
+    words = {"holds": _("holds"), "fails": _("fails"), "not enough evidence": _("not enough evidence")}
+    return words.get(decided["outcome"], str(decided["outcome"]))
+
+
+def _check(check: Mapping[str, Any], _: Translator) -> str:
     where = " ".join(str(check[key]) for key in ("notebook", "system") if check.get(key))
-    why = str(check["why"])
+    digits = 4
+    value = _.number(check.get("value"), digits)
+    parts = [markdown(check["condition"]), markdown(where), markdown(value)]
+    parts[-1] += "" if check.get("low") is None else " " + markdown(_.interval(check["low"], check["high"], digits))
     if check.get("needed"):
-        why += f"; about {check['needed']:,} questions more would decide"
-    return f"{markdown(check['outcome'])}: {markdown(check['condition'])}, {markdown(where)} ({markdown(why)})"
+        text = _.plural(
+            "about {n} question more would decide", "about {n} questions more would decide", int(check["needed"])
+        )
+        parts.append(markdown(text))
+    return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
 
 
 def _table(material: Material, _: Translator) -> list[str]:
