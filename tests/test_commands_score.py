@@ -65,6 +65,87 @@ def test_a_folder(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["samples"][0]["id"] == "=1+1"
 
 
+def two_systems(folder: Path, n: int = 12) -> Path:
+    """The second system invents nothing, the first in every second answer."""
+    path = folder / "two.jsonl"
+    rows = [
+        {
+            "id": f"s{number}",
+            "system": system,
+            "user_input": f"Question {number}?",
+            "response": "Bananas fly." if system == "old" and number % 2 else "Paris is in France.",
+            "retrieved_contexts": ["Paris is in France."],
+        }
+        for system in ("old", "new")
+        for number in range(n)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+class TestSeveralSystems:
+    def test_they_are_compared_question_by_question(self, tmp_path: Path) -> None:
+        path = tmp_path / "scores.json"
+        done = run(two_systems(tmp_path), *METRIC, "--json", path)
+        assert done.exit_code == 0, done.output
+        [one] = json.loads(path.read_text(encoding="utf-8"))["comparisons"]
+        assert (one["baseline"], one["challenger"], one["metric"], one["n"]) == ("old", "new", "faithfulness", 12)
+        assert (one["difference"], one["verdict"]) == (0.5, "better")
+        assert "new − old" in done.output
+        assert "better" in done.output
+
+    def test_against_the_baseline_named(self, tmp_path: Path) -> None:
+        done = run(two_systems(tmp_path), *METRIC, "--baseline", "new", "--json", "-")
+        [one] = json.loads(done.stdout)["comparisons"]
+        assert (one["challenger"], one["difference"], one["verdict"]) == ("old", -0.5, "worse")
+        wrong = run(two_systems(tmp_path), *METRIC, "--baseline", "best")
+        assert wrong.exit_code == 2
+        assert "is not among the systems" in " ".join(wrong.output.replace("│", " ").split())
+
+    def test_one_system_is_compared_with_nothing(self, tmp_path: Path) -> None:
+        done = run(table(tmp_path, 5), *METRIC, "--json", "-")
+        assert json.loads(done.stdout)["comparisons"] == []
+
+    def test_a_gate_is_held_by_every_system(self, tmp_path: Path) -> None:
+        done = run(two_systems(tmp_path), *METRIC, "--gate", "faithfulness>=0.6")
+        assert done.exit_code == 1
+        assert "fails for old" in done.output
+        assert "holds for new" in done.output
+
+
+class TestThePage:
+    @pytest.mark.parametrize(
+        ("language", "words"),
+        [("en", ("The worst answers", "better", "1 / 1 = 1.000")), ("ru", ("Худшие ответы", "лучше", "0 / 1 = 0,000"))],
+    )
+    def test_it_is_written_in_the_language_asked_for(
+        self, tmp_path: Path, language: str, words: tuple[str, ...]
+    ) -> None:
+        done = run(two_systems(tmp_path), *METRIC, "--out", tmp_path / "out", "--language", language)
+        assert done.exit_code == 0, done.output
+        html = (tmp_path / "out" / "rag_metrics.html").read_text(encoding="utf-8")
+        assert f'lang="{language}"' in html
+        for word in words:
+            assert word in html, word
+        assert str(tmp_path) not in html, "no path on a page"
+        assert {"summary.json", "scores.csv", "index.html", "manifest.json"} <= {
+            path.name for path in (tmp_path / "out").iterdir()
+        }
+
+    @pytest.mark.slow
+    def test_it_is_the_page_of_the_notebook(self, project: Path) -> None:
+        """Byte for byte: what the command measures and draws is what the executed notebook does."""
+        from ragbench import report
+
+        file = two_systems(project)
+        assert run(file.name, *METRIC, "--out", project / "out").exit_code == 0
+        manifest = json.loads((project / "out" / "manifest.json").read_text(encoding="utf-8"))
+        [described] = manifest["notebooks"]
+        result = report.run(["rag_metrics"], described["parameters"])
+        assert result.exit_code == 0, result.failures
+        assert (result.folder / "rag_metrics.html").read_bytes() == (project / "out" / "rag_metrics.html").read_bytes()
+
+
 class TestGates:
     @pytest.mark.parametrize(
         ("gate", "wrong", "code"),

@@ -13,6 +13,7 @@ from ragbench.commands.interruption import resumable
 from ragbench.settings import Language
 
 if TYPE_CHECKING:
+    from ragbench.bench.answer_tables import AnswerTable
     from ragbench.bench.scores import Scores
     from ragbench.bench.scoring import Asked
     from ragbench.types import Estimate
@@ -101,6 +102,7 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings
+    from ragbench.bench.answer_tables import of_samples
     from ragbench.bench.judged import Judging
     from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
     from ragbench.commands import plans
@@ -138,23 +140,21 @@ def score(
         _compare(found)
     _write(found, json_file, out)
     if out is not None:
-        _draw(found, asked, file, out, language or known.language)
+        _draw(found, asked, of_samples(samples, file.name), out, language or known.language)
     if bounds and not _kept(found, bounds):
         raise typer.Exit(FAILED)
 
 
-def _draw(found: Scores, asked: Asked, file: Path, out: Path, language: str) -> None:
+def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language: str) -> None:
     """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.bench.answer_tables import of_samples
     from ragbench.bench.rag_metrics import Made, measurement_of
     from ragbench.report import assemble
 
-    samples = list({(row.sample.system, row.sample.id): row.sample for row in found.rows}.values())
     judges, embedder = tuple(map(str, asked.judges)), str(asked.embedder)
     made = Made(judges, asked.rule, tuple(name.strip() for name in embedder.split(",")))
-    measurement = measurement_of(found, of_samples(samples, file.name), made)
+    measurement = measurement_of(found, answers, made)
     given = {
-        "answers": file.name,
+        "answers": answers.facts["dataset"],
         "metrics": ", ".join(metric.label for metric in found.metrics),
         "judges": ", ".join(judges),
         "aggregate": asked.rule.how,
