@@ -117,7 +117,7 @@ def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) ->
             return {"reasoning": "so", "answer": chosen} if "reasoning" in json.dumps(body) else chosen
         asked = re.search(r"^(\d+)\?$", text, re.MULTILINE)
         number = int(asked[1]) if asked and "Reference" in text else -1
-        plain = {"reason": "so", "rating": 2}
+        plain = {"reason": "so", "rating": 5}
         given = {"reasoning": "so", "answer": plain} if "reasoning" in json.dumps(body) else plain
         return broken.get(number, given) if "Hall" in text else given
 

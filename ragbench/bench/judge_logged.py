@@ -22,6 +22,7 @@ from ragbench.types import Sample, Status
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Pick = Literal["A", "B", "Tie"]
+PEOPLE = "people"
 SIGNS = {"A": 1.0, "B": -1.0, "Tie": 0.0, None: math.nan}
 
 
@@ -79,6 +80,10 @@ def read(path: Path, people: Scale, judges: Scale, models: Mapping[str, str | No
     if not found:
         raise BenchError(f"{path.name}: holds no judgements; at least one line is expected")
     items = [found[name] for name in sorted(found)]
+    if reserved := [one.id for one in items if PEOPLE in one.judges or PEOPLE in one.choices]:
+        raise BenchError(
+            f"{path.name}: {reserved[0]}: no judge can be called {PEOPLE!r}; that is what people are called"
+        )
     digest = hashlib.sha256(
         "\n".join(json.dumps(one.model_dump(mode="json"), sort_keys=True) for one in items).encode()
     )

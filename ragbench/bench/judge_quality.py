@@ -174,7 +174,7 @@ def _logged(session: Session, request: _Request) -> Measurement:
         "dataset_title": path.name,
         "licence": None,
         "data_hash": found.content_hash,
-        "judges": [{"name": one.name, "stand_in": one.name == request.rival} for one in heard],
+        "judges": [{"name": one.name, "stand_in": one.name == OFFLINE} for one in heard],
         "metric": None,
         "faithfulness": None,
         "logged": True,

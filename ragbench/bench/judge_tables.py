@@ -28,6 +28,9 @@ PROBE_COLUMNS = (
     "judge", "probe", "value", "low", "high", "level", "method", "n", "clusters", "note", "limit_low", "limit_high",
     "p", "p_adjusted", "verdict", "why",
 )  # fmt: skip
+ANSWER_COLUMNS = (
+    "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -215,10 +218,9 @@ def _answers(heard: Sequence[Heard], answers: Answers, given: dict[str, Array]) 
             reason = one.reasons[place] if one.reasons else ""
             rows.append(
                 (one.name, sample.id, sample.user_input, sample.response, sample.reference, mean[place], named,
-                 given[one.name][place], str(one.statuses[place, 0]), reason)
+                 given[one.name][place], str(one.statuses[place, 0]), reason, sample.system)
             )  # fmt: skip
-    columns = ["judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason"]
-    return pd.DataFrame(rows, columns=columns).astype({"people": float, "score": float})
+    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
 
 
 def _texts(temptations: Temptations) -> pd.DataFrame:

@@ -160,7 +160,7 @@ def reliability(material: Material, present: frozenset[str]) -> Markup:
     """Of the answers with a score, how many people call good: the reliability figure, and its numbers."""
     _ = material.text
     if not len(material.kept("reliability")):
-        return Markup("<p>{}</p>").format(_("Without people's ratings calibration cannot be measured."))
+        return Markup("")  # the view of agreement says why
     title = _("How many answers people call good, by the judge's score")
     drawn = Markup(
         '<figure><figcaption><span class="rb-title">{}</span></figcaption>{}<p class="rb-axis">{}</p></figure>'
@@ -230,9 +230,7 @@ def disagreements(material: Material, present: frozenset[str], count: int) -> Ma
             Markup("<h3>{}</h3>").format(title)
             + ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count])
         )
-    return Markup("").join(parts) or Markup("<p>{}</p>").format(
-        _("Nobody rated these answers, so there is no disagreement to show.")
-    )
+    return Markup("").join(parts)
 
 
 def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
@@ -241,6 +239,7 @@ def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
     lines = [
         (_("question"), row["question"]),
         (_("answer"), row["answer"]),
+        (_("system"), row["system"]),
         (_("reference"), row["reference"]),
         (_("people"), row["ratings"]),
         (_("the judge's reason"), row["reason"]),

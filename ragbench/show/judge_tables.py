@@ -90,7 +90,17 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     if not words.kept(material, "pairwise"):
         return Markup("<p>{}</p>").format(_("No pairs were compared."))
-    return _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
+    said = []
+    for name in words.judges_of(material):
+        row = words.by_name(words.kept(material, "pairwise", name)).get("consistent")
+        if row is not None:
+            total = int(row["n"]) + int(row["n_unmeasured"])
+            said.append(
+                _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=int(row["n"]),
+                  total=total)
+            )  # fmt: skip
+    table = _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
+    return table + _meta("; ".join(said) + ".")
 
 
 def people(material: Material, present: frozenset[str]) -> Markup:
@@ -101,31 +111,36 @@ def people(material: Material, present: frozenset[str]) -> Markup:
         return Markup("<p>{}</p>").format(
             _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")
         )
-    columns = [(name, against) for name in words.judges_of(material) for against in ("person", "mean")]
-    if any(row["judge"] == "people" for row in rows):
-        columns.append(("people", "person"))
-    names = {"person": _("with a person"), "mean": _("with people's mean")}
-    heads = [cells.head(_("agreement"))]
-    labels = []
-    for judge, against in columns:
-        who = _("people with each other") if judge == "people" else shown(judge)
-        under = "" if judge == "people" else names[against]
-        labels.append(Markup("{} {}").format(who, under))
-        heads.append(cells.head(Markup("{}<br><small>{}</small>").format(who, under), "rb-name"))
-    found = {(row["judge"], row["against"], row["name"]): row for row in rows}
+    whole = _agreement(material, rows, "person", _("Agreement with people"))
+    mean = _agreement(material, rows, "mean", _("Agreement with people's mean"))
+    fold = Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
+        _("Agreement with people's mean"), mean
+    )
+    return whole + _few(material) + fold
+
+
+def _agreement(material: Material, rows: list[words.Row], against: str, title: str) -> Markup:
+    """One column a judge; beside judges with single people also people with each other."""
+    _ = material.text
+    columns = [*words.judges_of(material)]
+    if against == "person" and any(row["judge"] == "people" for row in rows):
+        columns.append("people")
+    labels = [_("people with each other") if name == "people" else shown(name) for name in columns]
+    heads = [cells.head(_("agreement")), *(cells.head(label, "rb-name") for label in labels)]
+    found = {(row["judge"], row["name"]): row for row in rows if row["against"] == against}
     body = [
         cells.row(
             [
                 Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
                 *(
-                    cells.cell(label, words.number(material, found.get((*column, name)), signed=name == "bias"))
-                    for label, column in zip(labels, columns, strict=True)
+                    cells.cell(label, words.number(material, found.get((judge, name)), signed=name == "bias"))
+                    for label, judge in zip(labels, columns, strict=True)
                 ),
             ]
         )
         for name in AGREEMENT
     ]
-    return cells.table(_("Agreement with people"), heads, body) + _few(material)
+    return cells.table(title, heads, body)
 
 
 def _few(material: Material) -> Markup:
@@ -152,8 +167,8 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
     judges = list(dict.fromkeys(str(row["judge"]) for row in words.kept(material, "rivals")))
     rival = shown(material.facts.get("rival"))
     if not judges:
-        text = _("There is no judge beside the baseline to compare with it.")
-        return Markup("<p>{}</p>").format(text)
+        alone = _("There is no judge beside the baseline to compare with it.")
+        return Markup("<p>{}</p>").format(alone) if words.kept(material, "agreement") else Markup("")
     heads = [cells.head(text) for text in (
         _("judge"), _("concordance with people"), _("of {baseline}", baseline=rival), _("difference"), _("p (Holm)"),
         _("verdict"),

@@ -31,7 +31,7 @@ def _judge(material: Material, judge: str) -> Markup:
             **places,
         )
     elif tried:
-        text = _.html("<b>{judge}</b>: {n} probes found no fault.", **places)
+        text = _.html("No fault of <b>{judge}</b> was found; probes: {n}.", **places)
     else:
         text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
     more = [_people(material, judge), _baseline(material, judge)]
@@ -73,8 +73,8 @@ def _baseline(material: Material, judge: str) -> Markup | str:
     if rows["difference"]["verdict"] == "better":
         return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
     return _.html(
-        "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Do not "
-        "pay for it before it does.",
+        "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Until it "
+        "does, {baseline} serves as well.",
         **places,
     )
 
