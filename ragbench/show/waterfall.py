@@ -58,14 +58,16 @@ def _sentence(blamed: Blamed, system: str) -> Markup:
         return _.html("<b>{system}</b>: nothing of what decides was measured.", system=who)
     counts = {part: blamed.count(system, part) for part in blamed.parts(ANSWERABLE)}
     good = counts.pop(GOOD)
-    worst = max(counts, key=lambda part: counts[part])
-    places = {
-        "system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured),
-        "part": blamed.name(worst), "count": _.integer(counts[worst]), "lost": _.percent(counts[worst] / measured),
-    }  # fmt: skip
+    most = max(counts.values())
+    worst = _.enumeration([blamed.name(part) for part, count in counts.items() if count == most])
+    places = {"system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured)}
     said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
-    if counts[worst]:
-        said += " " + _.html("Most failed first here: <b>{part}</b>, {count} ({lost}).", **places)
+    if most:
+        lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
+        text = _.html("Most failed first here: <b>{part}</b>, {count} ({lost}).", **lost)
+        if sum(count == most for count in counts.values()) > 1:
+            text = _.html("Most failed first here: <b>{part}</b>, {count} ({lost}) each.", **lost)
+        said += " " + text
     if missing:
         said += " " + _.plural("{n} question was not measured.", "{n} questions were not measured.", missing)
     return said
