@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -176,12 +176,9 @@ class Material:
         return {(str(m), str(s)): values[:, place] for place, (m, s) in enumerate(map(tuple, table.columns))}
 
     @cached_property
-    def retrieved(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    def retrieved(self) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
         """What a system retrieved for a sample, in rank order."""
-        found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-        for row in _records(self.measurement.retrieved.sort_values(["system", "sample", "rank"], kind="stable")):
-            found.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
-        return found
+        return _Hits(self.measurement.retrieved)
 
     def kept(self, name: str) -> pd.DataFrame:
         """A table of the measurement's own; empty where it has none of that name."""
@@ -205,6 +202,28 @@ class Material:
             column = "chunk" if "chunk" in chunks else "id"
             known |= dict(zip(chunks[column].astype(str), chunks["text"], strict=True))
         return known
+
+
+class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
+    """Rows of a table by system and sample, in rank order; made into records only when they are asked for."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table.sort_values(["system", "sample", "rank"], kind="stable")
+        systems, samples = (self._table[name].to_numpy(dtype=object).tolist() for name in ("system", "sample"))
+        self._rows: dict[tuple[str, str], list[int]] = {}
+        for row, (system, sample) in enumerate(zip(systems, samples, strict=True)):
+            ends = self._rows.setdefault((str(system), str(sample)), [row, row])
+            ends[1] = row + 1
+
+    def __getitem__(self, key: tuple[str, str]) -> list[Mapping[str, Any]]:
+        first, last = self._rows[key]
+        return list(_records(self._table.iloc[first:last]))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _declaration(label: str) -> Metric | None:

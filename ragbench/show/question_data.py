@@ -7,7 +7,6 @@ once). Texts are cleaned and shortened here; the page's script writes them as te
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,8 +104,10 @@ class _Parts:
         return {"name": clean(metric), "digits": material.digits(metric), "lower": material.lower_is_better(metric)}
 
     def _values(self, metric: str, system: str) -> list[float | None]:
-        material, digits = self._material, self._material.digits(metric)
-        return [_number(material.score(sample, metric, system), digits) for sample in self._samples]
+        scores = self._material.score_table
+        if (metric, system) not in scores:
+            return [None] * len(self._samples)
+        return _numbers(scores[metric, system].reindex(self._samples), self._material.digits(metric))
 
     def _missing(self) -> dict[str, dict[str, list[int]]]:
         """Rows by "metric/system" (places) and status, of values that could not be measured."""
@@ -115,9 +116,7 @@ class _Parts:
         systems = {name: place for place, name in enumerate(self._material.systems)}
         found: dict[str, dict[str, list[int]]] = {}
         without = scores[scores["status"] != "ok"]
-        for system, metric, sample, status in zip(
-            without["system"], without["metric"], without["sample"], without["status"], strict=True
-        ):
+        for system, metric, sample, status in _rows(without, "system", "metric", "sample", "status"):
             if metric in metrics and system in systems and str(sample) in self._places:
                 key = f"{metrics[metric]}/{systems[system]}"
                 found.setdefault(key, {}).setdefault(clean(status), []).append(self._places[str(sample)])
@@ -185,12 +184,13 @@ class _Parts:
         needed = {sample: relevant(row) for sample, row in self._material.question_rows.items()}
         by_page = self._material.facts.get("unit") == "url"
         ordered = table.sort_values(["system", "sample", "rank"], kind="stable")
-        columns = [ordered[name].tolist() for name in ("system", "sample", "chunk", "url", "similarity", "gain")]
+        similarities = _numbers(ordered["similarity"], 3)
+        gains = _numbers(ordered["gain"], 3)
         found: dict[tuple[str, str], list[Any]] = {}
-        for system, sample, chunk, url, similarity, gain in zip(*columns, strict=True):
+        for row, (system, sample, chunk, url) in enumerate(_rows(ordered, "system", "sample", "chunk", "url")):
             document = str(url) if by_page and url else str(chunk)
-            good = _number(gain, 3) or document in needed.get(str(sample), ())
-            hit = [self._passage(str(chunk)), _number(similarity, 3), 1 if good else 0]
+            good = gains[row] or document in needed.get(str(sample), ())
+            hit = [self._passage(str(chunk)), similarities[row], 1 if good else 0]
             found.setdefault((str(system), str(sample)), []).append(hit)
         return found
 
@@ -207,7 +207,7 @@ class _Parts:
         if not len(table) or "response" not in table:
             return {}
         found: dict[tuple[str, str], str] = {}
-        for system, sample, response in zip(table["system"], table["sample"], table["response"], strict=True):
+        for system, sample, response in _rows(table, "system", "sample", "response"):
             if isinstance(response, str):
                 found.setdefault((str(system), str(sample)), shortened(response, self._lengths.answer))
         return found
@@ -220,15 +220,14 @@ class _Parts:
         systems = {name: place for place, name in enumerate(self._material.systems)}
         metrics = {name: place for place, name in enumerate(dict.fromkeys(table["metric"]))}
         judges = {name: place for place, name in enumerate(dict.fromkeys(table["judge"].dropna()))}
-        names = ("system", "metric", "sample", "judge", "value", "status", "reason", "detail")
+        names = ("system", "metric", "sample", "judge", "status", "reason", "detail")
+        values = _numbers(table["value"], 3)
         found: dict[str, list[Any]] = {}
-        for system, metric, sample, judge, value, status, reason, text in zip(
-            *(table[name].tolist() for name in names), strict=True
-        ):
+        for place, (system, metric, sample, judge, status, reason, text) in enumerate(_rows(table, *names)):
             if system not in systems:
                 continue
             detail = stored(text)
-            row = [systems[system], metrics[metric], judges.get(judge, -1), _number(value, 3), clean(status)]
+            row = [systems[system], metrics[metric], judges.get(judge, -1), values[place], clean(status)]
             found.setdefault(str(sample), []).append([*row, self._said(reason, detail), self._tables(detail)])
         return found
 
@@ -266,12 +265,17 @@ class _Parts:
         ]
 
 
-def _number(value: Any, digits: int) -> float | None:
-    """A number as short as its digits allow; None where there is none."""
-    if value is None or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    rounded = round(float(value), digits)
-    return int(rounded) if rounded == int(rounded) else rounded
+def _numbers(column: pd.Series[Any], digits: int) -> list[float | None]:
+    """Numbers as short as their digits allow; None where there is none."""
+    import numpy as np
+
+    values = np.round(column.to_numpy(dtype=float, na_value=np.nan), digits) + 0.0
+    return [value if value == value else None for value in values.tolist()]
+
+
+def _rows(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of some columns, as plain values."""
+    return zip(*(table[name].to_numpy(dtype=object).tolist() for name in names), strict=True)
 
 
 def _text(value: Any) -> str | None:

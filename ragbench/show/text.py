@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+_REPLACED = re.compile(r"[\ufffc\ufffd]")  # of what is removed, all that Python calls printable
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _SIMPLE = re.compile(r"[A-Za-z0-9._-]{1,48}")
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -19,7 +20,10 @@ def clean(text: Any) -> str:
     """`text` without terminal escapes, control characters and bidirectional marks; line ends and tabs stay."""
     if text is None or text != text:  # NaN and NA, as tables hold them
         return ""
-    plain = _ESCAPES.sub("", str(text).replace("\r\n", "\n").replace("\r", "\n"))
+    plain = str(text)
+    if plain.isprintable() and not _REPLACED.search(plain):
+        return plain
+    plain = _ESCAPES.sub("", plain.replace("\r\n", "\n").replace("\r", "\n"))
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", plain))
 
 
