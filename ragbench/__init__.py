@@ -22,10 +22,11 @@ def score(
     metrics: Sequence[Metric | str] | None = None,
     judge: Judge | str | Sequence[Judge | str] | None = None,
     *,
-    embedder: Embedder | str = "hashing",
+    embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate = "mean",
     tolerance: float | None = None,
+    baseline: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -37,7 +38,10 @@ def score(
     metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`; None: all that the fields
         allow.
     judge: a name of ragbench.toml or "lexical", a judge, or several; None: all configured ones, else the lexical one.
-    language: of prompts and explanations. aggregate, tolerance: how several judges' scores become one.
+    embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
+    language: of prompts and explanations; without it prompts are in the language of each sample's texts. aggregate,
+        tolerance: how several judges' scores become one.
+    baseline: the system that others are compared with, where the samples name several; the first if empty.
     level, resamples, seed: of the intervals.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
@@ -53,10 +57,11 @@ async def ascore(
     metrics: Sequence[Metric | str] | None = None,
     judge: Judge | str | Sequence[Judge | str] | None = None,
     *,
-    embedder: Embedder | str = "hashing",
+    embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate = "mean",
     tolerance: float | None = None,
+    baseline: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -81,7 +86,9 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) else metrics)
     rule = Rule(options["aggregate"], options["tolerance"])
-    kept = {name: options[name] for name in ("embedder", "language", "level", "resamples", "seed")}
+    kept: dict[str, Any] = {
+        name: options[name] for name in ("embedder", "language", "baseline", "level", "resamples", "seed")
+    }
 
     @contextlib.contextmanager
     def inside() -> Iterator[Coroutine[Any, Any, Scores]]:

@@ -152,6 +152,50 @@ class TestTheResult:
             ("one", "faithfulness"): 0.5, ("two", "faithfulness"): 0.167
         }  # fmt: skip
 
+    def test_systems_are_compared(self) -> None:
+        rows = [
+            {**ROWS[0], "id": str(n), "system": name, "answer": "Bananas fly." if name == "old" and n % 2 else "Paris."}
+            for name in ("old", "new")
+            for n in range(12)
+        ]
+        rows = [{**row, "contexts": ["Paris."]} for row in rows]
+        found = ragbench.score(rows, **NAMED)
+        [each] = found.comparisons
+        assert (each.metric, each.comparison.challenger, each.comparison.difference) == ("faithfulness", "new", 0.5)
+        assert "new − old faithfulness" in repr(found)
+        assert "<td>better</td>" in found._repr_html_()
+        assert "<td>лучше</td>" in ragbench.score(rows, language="ru", **NAMED)._repr_html_()
+        turned = ragbench.score(rows, baseline="new", **NAMED)
+        assert (turned.systems, turned.comparisons[0].comparison.difference) == (("new", "old"), -0.5)
+        assert ragbench.score(rows[:12], **NAMED).comparisons == ()
+
+    def test_several_embedders_are_kept_and_averaged(self) -> None:
+        rows = [{"id": "1", "question": "Q?", "response": "r", "reference": "t"}]
+        near = ScriptedEmbedder({"r": [1.0, 0.0], "t": [1.0, 0.0], "Q?": [1.0, 0.0], "g": [1.0, 0.0]}, "near")
+        far = ScriptedEmbedder({"r": [1.0, 0.0], "t": [0.0, 1.0], "Q?": [1.0, 0.0], "g": [0.6, 0.8]}, "far")
+        asked = {"response_relevancy": {"questions": [{"question": "g", "manner": "committal"}]}}
+        metrics = ["semantic_similarity", "response_relevancy"]
+        found = ragbench.score(rows, metrics, ScriptedJudge(**asked), embedder=[near, far])
+        similar, relevant = found.rows
+        assert similar.score.detail["embedders"] == {"near": 1.0, "far": 0.0}
+        assert similar.score.value == 0.5
+        assert relevant.score.detail["embedders"] == {"near": 1.0, "far": pytest.approx(0.6)}
+        assert relevant.score.value == pytest.approx(0.8)
+        assert "By the embedders: near 1.000; far 0.600." in relevant.score.reason
+        assert sorted(kind for kind, _ in near.calls) == ["passage", "query"], "one call a kind"
+
+    def test_a_sample_is_judged_in_the_language_of_its_texts(self) -> None:
+        judge = ScriptedJudge(claims=claims("A."), entailment=entailment(1))
+        rows = [
+            {"id": "1", "question": "Где Париж?", "answer": "Во Франции.", "contexts": ["Париж во Франции."]},
+            {"id": "2", "question": "Where?", "answer": "In France.", "contexts": ["Paris is in France."]},
+            {"id": "3", "question": "Where?", "answer": "There.", "contexts": ["There."], "language": "ru"},
+        ]
+        ragbench.score(rows, ["faithfulness"], judge)
+        calls = zip(judge.calls, judge.languages, strict=True)
+        spoken = {texts["text"]: language for (_, texts, _), language in calls if "text" in texts}
+        assert spoken == {"Во Франции.": "ru", "In France.": "en", "There.": "ru"}
+
     def test_the_worst(self, scores: Scores) -> None:
         assert [row.sample.id for row in scores.worst(2)] == ["none", "half"]
         lower = ragbench.score(ROWS, ["hallucination"], "lexical")

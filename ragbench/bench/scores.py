@@ -15,7 +15,7 @@ from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
-from ragbench.types import Estimate, Sample, Score, Status
+from ragbench.types import Estimate, Sample, Score, Status, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,26 +162,59 @@ class Scores:
             lines.append(
                 f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  n {one.n} − {one.n_unmeasured}"
             )
+        for each in self.comparisons:
+            compared = each.comparison
+            who = f"{compared.challenger} − {compared.baseline} {each.metric}"
+            change = _.number(compared.difference, signed=True)
+            between = _.interval(compared.low, compared.high, signed=True)
+            lines.append(f"{who:<32} {change} {between}  {compared.verdict.value}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from markupsafe import Markup
-
         _ = translator(self.language)
-        cell, head = Markup("<td>{}</td>"), Markup("<th>{}</th>")
-        titles = (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured"))
-        lines = [
-            (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, one.n_unmeasured)
-            for (system, metric), one in self.estimates.items()
-        ]
-        body = Markup("").join(
-            Markup("<tr>{}</tr>").format(Markup("").join(cell.format(value) for value in line)) for line in lines
+        words = {
+            Verdict.BETTER: _("better"),
+            Verdict.WORSE: _("worse"),
+            Verdict.SAME: _("same"),
+            Verdict.NOT_SHOWN: _("not shown"),
+        }
+        means = _table(
+            (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured")),
+            [
+                (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, one.n_unmeasured)
+                for (system, metric), one in self.estimates.items()
+            ],
         )
-        return str(
-            Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
-                Markup("").join(head.format(title) for title in titles), body
-            )
+        if not self.comparisons:
+            return means
+        compared = [(each.metric, each.comparison) for each in self.comparisons]
+        return means + _table(
+            (_("compared"), _("metric"), _("difference"), _("interval"), "p", _("verdict"), "n"),
+            [
+                (
+                    f"{one.challenger} − {one.baseline}",
+                    metric,
+                    _.number(one.difference, signed=True),
+                    _.interval(one.low, one.high, signed=True),
+                    _.p_value(one.p if one.p_adjusted is None else one.p_adjusted),
+                    words[one.verdict],
+                    one.n,
+                )
+                for metric, one in compared
+            ],
         )
+
+
+def _table(titles: Sequence[object], lines: Sequence[Sequence[object]]) -> str:
+    from markupsafe import Markup
+
+    cell, head, row = Markup("<td>{}</td>"), Markup("<th>{}</th>"), Markup("<tr>{}</tr>")
+    body = Markup("").join(row.format(Markup("").join(cell.format(value) for value in line)) for line in lines)
+    return str(
+        Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
+            Markup("").join(head.format(title) for title in titles), body
+        )
+    )
 
 
 def system_name(sample: Sample) -> str:
