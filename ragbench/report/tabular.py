@@ -28,9 +28,13 @@ def inert(cell: Any) -> Any:
 
 
 def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
-    """A whole CSV file in UTF-8; texts made inert unless `raw`, numbers always numbers."""
+    """A whole CSV file in UTF-8 (RFC 4180); texts made inert unless `raw`, numbers always numbers.
+
+    Lines end with both signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a
+    line, and what follows it a cell.
+    """
     safe = table if raw else table.apply(lambda column: column.map(inert)).rename(columns=inert)
-    files.write_by(path, lambda temporary: safe.to_csv(temporary, index=False, lineterminator="\n"))
+    files.write_by(path, lambda temporary: safe.to_csv(temporary, index=False, lineterminator="\r\n"))
 
 
 def estimates(measurements: Mapping[str, Measurement]) -> pd.DataFrame:

@@ -1,0 +1,301 @@
+"""Publishing: a site without a path, a secret or a person it must not hold, whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from ragbench import report
+from ragbench.language import translator
+from ragbench.measurement import Measurement
+from ragbench.report import articles, kept, publish, tabular
+from ragbench.report.personal import Veil
+from tests import kept_runs
+from tests.measurements import measurement
+
+FORMULAS = (
+    "=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1", " =1+1", "＝1+1",
+    '=HYPERLINK("http://x")', "\u00a0=1+1",
+)  # fmt: skip
+PEOPLE = ("ivan.petrov@example.org", "@petrov_ivan", "+7 912 345-67-89", "st0123456789")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    return tmp_path
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Every file of a site as a text, tables of Parquet written out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != "plotly.min.js":
+            name = path.relative_to(folder).as_posix()
+            table = path.suffix == ".parquet"
+            found[name] = pd.read_parquet(path).to_csv() if table else path.read_text(encoding="utf-8")
+    return found
+
+
+def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(project: Path) -> None:
+    run = kept_runs.make(project / "reports", "one", measurement(questions=20))
+    index = publish.publish("one", project / "site")
+    assert index == project / "site" / "index.html"
+    site = index.parent
+    there = set(texts(site))
+    assert {
+        "index.html", "tier1_retrieval.html", "single/index.html", "single/tier1_retrieval.html", "data/scores.csv",
+        "data/scores.parquet", "data/estimates.csv", "data/comparisons.csv", "data/summary.json", "data/manifest.json",
+        "tables/tier1_retrieval.tex", "summary.md", "junit.xml",
+    } <= there  # fmt: skip
+    assert not {"parts", "scores.parquet", "tier1_retrieval.ipynb"} & {path.name for path in site.iterdir()}
+    for page in site.rglob("*.html"):
+        markup = re.sub(r"(<script[^>]*>).*?</script>", r"\1", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r'(?:href|src)="([^"]*)"', markup):
+            parts = urlsplit(target)
+            assert not parts.scheme or parts.scheme == "data", (page.name, target)
+            assert not parts.path.startswith("/"), target
+            if parts.path and not parts.scheme:
+                assert (page.parent / unquote(parts.path)).is_file(), (page.name, target)
+    assert (run / "manifest.json").is_file()
+    assert not list((run).glob("*.html")), "the run itself is left as it was"
+
+
+def test_the_same_run_makes_the_same_site(project: Path) -> None:
+    kept_runs.make(project / "reports", "one", measurement(questions=12))
+    publish.publish("one", project / "a")
+    publish.publish("one", project / "b", language="en")
+    assert texts(project / "a") == texts(project / "b")
+    publish.publish("one", project / "a")  # written anew in its place
+    assert texts(project / "a") == texts(project / "b")
+
+
+def test_no_path_and_no_secret_of_this_machine_leaves_the_house(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret, password = "sk-canary-0123456789abcdef", "canary-of-a-password"
+    monkeypatch.setenv("SOME_API_KEY", secret)
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", f"postgresql://reader:{password}@db.example.org/rag")
+    made = measurement(questions=8, reason=f"refused: {secret}", facts={"note": f"key {secret}", "file": str(project)})
+    said = f"read {project}/answers.jsonl with {secret}\npostgresql://reader:{password}@db.example.org/rag\n"
+    run = kept_runs.make(
+        project / "reports", "one", made, stdout=said, parameters={"file": f"{project}/data/answers.jsonl"}
+    )
+    notebook = run / "tier1_retrieval.ipynb"
+    source = notebook.read_text().replace('"page.answer()"', json.dumps(f"table = read('{project}/a/b.csv')"))
+    notebook.write_text(source)
+    publish.publish("one", project / "site")
+    for name, text in texts(project / "site").items():
+        assert secret not in text, name
+        assert password not in text, name
+        assert str(project) not in text, name
+    page = (project / "site" / "tier1_retrieval.html").read_text()
+    assert "answers.jsonl" in page
+    assert "b.csv" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("open('/home/someone/x/data.csv')", "open('data.csv')"), (r"C:\Users\x\data.csv", "data.csv"),
+        ("~/secret/place/data.csv", "data.csv"), ("https://example.org/a/b", "https://example.org/a/b"),
+        ("a/b/c of data/x", "a/b/c of data/x"), ("1/2 + 3/4", "1/2 + 3/4"),
+        ("File \"/usr/lib/p/x.py\"", "File \"x.py\""),
+    ],
+)  # fmt: skip
+def test_of_a_path_only_the_last_part_stays(text: str, shown: str) -> None:
+    assert publish.without_paths(text) == shown
+
+
+def real_users() -> Measurement:
+    """Questions of people who say who they are, one of them in his id."""
+    made = measurement(questions=6, notebook="real_users", question="I am " + ", ".join(PEOPLE) + " and ask {i}")
+    named = {"q0": "user-7001234567"}
+    questions = made.questions.assign(sample=made.questions["sample"].replace(named))
+    scores = made.scores.assign(sample=made.scores["sample"].replace(named), reason=f"asked by {PEOPLE[0]}")
+    extra = {
+        "more": pd.DataFrame({"sample": ["user-7001234567"], "detail": [json.dumps({"by": PEOPLE[1], "x": 0.1234567})]})
+    }
+    retrieved = made.retrieved.assign(sample=made.retrieved["sample"].replace(named))
+    return replace(made, questions=questions, scores=scores, retrieved=retrieved, extra=extra)
+
+
+@pytest.mark.parametrize(("mask", "on_users", "on_others"), [("real_users", 0, 1), ("all", 0, 0), ("none", 1, 1)])
+def test_people_are_masked(project: Path, mask: Any, on_users: int, on_others: int) -> None:
+    other = measurement(questions=6, question="Write to " + PEOPLE[0] + " of {i}")
+    kept_runs.make(project / "reports", "one", real_users(), other)
+    publish.publish("one", project / "site", mask=mask)
+    found = texts(project / "site")
+    users = found["real_users.html"] + found["single/real_users.html"]
+    assert any(word in users for word in (*PEOPLE, "7001234567")) == bool(on_users)
+    assert (PEOPLE[0] in found["tier1_retrieval.html"]) == bool(on_others)
+    table = pd.read_csv(io.StringIO(found["data/scores.csv"]), keep_default_na=False)
+    own = table[table["notebook"] == "real_users"]
+    assert own["sample"].nunique() == 6  # a masked id is still one of its own
+    assert any("7001234567" in sample for sample in own["sample"]) == bool(on_users)
+    with pytest.raises(ValueError, match="real_users, all or none"):
+        publish.publish("one", project / "site", mask="some")  # type: ignore[arg-type]
+
+
+def test_a_veil_leaves_numbers_and_what_belongs_together() -> None:
+    made = Veil().measurement(real_users())
+    samples = set(made.questions["sample"])
+    assert samples == set(made.scores["sample"]) == set(made.retrieved["sample"])
+    assert set(made.extra["more"]["sample"]) <= samples
+    assert json.loads(made.extra["more"]["detail"][0]) == {"by": "@•••", "x": 0.1234567}
+    assert made.scores["value"].equals(real_users().scores["value"])
+    assert made.estimates == real_users().estimates
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -> None:
+    table = pd.DataFrame({"text": list(FORMULAS), "value": [-1.5] * len(FORMULAS), "=head": range(len(FORMULAS))})
+    tabular.write_csv(tmp_path / "t.csv", table, raw=raw)
+    rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_bytes().decode(), newline="")))
+    active = [row[0] for row in rows if row[0].lstrip().startswith(("=", "+", "-", "@", "＝"))]
+    assert len(active) == (12 if raw else 0)
+    assert rows[0][2] == ("=head" if raw else "'=head")
+    assert {row[1] for row in rows[1:]} == {"-1.5"}  # numbers stay numbers
+    assert [row[0].removeprefix("'") for row in rows[1:]] == list(FORMULAS)
+
+
+def test_formulas_from_data_reach_no_csv_of_a_site(project: Path) -> None:
+    made = measurement(questions=12, systems=("base", "=1+1"))
+    named = {f"q{i}": text for i, text in enumerate(FORMULAS)}
+    made = replace(made, scores=made.scores.assign(sample=made.scores["sample"].replace(named), reason="@SUM(A1)"))
+    kept_runs.make(project / "reports", "one", made)
+    publish.publish("one", project / "site", single=False)
+    active = 0
+    for path in (project / "site" / "data").glob("*.csv"):
+        for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")):
+            active += sum(cell.lstrip().startswith(("=", "@", "＝")) for cell in row)
+    assert active == 0
+
+
+def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> None:
+    made = measurement(systems=("old_50%", "new & {better} $x^2$ ~#\\"), metrics=("mrr", "hit_rate@1"), gain=0.3)
+    text = articles.latex_table(made, translator("en"))
+    assert all(f"\\{rule}rule" in text for rule in ("top", "mid", "bottom"))
+    assert r"old\_50\%" in text
+    assert r"new \& \{better\} \$x\textasciicircum{}2\$ \textasciitilde{}\#\textbackslash{}" in text
+    plain = re.sub(r"\\[{}$&%#_]", "", text)
+    assert plain.count("{") == plain.count("}")
+    assert plain.count("$") % 2 == 0
+    value = next(e.estimate for e in made.estimates if e.system == "old_50%" and e.metric == "mrr")
+    assert f"${value.value:.3f}$ $[{value.low:.3f}, {value.high:.3f}]$" in text
+    body = text.split("\\midrule")[1].split("\\bottomrule")[0]
+    assert {line.count(" & ") for line in body.strip().splitlines()} == {4}
+    assert r"$\uparrow$" in body
+
+
+GATE = {
+    "outcome": "fails",
+    "checks": [
+        {"gate": "a", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.5", "outcome": "holds",
+         "why": "", "value": 0.6, "low": 0.55, "high": 0.65, "needed": None},
+        {"gate": "b", "notebook": "t", "system": "s\0<x>", "metric": "mrr", "condition": "mrr >= 0.9",
+         "outcome": "fails", "why": "it misses it", "value": 0.6, "low": 0.55, "high": 0.65, "needed": None},
+        {"gate": "c", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.6",
+         "outcome": "not enough evidence", "why": "?", "value": 0.6, "low": 0.55, "high": 0.65, "needed": 1200},
+    ],
+}  # fmt: skip
+
+
+def test_pipelines_get_junit_and_markdown() -> None:
+    manifest = {"notebooks": [{"name": "t", "status": "failed", "failure": "the <b>judge</b>\x1b[31m | is away"}]}
+    root = ElementTree.fromstring(articles.junit(manifest, GATE))
+    assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "4", "failures": "1", "errors": "1", "skipped": "1",
+    }  # fmt: skip
+    assert "about 1200 questions more would decide" in str(root.find(".//skipped").attrib)  # type: ignore[union-attr]
+    made = measurement(questions=10)
+    text = articles.summary(manifest, {"t": made}, GATE, translator("en"))
+    assert "**gate: fails**" in text
+    assert r"\<b\>judge\</b\> \| is away" in text
+    assert "about 1,200 questions more would decide" in text
+    russian = articles.summary(manifest, {"t": made}, GATE, translator("ru"))
+    assert "не выполнено" in russian
+
+
+def test_a_folder_that_holds_other_things_is_not_touched(project: Path) -> None:
+    kept_runs.make(project / "reports", "one", measurement(questions=6))
+    mine = project / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("my work")
+    with pytest.raises(FileExistsError, match="holds other things"):
+        publish.publish("one", mine)
+    assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
+    linked = project / "link"
+    linked.symlink_to(mine)
+    with pytest.raises(FileExistsError):
+        publish.publish("one", linked)
+    assert (mine / "thesis.txt").read_text() == "my work"
+
+
+def test_what_breaks_off_leaves_the_old_site_whole(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept_runs.make(project / "reports", "one", measurement(questions=6))
+    publish.publish("one", project / "site", single=False)
+    before = texts(project / "site")
+
+    def break_off(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(articles, "write", break_off)
+    with pytest.raises(OSError, match="No space"):
+        publish.publish("one", project / "site", single=False)
+    assert texts(project / "site") == before
+    assert {path.name for path in project.iterdir()} == {"ragbench.toml", "reports", "site"}
+
+
+OUTSIDE = (
+    "..", ".", "../outside", "../../etc", "reports/../../outside", "/etc", "//etc", "..\\outside", "latest/..",
+    "one/..", "one/../../outside", "%2e%2e/outside", "..%2foutside", "~", "~root", "\x00", "one\x00", "\u2025/outside",
+    ".../outside", "one/../outside/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_runs_name_never_leads_out_of_the_reports(project: Path, name: str) -> None:
+    kept_runs.make(project / "reports", "one", measurement(questions=4))
+    (project / "outside").mkdir()
+    (project / "outside" / "notes.txt").write_text("not a run")
+    assert len(OUTSIDE) == 20
+    assert kept.folder_of(name) is None
+    assert kept.folder_of("one") == (project / "reports" / "one").resolve()
+
+
+def test_a_page_needs_nothing_from_outside_its_folder(project: Path) -> None:
+    (project / "secret.js").write_text("x")
+    (project / "site").mkdir()
+    page = project / "site" / "page.html"
+    for name in ("../secret.js", "..%2fsecret.js", str(project / "secret.js")):
+        page.write_text(f'<main></main><script src="{name}"></script>')
+        with pytest.raises(ValueError, match="does not lie beside it"):
+            publish.self_contained(page)
+
+
+def test_a_run_without_pages_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = kept_runs.make(project / "reports", "one", measurement(questions=4))
+    gone = replace(kept.of_folder(folder), folder=project / "gone")
+    monkeypatch.setattr(kept, "find", lambda name: gone)
+    with pytest.raises(FileNotFoundError, match="only its numbers are kept"):
+        publish.publish("old", project / "site")
+
+
+def test_the_run_is_drawn_the_same_after_publishing(project: Path) -> None:
+    folder = kept_runs.make(project / "reports", "one", measurement(questions=10))
+    report.render(folder)
+    before = (folder / "tier1_retrieval.html").read_bytes()
+    publish.publish("one", project / "site")
+    assert (folder / "tier1_retrieval.html").read_bytes() == before
+    assert (project / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
