@@ -98,6 +98,22 @@ def test_labels_alone_never_have_an_interval_without_width() -> None:
     assert 0.85 < row["low"] < 1.0
 
 
+def test_questions_of_one_cluster_are_not_independent() -> None:
+    people, judge = world(12)
+    made = measurement(one=judge)
+    rows = [(f"q{n}", "?", None, None, "en", f"c{n // 4}", None, []) for n in range(N)]
+    grouped = replace(made, questions=pd.DataFrame(rows, columns=list(QUESTION_COLUMNS)))
+    [row] = corrections(grouped, table(people, "one")).means.to_dict("records")
+    labels = [f"c{n // 4}" for n in range(N)]
+    expected = stats.prediction_powered(
+        people[:60], judge[:60], judge[60:], clusters=(labels[:60], labels[60:]), level=0.95, seed=0
+    )
+    assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+    assert expected.clusters == 15
+    free = replace(grouped, facts={**made.facts, "cluster_by": "none"})
+    assert corrections(free, table(people, "one")).means["low"][0] != expected.low
+
+
 def test_differences_are_peoples_and_not_the_judges() -> None:
     people, judge = world(4)
     vain = np.clip(judge + 0.1, 0, 1)  # a judge that likes the second system for nothing

@@ -132,3 +132,60 @@ def test_two_systems_are_compared_as_people_would() -> None:
     assert stats.prediction_powered_comparison(*shifted, better="lower").verdict is Verdict.WORSE
     with pytest.raises(ValueError, match="labels: old has 2 values and new 1"):
         stats.prediction_powered_comparison(([1, 2], [1]), ([1], [1]), ([1], [1]), names=("old", "new"))
+
+
+def clustered(
+    seed: int, size: int = 3, labels: int = 60, items: int = 600
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(people, judge, clusters): whole clusters are labelled first; members share most of their values."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(items // size), size)
+    shared = rng.normal(size=items // size)[groups]
+    people = 0.6 + 0.2 * (math.sqrt(0.6) * shared + math.sqrt(0.4) * rng.normal(size=items))
+    common = rng.normal(size=items // size)[groups]
+    noise = math.sqrt(0.5) * common + math.sqrt(0.5) * rng.normal(size=items)
+    return people, 0.75 + 0.15 * (0.8 * (people - 0.6) / 0.2 + 0.6 * noise), groups
+
+
+@pytest.mark.slow
+def test_clusters_are_respected() -> None:
+    respected = ignored = 0
+    for seed in range(800):
+        people, judge, groups = clustered(seed)
+        parts = (people[:60], judge[:60], judge[60:])
+        known = stats.prediction_powered(*parts, clusters=(groups[:60], groups[60:]), seed=seed)
+        plain = stats.prediction_powered(*parts, seed=seed)
+        assert (known.clusters, known.n) == (20, 60)
+        respected += known.low <= 0.6 <= known.high  # type: ignore[operator]
+        ignored += plain.low <= 0.6 <= plain.high  # type: ignore[operator]
+    assert 0.93 <= respected / 800 <= 0.97
+    assert ignored / 800 < 0.86, "what the clusters are needed for"
+
+
+def test_clusters_of_one_change_nothing_but_the_divisor() -> None:
+    people, judge, _ = clustered(1)
+    alone = [f"q{number}" for number in range(600)]
+    plain = stats.prediction_powered(people[:60], judge[:60], judge[60:], seed=3)
+    single = stats.prediction_powered(people[:60], judge[:60], judge[60:], clusters=(alone[:60], alone[60:]), seed=3)
+    assert single.value == plain.value
+    assert single.low == pytest.approx(plain.low, abs=1e-3)
+    assert single.intervals["people"] == pytest.approx(plain.intervals["people"])
+    assert single.clusters == 60
+
+
+def test_a_cluster_may_have_labelled_items_and_others() -> None:
+    people, judge, groups = clustered(2)
+    order = np.random.default_rng(0).permutation(600)
+    first, rest = order[:60], order[60:]
+    one = stats.prediction_powered(people[first], judge[first], judge[rest], clusters=(groups[first], groups[rest]))
+    assert one.clusters == len(set(groups[first]))
+    assert one.method == "prediction_powered"
+    missing = people[first].copy()
+    missing[:5] = np.nan
+    fewer = stats.prediction_powered(missing, judge[first], judge[rest], clusters=(groups[first], groups[rest]))
+    assert (fewer.n, fewer.n_unmeasured) == (55, 5)
+    assert fewer.clusters == len(set(groups[first][5:]))
+    with pytest.raises(ValueError, match="clusters name 1 labelled items and 0 of the rest; there are 60 and 540"):
+        stats.prediction_powered(people[first], judge[first], judge[rest], clusters=(["a"], []))
+    lonely = stats.prediction_powered(people[:3], judge[:3], judge[3:], clusters=(["a"] * 3, ["a"] * 597))
+    assert (lonely.low, lonely.note) == (None, "few")

@@ -128,7 +128,8 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     """Every labelled mean of a measurement, and every difference to its baseline, as people would see them.
 
     labels: COLUMNS; several annotators of an answer count as their mean. An answer's label weighs as one draw of all
-    answers, so the labelled ones have to be drawn at random. See `ragbench.stats.prediction_powered`.
+    answers, so the labelled ones have to be drawn at random; where questions form clusters, whole clusters are what is
+    independent. See `ragbench.stats.prediction_powered`.
     """
     import pandas as pd
 
@@ -210,16 +211,17 @@ def _mean(
     level: float, seed: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     both = [sample for sample in judged if sample in people]
+    others = [sample for sample in judged if sample not in people]
     y, f = _array(people, both), _array(judged, both)
-    rest = _array(judged, [sample for sample in judged if sample not in people])
-    one: Estimate = stats.prediction_powered(y, f, rest, level=level, seed=seed)
+    groups = _clusters(measurement, both, others)
+    one: Estimate = stats.prediction_powered(y, f, _array(judged, others), clusters=groups, level=level, seed=seed)
     page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
     judge = (page.value, page.low, page.high) if page else (float(np.mean(list(judged.values()))), None, None)
-    alone = one.intervals.get("people", (None, None))
+    alone: tuple[float | None, float | None] = one.intervals.get("people", (None, None))
     declared = _declared(metric)
     scale = None if declared is None else bounds(declared)
     if one.method in ("people", "none") and scale is not None and len(y):
-        sure = stats.estimate(y, bounds=scale, level=level, seed=seed)
+        sure = stats.estimate(y, clusters=groups and groups[0], bounds=scale, level=level, seed=seed)
         one = replace(one, low=sure.low, high=sure.high, method=sure.method)
         alone = (sure.low, sure.high)
     raters, alpha = _agreement(labels, system, metric, seed)
@@ -228,6 +230,21 @@ def _mean(
         system, metric, *judge, float(y.mean()) if len(y) else math.nan, *alone, one.value, one.low, one.high, level,
         one.method, one.note, one.n, len(judged), correlation, one.n_effective, raters, alpha,
     )  # fmt: skip
+
+
+def _clusters(
+    measurement: Measurement, labelled: Sequence[str], rest: Sequence[str]
+) -> tuple[list[str], list[str]] | None:
+    """The clusters of the samples where the page draws whole clusters; None where all are independent."""
+    table = measurement.questions
+    if measurement.facts.get("cluster_by") == "none" or "cluster" not in table or not table["cluster"].notna().any():
+        return None
+    known = {str(row["sample"]): row["cluster"] for row in table[["sample", "cluster"]].to_dict("records")}
+    first, second = (
+        [str(label) if isinstance(label := known.get(sample), str) else f"\0{sample}" for sample in samples]
+        for samples in (labelled, rest)
+    )
+    return first, second
 
 
 def _agreement(labels: pd.DataFrame, system: str, metric: str, seed: int) -> tuple[int, float]:
@@ -261,7 +278,8 @@ def _differences(
             (_array(people[str(baseline), metric], labelled), _array(people[system, metric], labelled)),
             (_array(first, labelled), _array(second, labelled)),
             (_array(first, rest), _array(second, rest)),
-            better=_better(metric), level=level, seed=seed, names=(str(baseline), system),
+            better=_better(metric), clusters=_clusters(measurement, labelled, rest), level=level, seed=seed,
+            names=(str(baseline), system),
         )  # fmt: skip
         found.append((metric, one))
     adjusted = stats.adjust([one for _, one in found])
