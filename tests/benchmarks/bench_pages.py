@@ -1,6 +1,6 @@
 """What pages of 20,000 questions × 3 systems cost: bytes together, seconds to draw, seconds until the table is usable.
 
-python tests/benchmarks/bench_pages.py [QUESTIONS] [FOLDER]: draws a run of two pages (a tier of rankings with ten hits
+python -m tests.benchmarks.bench_pages [QUESTIONS] [FOLDER]: draws a run of two pages (a tier of rankings with ten hits
 a question, a tier of judged answers with claims and verdicts) from made measurements, and opens one in Chromium.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -30,11 +31,12 @@ RANKED = ("hit_rate@1", "hit_rate@10", "mrr", "recall@10", "precision@10", "ndcg
 JUDGED = ("faithfulness", "answer_accuracy")
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
 CHUNKS = 5000
-WORDS = (
-    "student card library office dean exam transcript grant dormitory pass door request form week month signature paper "
-    "stamp term course lecture room access account password network printer desk service hour day certificate fee "
-    "deadline letter contract practice supervisor thesis defence committee grade credit schedule holiday medical sport"
-).split()
+WORDS = re.findall(
+    r"\w+",
+    """student card library office dean exam transcript grant dormitory pass door request form week month signature
+    paper stamp term course lecture room access account password network printer desk service hour day certificate fee
+    deadline letter contract practice supervisor thesis defence committee grade credit schedule holiday medical""",
+)
 
 
 def texts(rng: np.random.Generator, count: int, words: int) -> list[str]:
@@ -71,7 +73,8 @@ def made(questions: int, metrics: tuple[str, ...], notebook: str, judged: bool) 
         {
             "system": np.repeat(SYSTEMS, questions * depth), "sample": np.tile(np.repeat(names, depth), len(SYSTEMS)),
             "rank": np.tile(np.arange(1, depth + 1), questions * len(SYSTEMS)), "chunk": [f"c{k}" for k in chunks],
-            "url": None, "similarity": rng.random(len(chunks)).round(4), "gain": 0.0, "text": [passages[k] for k in chunks],
+            "url": None, "similarity": rng.random(len(chunks)).round(4), "gain": 0.0,
+            "text": [passages[k] for k in chunks],
         }
     )[list(RETRIEVED_COLUMNS)]  # fmt: skip
     estimates = tuple(NamedEstimate(s, m, estimate(v)) for (s, m), v in values.items())
