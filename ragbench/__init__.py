@@ -94,7 +94,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     def inside() -> Iterator[Coroutine[Any, Any, Scores]]:
         total = len(rows) * len(chosen) if is_watched() else 0
         with kept_replies(judges, chosen) as journal, Progress("scoring", total) as progress:
-            told = {"advance": progress, "on_change": live_line(progress)}
+            told: dict[str, Any] = {"advance": progress, "on_change": live_line(progress)}
             yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **told, **kept))
 
     return inside()
