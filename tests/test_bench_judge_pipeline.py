@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from ragbench import bench
+from ragbench import bench, settings
 from ragbench.bench import BenchError
 from ragbench.bench.deciders import read
 from ragbench.bench.judge_pipeline import METRICS, guarded
@@ -18,6 +20,7 @@ from ragbench.measurement import Measurement
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
 from ragbench.types import Status
+from tests.chat_server import ChatServer
 from tests.small_project import write_lines
 
 ROWS = 40
@@ -126,6 +129,32 @@ def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     assert made.facts["judges"][1]["unknown_cases"] == 1
     html = Page(made).confusion(40).html()
     assert "not in said.jsonl" in html
+
+
+def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: Path) -> None:
+    def reply(body: dict[str, Any]) -> Any:
+        text = str(body["messages"])
+        number = int(re.findall(r"answer (\d+)", text)[-1])
+        if number in (4, 5):
+            return "perhaps"
+        return {"reason": "its first word", "show": "yes" if "good answer" in text else "no", "likelihood": 90}
+
+    with ChatServer(answer=reply).running() as server:
+        configured = labelled / "ragbench.toml"
+        judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "tester"\nattempts = 2\n'
+        configured.write_text(configured.read_text(encoding="utf-8") + judge, encoding="utf-8")
+        settings.load.cache_clear()
+        made = bench.judge_pipeline()
+        again = bench.judge_pipeline()
+    assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model"]
+    assert counts(made, "model") == {
+        "true_positive": 19, "true_negative": 19, "failed_positive": 1, "failed_negative": 1,
+    }  # fmt: skip
+    assert estimate(made, "model", "accuracy") == 38 / 40
+    assert set(made.extra["decisions"].query("system == 'model' and decision.isna()")["status"]) == {"parse_error"}
+    assert estimate(made, "model", "avg_latency_ms") > 0
+    assert repr(again.estimates) == repr(made.estimates), "replies and their times come out of the journal"
+    assert "model" in Page(made).judges().html()
 
 
 @pytest.mark.parametrize(
