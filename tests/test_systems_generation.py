@@ -157,6 +157,15 @@ class TestChat:
         assert found.status is status
         assert found.reason
 
+    @pytest.mark.parametrize(
+        ("reply", "answer"),
+        [("<think>250? Yes.</think>\n250 рублей.", "250 рублей."), ("A <think> tag.", "A <think> tag.")],
+    )
+    def test_what_a_model_thinks_aloud_is_no_part_of_its_answer(self, reply: str, answer: str) -> None:
+        with ChatServer(answer=lambda body: reply).running() as server:
+            (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
+        assert found.answer == answer
+
     def test_a_key_that_is_refused_stops_everything(self) -> None:
         with (
             ChatServer(faults={"401": 1.0}).running() as server,

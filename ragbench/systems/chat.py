@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from ragbench.systems.generation import Generation, Progress, Task
 from ragbench.types import Status
 
 PROMPT = "answer"
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 class ChatGenerator:
@@ -127,7 +129,7 @@ def _generation(completion: Completion) -> Generation:
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)
-    return Generation.of(completion.value, "the model", **used)
+    return Generation.of(_THOUGHT.sub("", completion.value, count=1), "the model", **used)
 
 
 def _endpoint(settings: GeneratorSettings) -> JudgeSettings:
