@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.llm.journal import Batches
+from ragbench.llm.journal import PACE_SECONDS, Batches
 from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
 
 
@@ -173,7 +173,10 @@ class TestAllowance:
 class TestBatches:
     def test_no_item_waits_for_a_worker_that_is_gone(self) -> None:
         async def test() -> None:
-            batches: Batches[int, int] = Batches(lambda items: [2 * item for item in items], lanes=1)
+            async def doubled(items: Sequence[int]) -> Sequence[int]:
+                return [2 * item for item in items]
+
+            batches: Batches[int, int] = Batches(doubled, lanes=1)
 
             async def chain(number: int) -> None:
                 for step in range(50):  # each next item is handed in at the moment the last batch ends
@@ -181,17 +184,19 @@ class TestBatches:
 
             await asyncio.gather(*(chain(number) for number in range(8)))
             await batches.flush()
-            batches.close()
 
         with_loop(test)
 
     def test_an_item_handed_in_as_the_last_worker_ends_is_served(self) -> None:
         async def test() -> None:
-            batches: Batches[int, int] = Batches(lambda items: list(items), lanes=1)
+            async def same(items: Sequence[int]) -> Sequence[int]:
+                return list(items)
+
+            batches: Batches[int, int] = Batches(same, lanes=1)
             assert await batches(1) == 1
             late = []
             for spins in range(6):
-                first = asyncio.create_task(batches(2))
+                first = batches(2)
                 while not first.done():
                     await asyncio.sleep(0)
                 for _ in range(spins):
@@ -201,9 +206,27 @@ class TestBatches:
 
         with_loop(test)
 
+    def test_many_items_go_together_and_a_lonely_one_waits_for_nothing(self) -> None:
+        async def test() -> None:
+            sizes: list[int] = []
+
+            async def counted(items: Sequence[int]) -> Sequence[int]:
+                sizes.append(len(items))
+                return list(items)
+
+            batches: Batches[int, int] = Batches(counted)
+            began = asyncio.get_running_loop().time()
+            assert await batches(0) == 0
+            assert asyncio.get_running_loop().time() - began < PACE_SECONDS
+            assert await asyncio.gather(*(batches(n) for n in range(100))) == list(range(100))
+            assert sizes[0] == 1
+            assert len(sizes) <= 4
+
+        with_loop(test)
+
     def test_an_error_reaches_everybody_of_the_batch(self) -> None:
         async def test() -> None:
-            def broken(items: Sequence[int]) -> Sequence[int]:
+            async def broken(items: Sequence[int]) -> Sequence[int]:
                 raise OSError("gone")
 
             batches: Batches[int, int] = Batches(broken)

@@ -101,11 +101,12 @@ def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> It
     if set(names) <= {"lexical"} or not any("judge" in metric.needs for metric in metrics):
         yield None
         return
-    from ragbench.store import Store
+    from ragbench.store import Store, server
     from ragbench.store.journal import DatabaseJournal
 
-    with Store.open(settings.load()) as store:
-        yield DatabaseJournal(store.engine)
+    known = settings.load()
+    with Store.open(known) as store:
+        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
 
 
 async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:

@@ -209,12 +209,7 @@ class Client:
             return found, False
 
         async def keep(received: Received) -> Entry:
-            task = asyncio.ensure_future(self._ledger.record(self._entry(key, request, plain, received)))
-            try:
-                return await asyncio.shield(task)
-            except asyncio.CancelledError:
-                await task
-                raise
+            return await self._ledger.record(self._entry(key, request, plain, received))
 
         return await self._sender.send(request, keep), True
 
@@ -246,7 +241,7 @@ class Client:
             flight.task.cancel()
         await asyncio.gather(*(flight.task for flight in self._flying.values()), return_exceptions=True)
         await self._ledger.flush()
-        self._ledger.close()
+        await self._ledger.close()
         await self._sender.close()
 
 

@@ -139,11 +139,9 @@ class Endpoint:
         for _ in range(6):
             asked, length = self._dialect.mechanism, self._dialect.length_parameter
             try:
-                async with asyncio.timeout(min(patience, self._settings.timeout_seconds)):
-                    body = await self._transport.post(self._dialect.body(self._settings.model, request))
-                return parse_envelope(body)
-            except TimeoutError:
-                raise Fault("timeout", "no whole response within the limit") from None
+                asking = self._dialect.body(self._settings.model, request)
+                limit = min(patience, self._settings.timeout_seconds)
+                return parse_envelope(await self._transport.post(asking, limit))
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise

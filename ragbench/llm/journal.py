@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
+
+FINDING, RECORDING = 1, 2
+"""So many batches of each kind are under way at the same time."""
+PACE_SECONDS = 0.004
+"""No two batches of one kind begin closer together."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -68,6 +74,31 @@ class Journal(Protocol):
         ...
 
 
+class Lanes(Protocol):
+    """A journal for one event loop: the same calls, which wait without a thread."""
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """See `Journal`."""
+        ...
+
+    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        """See `Journal`."""
+        ...
+
+    async def close(self) -> None:
+        """Let connections go."""
+        ...
+
+
+@runtime_checkable
+class Laned(Protocol):
+    """A journal that can be used on an event loop itself."""
+
+    def lanes(self) -> Lanes | None:
+        """For the loop that runs here, to be closed on it; None where it cannot be done."""
+        ...
+
+
 @dataclass
 class MemoryJournal:
     """A journal for as long as the process lives: equal questions are still asked only once."""
@@ -86,32 +117,38 @@ class MemoryJournal:
 class Batches(Generic[Item, Result]):
     """Gathers single items while earlier batches are under way, and hands them over together.
 
-    No timer: an item that finds a free lane goes at once, and a busy journal makes the batches larger.
+    An item that finds a free lane goes at once, unless the batch before it began less than `PACE_SECONDS` ago: so few
+    items wait for nothing, and many go together, which costs a fraction of going one by one.
     """
 
-    def __init__(self, call: Callable[[Sequence[Item]], Sequence[Result]], lanes: int = 2, largest: int = 512) -> None:
+    def __init__(
+        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], lanes: int = 2, largest: int = 256
+    ) -> None:
         self._call = call
         self._lanes = lanes
         self._largest = largest
         self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
         self._workers: set[asyncio.Task[None]] = set()
-        self._threads = ThreadPoolExecutor(max_workers=lanes, thread_name_prefix="journal")
+        self._began = -math.inf
 
-    async def __call__(self, item: Item) -> Result:
-        """The result for this item; the batch goes on even if the caller is cancelled."""
+    def __call__(self, item: Item) -> asyncio.Future[Result]:
+        """The result for this item, to be awaited; the batch goes on even if nobody waits any more."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._pending.append((item, future))
         if len(self._workers) < min(self._lanes, len(self._pending)):
             self._workers.add(asyncio.create_task(self._drain()))
-        return await future
+        return future
 
     async def _drain(self) -> None:
-        loop = asyncio.get_running_loop()
-        await asyncio.sleep(0)
+        clock = asyncio.get_running_loop().time
         while self._pending:
+            await asyncio.sleep(max(0.0, self._began + PACE_SECONDS - clock()))
+            self._began = clock()
             batch, self._pending = self._pending[: self._largest], self._pending[self._largest :]
+            if not batch:
+                break
             try:
-                results = await loop.run_in_executor(self._threads, self._call, [item for item, _ in batch])
+                results = await self._call([item for item, _ in batch])
             except Exception as error:
                 for _, future in batch:
                     if not future.done():
@@ -127,30 +164,39 @@ class Batches(Generic[Item, Result]):
         """Wait until everything handed in so far is through."""
         await asyncio.gather(*self._workers, return_exceptions=True)
 
-    def close(self) -> None:
+
+class Threads:
+    """Any journal for an event loop: its calls wait in threads, one for finding and two for recording."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._threads = ThreadPoolExecutor(max_workers=FINDING + RECORDING, thread_name_prefix="journal")
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """See `Journal`."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.find, keys)
+
+    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        """See `Journal`."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.record, rows)
+
+    async def close(self) -> None:
         """Let the threads end."""
         self._threads.shutdown(wait=False)
 
 
 class Ledger:
-    """A journal seen from the event loop: one entry at a time in, whole batches out.
+    """A journal seen from one event loop: one entry at a time in, whole batches out.
 
-    A journal in memory is asked at once; any other one from threads, one for finding and two for recording.
+    A journal in memory is asked at once, one that has lanes on the loop itself, any other one from threads.
     """
 
     def __init__(self, journal: Journal) -> None:
         self._memory = journal if isinstance(journal, MemoryJournal) else None
-
-        def found(keys: Sequence[str]) -> Sequence[Row | None]:
-            rows = journal.find(sorted(set(keys)))
-            return [rows.get(key) for key in keys]
-
-        def recorded(rows: Sequence[Row]) -> Sequence[Row]:
-            kept = journal.record(list({row["key"]: row for row in rows}.values()))
-            return [kept[row["key"]] for row in rows]
-
-        self._find: Batches[str, Row | None] = Batches(found, lanes=1)
-        self._record: Batches[Row, Row] = Batches(recorded)
+        self._journal = journal
+        self._open: Lanes | None = None
+        self._find: Batches[str, Row | None] = Batches(self._found, lanes=FINDING)
+        self._record: Batches[Row, Row] = Batches(self._recorded, lanes=RECORDING)
 
     async def find(self, key: str) -> Entry | None:
         """The entry of a key, if there is one."""
@@ -158,18 +204,42 @@ class Ledger:
         return Entry.from_row(row) if row is not None else None
 
     async def record(self, entry: Entry) -> Entry:
-        """Keep an entry; what the journal holds for its key from now on."""
+        """Keep an entry; what the journal holds for its key from now on.
+
+        A caller who is cancelled goes only once the entry is kept.
+        """
         row = entry.as_row()
         if self._memory is not None:
             return Entry.from_row(self._memory.record([row])[entry.key])
-        kept = await self._record(row)
+        future = self._record(row)
+        try:
+            kept = await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await future
+            raise
         return entry if kept is row else Entry.from_row(kept)
 
     async def flush(self) -> None:
         """Wait until everything handed in so far is kept."""
         await self._record.flush()
 
-    def close(self) -> None:
-        """Let the threads end."""
-        self._find.close()
-        self._record.close()
+    async def close(self) -> None:
+        """Let threads and connections go."""
+        await self._find.flush()
+        if self._open is not None:
+            await self._open.close()
+            self._open = None
+
+    def _lanes(self) -> Lanes:
+        if self._open is None:
+            lanes = self._journal.lanes() if isinstance(self._journal, Laned) else None
+            self._open = lanes or Threads(self._journal)
+        return self._open
+
+    async def _found(self, keys: Sequence[str]) -> Sequence[Row | None]:
+        rows = await self._lanes().find(sorted(set(keys)))
+        return [rows.get(key) for key in keys]
+
+    async def _recorded(self, rows: Sequence[Row]) -> Sequence[Row]:
+        kept = await self._lanes().record(list({row["key"]: row for row in rows}.values()))
+        return [kept[row["key"]] for row in rows]

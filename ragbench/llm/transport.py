@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import SecretStr
@@ -26,8 +27,8 @@ _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation
 class Transport(Protocol):
     """One endpoint's chat completions."""
 
-    async def post(self, body: Mapping[str, Any]) -> bytes:
-        """The body of a good response. Raises Fault."""
+    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
+        """The body of a good response, whole within so many seconds. Raises Fault."""
         ...
 
     async def close(self) -> None:
@@ -54,20 +55,20 @@ class DirectTransport:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Content-Type": "application/json"}
             | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}),
-            timeout=aiohttp.ClientTimeout(
-                total=endpoint.timeout_seconds,
-                sock_connect=endpoint.connect_seconds,
-                sock_read=endpoint.read_seconds,
-            ),
         )
+        self._within = partial(
+            aiohttp.ClientTimeout, sock_connect=endpoint.connect_seconds, sock_read=endpoint.read_seconds
+        )
+        self._limits = self._within(endpoint.timeout_seconds)
 
-    async def post(self, body: Mapping[str, Any]) -> bytes:
+    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
         """See `Transport`."""
         import aiohttp
 
         data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
         try:
-            async with self._session.post(self._url, data=data, allow_redirects=False) as response:
+            limits = self._limits if seconds == self._limits.total else self._within(seconds)
+            async with self._session.post(self._url, data=data, allow_redirects=False, timeout=limits) as response:
                 content = await _limited(response)
                 if response.status != 200:
                     raise _refusal(response.status, response.headers, content, self._key)
@@ -95,7 +96,6 @@ class OfficialTransport:
 
         limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
         self._key = key
-        self._seconds = endpoint.timeout_seconds
         self._client: openai.AsyncOpenAI = openai.AsyncOpenAI(
             api_key=key.get_secret_value() if key else "none",
             base_url=endpoint.base_url,
@@ -109,12 +109,12 @@ class OfficialTransport:
             ),
         )
 
-    async def post(self, body: Mapping[str, Any]) -> bytes:
+    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
         """See `Transport`."""
         import openai
 
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(seconds):
                 raw = await self._client.chat.completions.with_raw_response.create(**body)
                 return bytes(raw.http_response.content)
         except openai.APIStatusError as error:

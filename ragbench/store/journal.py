@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,12 +16,12 @@ from sqlalchemy import Connection, Engine, bindparam, func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from ragbench.store.errors import StoreError, told_plainly, went_away
+from ragbench.store.lanes import COLUMNS, Lanes
 from ragbench.store.tables import SCHEMA, journal, journal_use
 
 Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
-COLUMNS = tuple(column.name for column in journal.columns if column.name != "recorded_at")
 PATIENCE_SECONDS = 45.0
 """How long a server that went away is waited for."""
 READY = 2
@@ -71,17 +73,53 @@ class DatabaseJournal:
         self._lock = threading.Lock()
         self._lookups = self._hits = 0
         self._counted_at = time.monotonic()
+        self._lanes: dict[asyncio.AbstractEventLoop, Lanes] = {}
+
+    def lanes(self) -> Lanes | None:
+        """The journal for the event loop that runs here, shared by all who ask on it, each of whom closes it once.
+
+        None where the driver cannot wait on an event loop (Windows); `find` and `record` serve from threads then.
+        """
+        if sys.platform == "win32":
+            return None
+        loop = asyncio.get_running_loop()
+        if loop not in self._lanes:
+            self._lanes[loop] = Lanes(self, PATIENCE_SECONDS, lambda: self._lanes.pop(loop, None))
+        self._lanes[loop].users += 1
+        return self._lanes[loop]
+
+    def session(self, settings: Sequence[str]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """What a connection of the same kind is made with: the driver's parameters, and these settings' values.
+
+        Raises the driver's error.
+        """
+        try:
+            with self._engine.connect() as connection:
+                raw: Any = connection.connection.driver_connection
+                values = [(name, str(raw.execute("SELECT current_setting(%s)", (name,)).fetchone()[0]))
+                          for name in settings]  # fmt: skip
+                return {**raw.info.get_parameters(), "password": raw.info.password}, values
+        except DBAPIError as error:
+            raise error.orig or error from None
+
+    def revive(self) -> None:
+        """Start the server if it is ours, see `DatabaseJournal`; what goes wrong is raised."""
+        if self._revive is not None:
+            self._revive()
+
+    def noted(self, lookups: int, hits: int) -> bool:
+        """Add to this process's share of the use; whether it is time to `count`."""
+        with self._lock:
+            self._lookups += lookups
+            self._hits += hits
+            return time.monotonic() - self._counted_at > _COUNT_SECONDS
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         """The rows that exist, by key."""
         if not keys:
             return {}
         found = self._patiently("reading the journal", lambda connection: self._read(connection, keys))
-        with self._lock:
-            self._lookups += len(keys)
-            self._hits += len(found)
-            due = time.monotonic() - self._counted_at > _COUNT_SECONDS
-        if due:
+        if self.noted(len(keys), len(found)):
             self.count()
         return found
 
@@ -168,9 +206,8 @@ class DatabaseJournal:
                     with told_plainly(doing):
                         raise
             time.sleep(0.5)
-            if self._revive is not None:
-                with suppress(StoreError):
-                    self._revive()
+            with suppress(StoreError):
+                self.revive()
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
