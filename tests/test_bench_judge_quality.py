@@ -170,6 +170,22 @@ def test_logged_judgements(rated: Path) -> None:
         assert "good" in drawn(found, language)
 
 
+def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
+    rows = [
+        {"id": f"{hostile}{n}", "people": {hostile: n % 5}, "judges": {hostile: n % 3 / 2, "b": 0.5}, "question": hostile,
+         "answer": hostile, "system": hostile, "choices": {hostile: ["A", "A"]}}
+        for n in range(20)
+    ]  # fmt: skip
+    write_lines(rated / "hostile.jsonl", rows)
+    found = bench.judge("help", ratings="hostile.jsonl", people_scale="0, 4", rival="b", **QUICK)
+    for language in ("en", "ru"):
+        html = drawn(found, language)
+        assert "<img" not in html
+        assert not set(html) & {"\u202e", "\x1b"}
+        assert "&lt;img" in html
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -14,7 +14,7 @@ from ragbench.show.judge_tables import calibration
 from ragbench.show.judge_words import UNMEASURED
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 HEIGHT = 300
@@ -52,7 +52,11 @@ def _probes(material: Material, judge: str, several: bool) -> Markup:
             )
         )
     heads = [cells.head(title) for title in titles]
-    table = cells.table(_("Probes of {judge}", judge=judge), heads, body, "rb-wide rb-measures") if body else Markup("")
+    table = (
+        cells.table(_("Probes of {judge}", judge=clean(judge)), heads, body, "rb-wide rb-measures")
+        if body
+        else Markup("")
+    )
     title = Markup("<h3>{}</h3>").format(words.bold(judge)) if several else Markup("")
     rest = Markup("")
     if untried:
@@ -103,7 +107,7 @@ def _ladder_title(material: Material) -> str:
     for name in words.judges_of(material):
         row = words.by_name(words.kept(material, "ladder", name), "rung")["in_order"]
         if not math.isnan(row["value"]):
-            said.append(_("{judge}: {share}", judge=name, share=_.percent(row["value"])))
+            said.append(_("{judge}: {share}", judge=clean(name), share=_.percent(row["value"])))
     return _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
 
 
