@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from ragbench import bench, settings
+from ragbench import bench, report, settings
 from ragbench.bench import BenchError
 from ragbench.bench.deciders import read
 from ragbench.bench.judge_pipeline import METRICS, guarded
@@ -21,7 +21,7 @@ from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
 from ragbench.types import Status
 from tests.chat_server import ChatServer
-from tests.small_project import write_lines
+from tests.small_project import NOTEBOOKS, write_lines
 
 ROWS = 40
 JUDGE = '''
@@ -320,3 +320,15 @@ def test_intervals_cover(right: float, n: int) -> None:
     for label, count in hits.items():
         assert 0.91 <= count / 400 <= 0.99, (label, count)
     assert {accuracy.label, decision_recall.label, f1_score.label} <= set(hits)
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(labelled: Path) -> None:
+    pages = []
+    for number in range(2):
+        given = {"judges": "lexical, own_judge:shaky", "resamples": 200}
+        folder = report.run([NOTEBOOKS / "tier_judge_pipeline.ipynb"], given, out=labelled / f"run{number}").folder
+        pages.append((folder / "tier_judge_pipeline.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert b"rb-confusion" in pages[0]
+    assert b"not complete" not in pages[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragbench import bench
+from ragbench import bench, report
 from ragbench.bench import BenchError
 from ragbench.bench.caching import Asked, asked_of, cached, questions, serving
 from ragbench.bench.ux import of_history, talks
@@ -17,7 +17,7 @@ from ragbench.datasets.records import Dialogue, Turn
 from ragbench.measurement import Measurement
 from ragbench.metrics.cache import Serving
 from ragbench.show import Page
-from tests.small_project import write_lines
+from tests.small_project import NOTEBOOKS, write_lines
 
 DIALOGUES = [
     {"id": "d1", "turns": [
@@ -210,3 +210,15 @@ def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> Non
     evil = made.extra["turns"].assign(question="<script>x</script>")
     bad = Measurement(**{**made.__dict__, "extra": {**made.extra, "turns": evil}})
     assert "<script>" not in Page(bad).dialogues().html()
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(talking: Path) -> None:
+    pages = []
+    for number in range(2):
+        given = {"embedders": "hashing", "resamples": 200}
+        folder = report.run([NOTEBOOKS / "tier_ux.ipynb"], given, out=talking / f"run{number}").folder
+        pages.append((folder / "tier_ux.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert b"rb-heat" in pages[0]
+    assert b"not complete" not in pages[0]
