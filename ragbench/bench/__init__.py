@@ -1,12 +1,12 @@
 """Systems × questions × metrics to measurements: one function a tier."""
 
 from ragbench.bench.calibration import calibration
+from ragbench.bench.corrections import corrected
 from ragbench.bench.embeddings import embeddings
 from ragbench.bench.end_to_end import end_to_end
 from ragbench.bench.generation import generation
 from ragbench.bench.judge_pipeline import judge_pipeline
 from ragbench.bench.judge_quality import judge
-from ragbench.bench.labels import corrected
 from ragbench.bench.overview import overview
 from ragbench.bench.rag_metrics import rag_metrics
 from ragbench.bench.real_users import real_users
