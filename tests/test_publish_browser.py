@@ -17,11 +17,10 @@ from ragbench.report import history as history_page
 from ragbench.store.records import RunRecord
 from tests import kept_runs
 from tests.measurements import measurement
-from tests.test_pages_browser import Visit, browser
 from tests.test_show import HOSTILE
+from tests.visits import Visit
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]
 
 
 @pytest.fixture
@@ -67,6 +66,7 @@ def test_a_comparison_is_quiet_and_nothing_is_cut_off(
             assert outside == []
 
 
+@pytest.mark.slow
 def test_hostile_names_of_runs_and_systems_stay_texts(project: Path, browser: Any) -> None:
     fired: list[Any] = []
     for number in range(0, len(HOSTILE), 20):

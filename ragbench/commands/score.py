@@ -29,6 +29,7 @@ VIEWS = (
     "unmeasured",
     "correlations",
     "verdicts",
+    "judges",
     "method",
     "provenance",
 )
@@ -222,7 +223,7 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     import json
 
     from ragbench.measurement import without_nan
-    from ragbench.report import files
+    from ragbench.report import files, tabular
 
     def text(value: dict[str, Any]) -> str:
         return json.dumps(without_nan(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -235,12 +236,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         files.write(out / "summary.json", text(found.as_json()))
-        table = found.to_pandas()
-        for name in ("system", "id", "metric", "judge", "reason"):
-            table[name] = table[name].map(_inert)
-        files.write_by(out / "scores.csv", lambda temporary: table.to_csv(temporary, index=False))
-
-
-def _inert(cell: Any) -> Any:
-    """A text that a spreadsheet takes for a formula gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+        tabular.write_csv(out / "scores.csv", found.to_pandas())

@@ -1,0 +1,235 @@
+"""Runs on the command line: listed, shown, compared, held to gates, published, drawn over time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ragbench import report, settings
+from ragbench.report import kept, results
+from tests import kept_runs
+from tests.measurements import measurement
+
+SYSTEMS = ("good", "poor")
+
+
+@pytest.fixture
+def call(project: Path) -> Callable[..., Result]:
+    """The command line inside this process, in a project of its own with a database."""
+    from ragbench.__main__ import application
+
+    def run(*words: str) -> Result:
+        settings.load.cache_clear()
+        return CliRunner().invoke(application, words, catch_exceptions=True)
+
+    return run
+
+
+@pytest.fixture
+def two_runs(project: Path) -> tuple[str, str]:
+    """Two recorded runs of the same data, whose names no other test has."""
+    names = (f"{project.name}-a", f"{project.name}-b")
+    for number, name in enumerate(names):
+        made = measurement(SYSTEMS, questions=40, seed=number, facts={"primary": "mrr"})
+        started = kept_runs.STARTED + 3600 * number
+        kept.record(kept_runs.make(project / "reports", name, made, started=started, parameters={"depth": number}))
+    return names
+
+
+def test_runs_are_listed_shown_and_forgotten(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+    listed = json.loads(call("runs", "--json", "--limit", "1000").stdout)
+    own = [each for each in listed if each["id"] in two_runs]
+    assert [each["id"] for each in own] == [two_runs[1], two_runs[0]]
+    assert own[0]["systems"] == list(SYSTEMS)
+    assert own[0]["notebooks"] == ["tier1_retrieval"]
+    assert own[0]["folder"] == f"reports/{two_runs[1]}"
+    assert [(h["system"], h["metric"]) for h in own[0]["headlines"]] == [("good", "mrr"), ("poor", "mrr")]
+    assert two_runs[0] in call("runs", "--limit", "1000").stdout.replace("\n", "")
+    shown = json.loads(call("runs", "show", two_runs[0], "--json").stdout)
+    assert shown["questions"] == {"tier1_retrieval": 40}
+    assert shown["identities"]["parameters"]["tier1_retrieval.depth"] == "0"
+    assert len(shown["values"]) == 8
+    assert "hit_rate@10" in call("runs", "show", two_runs[0]).stdout
+    assert call("runs", "delete", two_runs[0], "--yes").exit_code == 0
+    assert two_runs[0] not in [each["id"] for each in json.loads(call("runs", "--json", "--limit", "1000").stdout)]
+
+
+def test_two_runs_are_compared_in_json_and_on_pages(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+    done = call("compare", *two_runs, "--json", "difference.json", "--out", "difference")
+    assert done.exit_code == 0, done.output
+    found = kept_runs.read_json(Path("difference.json"))
+    assert found == kept_runs.read_json(Path("difference/comparison.json"))
+    assert [pairing["systems"] for pairing in found["pairings"]] == [["good", "good"], ["poor", "poor"]]
+    comparison = found["pairings"][0]["comparisons"][0]
+    assert {"difference", "low", "high", "p_adjusted", "effect_size", "minimum_detectable", "verdict"} <= set(
+        comparison
+    )
+    assert {(c["kind"], c["name"]) for c in found["changes"]} == {("parameters", "tier1_retrieval.depth")}
+    pages = sorted(path.name for path in Path("difference").glob("*.html"))
+    assert pages == ["01-tier1_retrieval.html", "02-tier1_retrieval.html", "index.html"]
+    before = {name: (Path("difference") / name).read_bytes() for name in pages}
+    call("compare", *two_runs, "--out", "difference")
+    assert {name: (Path("difference") / name).read_bytes() for name in pages} == before
+    told = call("compare", *two_runs, "--system", "A=good", "--system", "B=poor", "--json", "-")
+    assert json.loads(told.stdout)["pairings"][0]["systems"] == ["good", "poor"]
+    assert call("compare", *two_runs, "--system", "C=good").exit_code == 2
+
+
+def test_a_comparison_needs_no_database_where_there_are_folders(project: Path, call: Callable[..., Result]) -> None:
+    for number in range(2):
+        kept_runs.make(project / "elsewhere", f"r{number}", measurement(SYSTEMS, questions=20, seed=number))
+    (project / "ragbench.toml").write_text('[database]\nfolder = "/proc/nowhere"\n', encoding="utf-8")
+    done = call("compare", "elsewhere/r0", "elsewhere/r1", "--out", "difference")
+    assert done.exit_code == 0, done.output
+    assert "20 common questions, 0 fell out" in done.output
+
+
+def test_other_data_is_refused_with_what_would_help(project: Path, call: Callable[..., Result]) -> None:
+    for number in range(2):
+        facts = {"data_hash": f"{number}" * 64}
+        kept_runs.make(project / "reports", f"r{number}", measurement(SYSTEMS, questions=20, facts=facts))
+    done = call("compare", "r0", "r1")
+    assert "measured on other data: synthetic (000000000000) and synthetic (111111111111)" in str(done.exception)
+    assert call("compare", "r0", "r1", "--on-common-questions", "--out", "d").exit_code == 0
+    assert "the passages behind them may differ" in Path("d/01-tier1_retrieval.html").read_text(encoding="utf-8")
+
+
+GATES = '[gate.keep]\nmetric = "mrr"\nsystem = "good"\nat_least = {limit}\n'
+
+
+@pytest.mark.parametrize(("limit", "code", "word"), [(0.05, 0, "holds"), (0.99, 1, "fails"), (0.5, 2, "not enough")])
+def test_a_finished_run_is_held_to_gates(
+    project: Path, call: Callable[..., Result], limit: float, code: int, word: str
+) -> None:
+    kept_runs.make(project / "reports", "r0", measurement(SYSTEMS, questions=20))
+    toml = project / "ragbench.toml"
+    toml.write_text(toml.read_text() + GATES.format(limit=limit), encoding="utf-8")
+    done = call("gate", "r0")
+    assert done.exit_code == code
+    assert word in done.output
+    assert ("questions more would decide" in done.output) == (code == 2)
+    assert kept_runs.read_json(project / "reports" / "r0" / "gate.json")["checks"][0]["gate"] == "keep"
+    call("publish", "r0", "--to", "site", "--no-single")
+    assert word in Path("site/summary.md").read_text(encoding="utf-8")
+    assert "keep: mrr" in Path("site/junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_run_without_a_gate_to_hold_is_refused_at_once(project: Path, call: Callable[..., Result]) -> None:
+    done = call("run", "tier1_retrieval", "--gate")
+    assert "there is no gate to hold the report to" in str(done.exception)
+    assert not (project / "reports").exists()
+
+
+def test_the_history_has_every_run(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+    done = call("history", "-m", "mrr", "-s", "good", "--out", "h", "--json", "h.json", "--limit", "1000")
+    assert done.exit_code == 0, done.output
+    points = [point for point in kept_runs.read_json(Path("h.json"))["points"] if point["run"] in two_runs]
+    assert [point["run"] for point in points] == list(two_runs)
+    assert all(point["low"] < point["value"] < point["high"] for point in points)
+    page = Path("h/index.html").read_text(encoding="utf-8")
+    assert all(name in page for name in two_runs)
+    assert "no run has nonsense" in str(call("history", "-m", "nonsense").exception)
+
+
+def notebook(project: Path, code: str) -> Path:
+    """A notebook whose only cell is `code`, beside the measurement of its name."""
+    import nbformat
+
+    source = (
+        "import os\nfrom pathlib import Path\nfrom tests.measurements import measurement\n"
+        'measurement(questions=12, notebook="own").save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / "own")\n'
+    )
+    cells = [
+        nbformat.v4.new_markdown_cell("# Own · What is it?", id="title"),
+        nbformat.v4.new_code_cell("k = 1  # nothing", id="parameters", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell(source + code, id="measure"),
+    ]
+    path = project / "own.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+@pytest.fixture
+def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
+
+
+@pytest.mark.usefixtures("with_tests")
+def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
+    result = report.run([notebook(project, "raise RuntimeError('the judge is away')")], keep=True)
+    assert (result.exit_code, result.unkept) == (1, "")
+    found = _kept(result.folder.name)
+    assert (found.status, found.parts[0].failure) == ("failed", "RuntimeError: the judge is away")
+    assert found.of("own") is not None
+    assert found.folder == result.folder.resolve()
+
+
+@pytest.mark.usefixtures("with_tests")
+def test_a_database_that_is_away_loses_no_report(project: Path) -> None:
+    (project / "ragbench.toml").write_text('[database]\nfolder = "/proc/nowhere"\n', encoding="utf-8")
+    settings.load.cache_clear()
+    result = report.run([notebook(project, "")], keep=True)
+    assert result.exit_code == 0
+    assert result.index.is_file()
+    assert result.unkept
+    assert "\n" not in result.unkept
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from ragbench import report
+report.run([Path(sys.argv[1])], keep=True)
+"""
+
+
+@pytest.mark.usefixtures("with_tests")
+def test_an_interrupted_run_is_marked(project: Path) -> None:
+    path = notebook(project, "import time; Path('began').touch(); time.sleep(60)")
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(path)], cwd=project)
+    end = time.monotonic() + 90
+    while not (project / "began").exists():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    runner.send_signal(signal.SIGTERM)
+    assert runner.wait(60) == 143
+    (partial,) = (project / "reports").glob("*.partial")
+    assert kept_runs.read_json(partial / results.MANIFEST)["status"] == "interrupted"
+    assert _kept(partial.name.removesuffix(".partial")).status == "interrupted"
+
+
+def _kept(name: str) -> Any:
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    with Store.open(settings.load()) as store:
+        runs = Runs(store.engine)
+        return max((runs.find(each) for each in runs.names() if each.split("~")[0] == name), key=lambda one: one.id)
+
+
+@pytest.mark.slow
+def test_a_run_held_to_a_gate_ends_with_its_code(project: Path) -> None:
+    toml = project / "ragbench.toml"
+    toml.write_text(toml.read_text() + GATES.format(limit=0.99), encoding="utf-8")
+    words = ["run", "tier1_retrieval", "--systems", "good,poor", "-p", "resamples=200", "--gate"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ragbench", *words], capture_output=True, text=True, env={**os.environ}
+    )
+    assert done.returncode in (1, 2), done.stderr
+    assert "gate keep" in done.stderr
+    assert (project / "reports" / "latest" / "gate.json").is_file()
+    listed = subprocess.run(
+        [sys.executable, "-m", "ragbench", "runs", "--json", "--limit", "1000"], capture_output=True, text=True
+    )
+    name = (project / "reports" / "latest").resolve().name
+    assert name in [each["id"].split("~")[0] for each in json.loads(listed.stdout)]
