@@ -31,10 +31,10 @@ class TestWithin:
         assert within([LIBRARY, CANTEEN], None).contexts == (LIBRARY, CANTEEN)
 
     def test_what_is_cut_is_counted(self) -> None:
-        chunks = [Chunk("a", "one two three"), Chunk("b", "four five six"), Chunk("c", "seven")]
-        found = within(chunks, 18)  # 13 of a, 5 left: "four" fits, "four five" does not
+        chunks = [Chunk("a", "one two three"), Chunk("b", "four five six"), Chunk("c", "7")]
+        found = within(chunks, 18)  # 13 of a, 5 left: "four" fits, "four five" does not; nothing follows a cut
         assert [chunk.text for chunk in found.contexts] == ["one two three", "four"]
-        assert (found.cut, found.characters_cut) == (2, len("four five six") - len("four") + len("seven"))
+        assert (found.cut, found.characters_cut) == (2, len("four five six") - len("four") + len("7"))
 
     def test_a_limit_that_cuts_nothing_counts_nothing(self) -> None:
         found = within([LIBRARY], len(LIBRARY.text))
