@@ -1,0 +1,77 @@
+"""Runs over time: order, stretches of one data set, marks of what changed, values that stand alone."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ragbench.bench.history import history
+from ragbench.bench.session import BenchError
+from ragbench.measurement import Measurement
+from ragbench.show import Page
+from ragbench.store.records import RunPart, RunRecord, RunValue
+
+START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+
+
+def run(name: str, day: int | None, value: float, *, data: str = "d1", unit: str = "chunk", **more: Any) -> RunRecord:
+    """A run of one notebook with mrr and ndcg@10 of one system."""
+    started = None if day is None else START + datetime.timedelta(days=day)
+    values = tuple(
+        RunValue("tier1", "s", metric, value, value - 0.1, value + 0.1, n=50, bounds=(0.0, 1.0), unit=unit).checked()
+        for metric in ("ndcg@10", "mrr")
+    )
+    part = RunPart("tier1", data_hash=data, unit=unit, facts={"primary": "mrr"})
+    return RunRecord(name, started, parts=(part,), values=values, **more)
+
+
+def test_runs_stand_in_the_order_of_time_and_those_without_a_date_come_first() -> None:
+    made = history([run("c", 2, 0.5), run("a", 1, 0.4), run("b", None, 0.3)])
+    points = made.extra["points"]
+    assert list(points["run"]) == ["b", "a", "c"]
+    assert list(points["metric"]) == ["mrr"] * 3  # the primary one
+    assert list(points["place"]) == [0, 1, 2]
+    assert list(history([run("a", 1, 0.4)], metrics=["ndcg@10", "mrr"]).extra["points"]["metric"]) == ["ndcg@10", "mrr"]
+
+
+def test_other_data_and_other_units_begin_a_stretch() -> None:
+    runs = [run("a", 1, 0.4), run("b", 2, 0.5), run("c", 3, 0.5, data="d2"), run("d", 4, 0.5, data="d2", unit="url")]
+    assert list(history(runs).extra["points"]["stretch"]) == [0, 0, 1, 2]
+
+
+def test_changes_stand_before_the_run_they_came_with() -> None:
+    one = run("a", 1, 0.4, identities={"code": {"commit": "x"}, "parameters": {"tier1.k": "1"}})
+    two = run("b", 2, 0.4, identities={"code": {"commit": "y"}, "parameters": {"tier1.k": "2"}})
+    changes = history([two, one]).extra["changes"].to_dict("records")
+    assert changes == [{"place": 1, "kind": "code", "name": "commit", "before": "x", "after": "y"}]
+
+
+def test_what_is_not_comparable_stays_and_says_why() -> None:
+    made = history([run("a", 1, 0.4), run("b", 2, 1.0923)])
+    assert list(made.extra["points"]["comparable"]) == [True, False]
+    html = Page(made).view("history").html()
+    assert "not comparable: a value lies outside of its scale" in html
+    assert "1.092" in html
+    own = replace(run("b", 2, 0.5).values[1], comparable=False, reason="written down by hand <b>")
+    html = Page(history([replace(run("b", 2, 0.5), values=(own,))])).view("history").html()
+    assert "not comparable: written down by hand &lt;b&gt;" in html
+
+
+def test_only_what_is_asked_for_is_shown() -> None:
+    with pytest.raises(BenchError, match="no run has recall@1, s"):
+        history([run("a", 1, 0.4)], metrics=["recall@1"], systems=["s"])
+    with pytest.raises(BenchError, match="no run is kept yet"):
+        history([])
+
+
+def test_a_history_is_drawn_the_same_from_what_was_stored(tmp_path: Any) -> None:
+    made = history([run("a", None, 0.4), run("b", 2, 1.0923), run("c", 3, 0.5, data="d2")])
+    made.save(tmp_path)
+    for language in ("en", "ru"):
+        before, after = (
+            Page(one, language=language).view("history").html() for one in (made, Measurement.load(tmp_path))
+        )
+        assert before == after
