@@ -13,7 +13,6 @@ import argparse
 import gzip
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -122,12 +121,10 @@ def logged(data: Path, folder: Path) -> str:
 
 def run(name: str, path: Path, folder: Path) -> None:
     """Both notebooks, with their time and the figures of their pages."""
-    begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.perf_counter()
     command(path, folder, "run", *NOTEBOOKS)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
     report = folder / f"reports-{name}" / "latest"
-    print(f"\n{name}: {time.perf_counter() - begun:.0f} s, {cpu:.0f} s of processor time; {report}/index.html")
+    print(f"\n{name}: {time.perf_counter() - begun:.0f} s; {report}/index.html")
     summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
     for one in summary["estimates"]:
         low, high = (float("nan") if one[end] is None else one[end] for end in ("low", "high"))
