@@ -14,7 +14,7 @@ from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.show import cells
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
-from ragbench.show.worst import EXCERPT, lowest, value_of
+from ragbench.show.worst import lowest, value_of
 
 Detail = Mapping[str, Any]
 KINDS = {
@@ -27,7 +27,7 @@ KINDS = {
     "noncommittal": "rb-worse",
     "no": "rb-worse",
 }
-STATEMENT = 600
+STATEMENT, PASSAGE = 600, 1200
 SIDES = ("response", "reference")
 
 
@@ -115,7 +115,7 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
     if hits:
         items = Markup("").join(
             Markup('<li id="{}"><p>{}</p><p class="rb-meta">{}</p></li>').format(
-                _passage(material, system, sample, hit["chunk"]), shown(hit["text"], EXCERPT), shown(hit["chunk"], 80)
+                _passage(material, system, sample, hit["chunk"]), shown(hit["text"], PASSAGE), shown(hit["chunk"], 80)
             )
             for hit in hits
         )
