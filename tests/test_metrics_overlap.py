@@ -21,14 +21,11 @@ from ragbench.metric import Metric, parse
 from ragbench.metrics import overlap_counts, overlap_words
 from ragbench.metrics.overlap import (
     CORPUS,
-    Overlap,
     bleu,
-    bleu_of,
     corpus_bleu,
     corpus_rouge1_f,
     corpus_rouge2_f,
     corpus_rougeL_f,
-    f_of,
     rouge1_f,
     rouge2_f,
     rougeL_f,
@@ -36,6 +33,7 @@ from ragbench.metrics.overlap import (
     sufficient,
 )
 from ragbench.metrics.overlap_counts import common_subsequence, shared_grams
+from ragbench.metrics.overlap_totals import Overlap, bleu_of, f_of
 from ragbench.metrics.overlap_words import TOKENIZERS, BleuTokenizer, Vocabulary, WordTokenizer
 from ragbench.types import Sample, Status
 from tests.scripted_judge import score

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from ragbench.metric import Metric, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, is_blank, measured
-from ragbench.metrics.overlap_counts import shared_grams, subsequences, totals
-from ragbench.metrics.overlap_words import BleuTokenizer, Vocabulary, WordTokenizer
+from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.overlap_totals import HUNDRED, Overlap, bleu_of, bleu_row, f_of, rouge_row, signature
+from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
 from ragbench.types import Array, Sample, Score, Status
 
 FIELDS = ("response", "reference")
-HUNDRED = 100.0
-ORDERS = (1, 2, 3, 4)
 _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; as rouge-score computes it"
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"
 
@@ -108,7 +104,7 @@ async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False
     """
     inquiry = Inquiry(sample, None, *FIELDS)
     tokenizer = BleuTokenizer(tokenize, lowercase=lowercase)
-    row = Overlap([sample.response], [sample.reference], tokenizer).bleu[0]
+    row = bleu_row(sample.response or "", sample.reference or "", tokenizer)
     value = float(bleu_of(row[None], effective_order=True)[0])
     matched = ", ".join(f"{int(m)}/{int(t)}" for m, t in zip(row[2:6], row[6:], strict=True))
     said = sentence("BLEU {value} of 100; shared runs of 1 to 4 words: {matched}.", value=value, matched=matched)
@@ -117,7 +113,7 @@ async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False
 
 def _rouge(inquiry: Inquiry, kind: str, stem: bool) -> Score:
     sample = inquiry.sample
-    row = Overlap([sample.response], [sample.reference], WordTokenizer(stem=stem)).rouge(kind)[0]
+    row = rouge_row(sample.response or "", sample.reference or "", WordTokenizer(stem=stem), kind)
     shared, answered, known = (int(number) for number in row)
     if not known:
         what = "pair of words" if kind == "2" else "word"
@@ -130,112 +126,6 @@ def _rouge(inquiry: Inquiry, kind: str, stem: bool) -> Score:
         shared=shared, answered=answered, known=known, precision=precision, recall=recall, value=value,
     )  # fmt: skip
     return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """What many answers share with their references, counted at once; rows of NaN where a text is missing or blank.
-
-    responses, references: None where there is none. tokenizer: of ROUGE's or of BLEU's words.
-    """
-
-    responses: Sequence[str | None]
-    references: Sequence[str | None]
-    tokenizer: WordTokenizer | BleuTokenizer
-
-    @classmethod
-    def of(cls, samples: Sequence[Sample], tokenizer: WordTokenizer | BleuTokenizer) -> Overlap:
-        """The answers and references of samples."""
-        return cls([each.response for each in samples], [each.reference for each in samples], tokenizer)
-
-    def rouge(self, kind: str) -> Array:
-        """(answers, 3) shared, in the answer, in the reference: words "1", pairs of words "2", words in order "L"."""
-        first, second = self._texts
-        if kind == "L":
-            columns = [subsequences(first, second), first.lengths, second.lengths]
-        else:
-            order = (int(kind),)
-            columns = [
-                shared_grams(first, second, order)[:, 0],
-                totals(first, order)[:, 0],
-                totals(second, order)[:, 0],
-            ]
-        return self._spread(np.column_stack(columns))
-
-    @cached_property
-    def bleu(self) -> Array:
-        """(answers, 10) lengths of answer and reference, shared n-grams and n-grams of the answer, n = 1 to 4."""
-        first, second = self._texts
-        shared, there = shared_grams(first, second, ORDERS), totals(first, ORDERS)
-        return self._spread(np.column_stack([first.lengths, second.lengths, shared, there]))
-
-    @cached_property
-    def _present(self) -> list[int]:
-        pairs = zip(self.responses, self.references, strict=True)
-        return [place for place, pair in enumerate(pairs) if not any(text is None or is_blank(text) for text in pair)]
-
-    @cached_property
-    def _texts(self) -> tuple[Any, Any]:
-        vocabulary = Vocabulary(self.tokenizer)
-        first, second = (
-            vocabulary.read([side[place] or "" for place in self._present])
-            for side in (self.responses, self.references)
-        )
-        return first, second
-
-    def _spread(self, counted: Any) -> Array:
-        table = np.full((len(self.responses), counted.shape[1]), np.nan)
-        table[self._present] = counted
-        return table
-
-
-def f_of(totals: Array) -> Array:
-    """(…, 3) shared, in the answers, in the references → (…,) F; 0 where nothing is shared, NaN without references."""
-    shared, answered, known = (totals[..., column] for column in range(3))
-    precision, recall = shared / np.maximum(answered, 1), shared / np.maximum(known, 1)
-    both = precision + recall
-    found = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
-    return np.where(known > 0, found, np.nan)
-
-
-def bleu_of(totals: Array, *, effective_order: bool = False) -> Array:
-    """(…, 10) the columns of `Overlap.bleu` → (…,) BLEU, 0 to 100, with sacrebleu's exponential smoothing.
-
-    effective_order: n-grams longer than the answer do not count, as single sentences need it.
-    """
-    system, reference = totals[..., 0], totals[..., 1]
-    shared, there = totals[..., 2:6], totals[..., 6:10]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        brevity = np.where(
-            system < reference, _each(math.exp, np.where(system > 0, 1 - reference / system, -np.inf)), 1
-        )
-        halvings = np.cumsum((shared <= 0) & (there > 0), axis=-1)
-        precisions = np.where(shared > 0, HUNDRED * shared / there, HUNDRED / (2.0**halvings * there))
-    reached = np.logical_and.accumulate(there > 0, axis=-1)
-    logs = np.where(reached, _each(math.log, np.where(reached, precisions, 1.0)), 0.0 if effective_order else -np.inf)
-    count = np.maximum(reached.sum(axis=-1), 1) if effective_order else len(ORDERS)
-    mean = (((logs[..., 0] + logs[..., 1]) + logs[..., 2]) + logs[..., 3]) / count
-    found = np.where((shared > 0).any(axis=-1), brevity * _each(math.exp, mean), 0.0)
-    return np.where(np.isnan(totals).any(axis=-1), np.nan, found)
-
-
-def _each(function: Callable[[float], float], values: Array) -> Array:
-    """The mathematical library's function of every value: numpy's may differ from it in the last digit."""
-    return np.array(list(map(function, values.ravel())), dtype=np.float64).reshape(values.shape)
-
-
-@lru_cache(maxsize=64)
-def _signature(tokenize: str, lowercase: bool, effective_order: bool) -> str:
-    from sacrebleu.metrics.bleu import BLEU
-
-    scorer = BLEU(tokenize=tokenize, lowercase=lowercase, effective_order=effective_order)
-    scorer.num_refs = 1
-    return str(scorer.get_signature())
-
-
-def signature(tokenizer: BleuTokenizer, *, effective_order: bool) -> str:
-    """sacrebleu's signature of a BLEU: what another must set to get the same number."""
-    return _signature(tokenizer.name, tokenizer.lowercase, effective_order)
 
 
 @metric(

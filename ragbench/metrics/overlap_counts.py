@@ -7,7 +7,7 @@ side by side. A longest common subsequence is found with one whole number a text
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,9 @@ def subsequences(first: Texts, second: Texts) -> Numbers:
     )
 
 
-def common_subsequence(first: Sequence[int], second: Sequence[int]) -> int:
+def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Length of a longest common subsequence (Hyyrö 2004, Bit-parallel LCS-length computation revisited)."""
-    places: dict[int, int] = {}
+    places: dict[Hashable, int] = {}
     bit = 1
     for word in first:
         places[word] = places.get(word, 0) | bit

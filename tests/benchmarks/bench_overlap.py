@@ -20,7 +20,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
-from ragbench.metrics.overlap import Overlap, bleu_of, f_of
+from ragbench.metrics.overlap_totals import Overlap, bleu_of, f_of
 from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
 from tests.test_metrics_overlap import KINDS, real_pairs
 
