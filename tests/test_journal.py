@@ -275,43 +275,46 @@ def own_server() -> Iterator[Settings]:
 
 
 @pytest.mark.slow
-def test_postgresql_killed_during_a_run_changes_no_score(own_server: Settings) -> None:
+def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settings) -> None:
+    """Each kill strikes in the middle of judging; the server is started again by whoever misses it first."""
     from ragbench.store import server
 
-    async def work(url: str, journal: DatabaseJournal) -> list[Completion]:
-        client = Client("database", settings(url, concurrency=8), journal=journal)
+    n, kills, concurrency = 600, 10, 8
+
+    async def work(client: Client) -> list[Completion]:
         try:
-            return await asyncio.gather(*(client.complete(request(f"database {n}")) for n in range(200)))
+            return await asyncio.gather(*(client.complete(request(f"database {number}")) for number in range(n)))
         finally:
             await client.close()
 
     with ChatServer(latency=0.05).running() as chat, Store.open(own_server) as store:
-        clean = Client("database", settings(chat.url, concurrency=200))
+        wanted = [c.value for c in asyncio.run(work(Client("database", settings(chat.url, concurrency=200))))]
         journal = DatabaseJournal(store.engine, revive=lambda: server.start(own_server))
-        wanted = [c.value for c in asyncio.run(_all(clean))]
-        calls_before = chat.calls
+        before, killed, over = chat.calls, [], threading.Event()
 
         def kill() -> None:
-            while chat.calls < calls_before + 60:
-                time.sleep(0.01)
-            pid = server.status(own_server).pid
-            assert pid is not None
-            os.kill(pid, signal.SIGKILL)
+            for number in range(kills):
+                goal = before + 20 + number * 50
+                pid = None
+                while not over.is_set() and (chat.calls < goal or pid is None or pid in killed):
+                    time.sleep(0.01)
+                    pid = server.status(own_server).pid
+                if pid is not None and not over.is_set():
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
 
         killer = threading.Thread(target=kill)
         killer.start()
-        found = asyncio.run(work(chat.url, journal))
-        killer.join()
+        try:
+            client = Client("database", settings(chat.url, concurrency=concurrency), journal=journal)
+            found = asyncio.run(work(client))
+        finally:
+            over.set()
+            killer.join()
+        assert len(killed) == kills
         assert [c.value for c in found] == wanted
-        assert chat.calls - calls_before <= 200 + 8
-        assert len(list(journal.rows("database"))) == 200
-
-
-async def _all(client: Client) -> list[Completion]:
-    try:
-        return await asyncio.gather(*(client.complete(request(f"database {n}")) for n in range(200)))
-    finally:
-        await client.close()
+        assert chat.calls - before == n
+        assert len(list(journal.rows("database"))) == n
 
 
 def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,3 +329,32 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monke
     with pytest.raises(StoreError, match="writing the journal"):
         DatabaseJournal(gone).record([row("gone", 1)])
     assert time.monotonic() - began < 10
+
+
+def test_a_database_that_never_comes_back_ends_a_run_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlalchemy import create_engine
+
+    from ragbench.store import StoreError
+    from ragbench.store import journal as room
+
+    monkeypatch.setattr(room, "PATIENCE_SECONDS", 1.0)
+    gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
+    scored: list[Completion] = []
+
+    async def work(url: str) -> None:
+        client = Client("gone", settings(url), journal=DatabaseJournal(gone))
+
+        async def one(number: int) -> None:
+            scored.append(await client.complete(request(f"gone {number}")))
+
+        try:
+            await asyncio.gather(*(one(number) for number in range(20)))
+        finally:
+            await client.close()
+
+    with ChatServer().running() as chat:
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=r"reading the journal.*127\.0\.0\.1"):
+            asyncio.run(work(chat.url))
+        assert time.monotonic() - began < 10
+        assert (scored, chat.calls) == ([], 0)

@@ -26,7 +26,7 @@ def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
         return
     plans = [one.plan() for one in outlooks]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("judge", "model"):
+    for title in ("name", "model"):
         table.add_column(title, no_wrap=True)
     for title in COLUMNS:
         table.add_column(title, justify="right", no_wrap=True)
