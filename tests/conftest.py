@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -88,3 +88,11 @@ def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, of one test module: while it runs, no other event loop can."""
+    from tests import visits
+
+    yield from visits.launched()

@@ -1,94 +1,18 @@
-"""Pages in a real browser: charts are drawn, nothing is asked of another host, nothing runs that came with the data."""
+"""Pages in a real browser: charts are drawn, nothing is asked of another host, nothing is cut off or out of reach."""
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
-from ragbench import report
-from ragbench.report import files, pages, results
-from ragbench.show import Page
+from ragbench.report import files, pages
 from tests.measurements import measurement
-from tests.test_show import HOSTILE
+from tests.visits import Visit, build
 
 pytestmark = pytest.mark.browser
-CHROMIUM = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
-WATCH = """
-window.__fired = [];
-for (const name of ["alert", "confirm", "prompt", "open"]) window[name] = () => window.__fired.push(name);
-addEventListener("securitypolicyviolation", (e) => window.__fired.push(`csp ${e.violatedDirective} ${e.blockedURI}`));
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium; install it or name it in RAGBENCH_CHROMIUM")
-    with api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
-
-
-class Visit:
-    """One page opened from disk, with everything it said, asked for and ran."""
-
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.add_init_script(WATCH)
-        self.page.on("console", lambda m: self.said.append(f"{m.type}: {m.text}"))
-        self.page.on("pageerror", lambda e: self.said.append(f"error: {e}"))
-        self.page.on("dialog", lambda d: (self.said.append(f"dialog: {d.message}"), d.dismiss()))
-        self.page.on("request", lambda r: self.asked.append(r.url))
-        self.page.goto(path.resolve().as_uri())
-        self.page.wait_for_load_state("networkidle")
-
-    def __enter__(self) -> Visit:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.context.close()
-
-    def run(self, script: str) -> Any:
-        return self.page.evaluate(script)
-
-    def assert_quiet(self, folder: Path) -> None:
-        """No message, no dialog, no violation, and no request but for the page's own files."""
-        assert self.said == []
-        assert self.run("window.__fired") == []
-        outside = [url for url in self.asked if not url.startswith((folder.resolve().as_uri(), "data:", "blob:"))]
-        assert outside == []
-
-
-def build(folder: Path, made: Any, language: str = "en", title: str = "# Tier 1 · Does it find the passage?") -> Path:
-    """A run's folder with the page of a measurement, made without a kernel."""
-    page = Page(made, language=language)
-    made.save(folder / "parts" / "page")
-    cell = nbformat.v4.new_code_cell
-    cells = [nbformat.v4.new_markdown_cell(title, id="title")]
-    for name in VIEWS:
-        bundle = page.view(name)._repr_mimebundle_()
-        bundle["application/vnd.ragbench.view+json"]["measurement"] = "page"
-        output = nbformat.v4.new_output("display_data", {k: v for k, v in bundle.items() if k != "text/html"})
-        cells.append(cell(f"page.{name}()", id=name, outputs=[output]))
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "page.ipynb")
-    described = [{"name": "page", "failure": "", "language": language}]
-    results.write_json(folder / results.MANIFEST, {"notebooks": described, "language": language})
-    report.render(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -117,16 +41,9 @@ def test_pages_open_from_disk(
 ) -> None:
     folder = request.getfixturevalue(kind)
     with Visit(browser, folder / name, width, scheme) as visit:
-        visit.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        visit.see_all()
         visit.assert_quiet(folder)
-        root = "document.documentElement"
-        assert visit.run(f"{root}.scrollWidth") <= visit.run(f"{root}.clientWidth"), "the page scrolls sideways"
-        cut = visit.run(
-            "[...document.querySelectorAll('p, li, dd, h1, h2, h3, td, th, summary')]"
-            ".filter((e) => !e.closest('.rb-scroll, pre'))"
-            ".filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML)"
-        )
-        assert cut == []
+        visit.assert_whole()
         if name == "page.html":
             assert visit.run("document.querySelectorAll('.rb-plot .point').length") > 0
 
@@ -182,57 +99,6 @@ def test_without_plotly_the_numbers_are_still_there(browser: Any, folder: Path, 
     with Visit(browser, copy / "page.html") as visit:
         assert visit.page.locator(".rb-grid").is_visible()
         assert "The table below holds the same numbers." in visit.page.locator(".rb-plot").inner_text()
-
-
-def test_a_keyboard_reaches_a_question_and_goes_back(browser: Any, folder: Path) -> None:
-    with Visit(browser, folder / "index.html") as visit:
-        visit.page.keyboard.press("Tab")
-        assert visit.run("document.activeElement.className") == "skip"
-        visit.page.keyboard.press("Tab")
-        visit.page.keyboard.press("Enter")
-        visit.page.wait_for_url("**/page.html")
-        for _ in range(60):
-            visit.page.keyboard.press("Tab")
-            if visit.run("!!document.activeElement.closest('.rb-view-worst summary')"):
-                break
-        outline = visit.run("getComputedStyle(document.activeElement).outlineStyle")
-        assert outline == "solid"
-        visit.page.keyboard.press("Enter")
-        assert visit.run("document.activeElement.parentElement.open") is True
-        visit.page.keyboard.press("Tab")
-        assert visit.run("document.activeElement.tagName") == "A"
-        visit.page.keyboard.press("Enter")
-        assert visit.run("location.hash").startswith("#q-")
-        target = "document.querySelector(':target')"
-        assert visit.run(f"{target}.closest('.rb-all').open") is True
-        assert visit.run(f"{target}.querySelector('details').open") is True
-        visit.page.go_back()
-        visit.page.go_back()
-        visit.page.wait_for_url("**/index.html")
-
-
-@pytest.mark.parametrize("language", ["en", "ru"])
-def test_nothing_that_came_with_the_data_runs(browser: Any, tmp_path: Path, language: str) -> None:
-    text = " ".join(HOSTILE)
-    made = measurement(
-        (f"base {text}", f"new {text}"), (f"m {text}", "mrr"), len(HOSTILE), question=text, chunk=text, reason=text,
-        identifier=text + "{i}",
-        facts={"dataset": text, "stand_ins": [text], "commit": text, "note": {text: text},
-               "systems": [{"name": f"base {text}", "description": text}]},
-    )  # fmt: skip
-    made = replace(made, notebook="page")
-    build(tmp_path, made, language, title=f"# {text}\n\n{text}")
-    for name in ("page.html", "index.html"):
-        with Visit(browser, tmp_path / name) as visit:
-            visit.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-            visit.page.mouse.move(640, 500)
-            visit.assert_quiet(tmp_path)
-            assert visit.run("document.querySelectorAll('iframe, object, embed, form, base').length") == 0
-            handlers = (
-                "[...document.querySelectorAll('*')].flatMap((e) => [...e.attributes])"
-                ".filter((a) => a.name.startsWith('on') || /^\\s*javascript:/i.test(a.value)).length"
-            )
-            assert visit.run(handlers) == 0
 
 
 def test_the_policy_refuses_what_is_injected(browser: Any, folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""Every kind of page in a real browser: nobody is shut out, nothing is cut off, and every page has its policy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.measurements import measurement
+from tests.test_pages_browser_questions import judged
+from tests.visits import Visit, draw, keep_page
+
+pytestmark = pytest.mark.browser
+PAGES = ("index.html", "tier1_retrieval.html", "tier3_end_to_end.html", "overview.html", "metrics/mrr.html")
+TITLES = {"tier1_retrieval": "# Tier 1 · Does it find?", "tier3_end_to_end": "# Tier 3 · Does it answer?"}
+
+
+@pytest.fixture(scope="module", params=["en", "ru"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two tiers by three systems, with its overview as a page of its own."""
+    folder, language = tmp_path_factory.mktemp("run"), request.param
+    systems = ("ivfflat", "hnsw", "reranked")
+    first = measurement(systems, ("mrr", "hit_rate@1", "ndcg@10"), 60, notebook="tier1_retrieval")
+    third = judged(measurement(systems[:2], ("mrr", "faithfulness"), 60, notebook="tier3_end_to_end"))
+    described = [keep_page(folder, made, made.notebook, language, TITLES[made.notebook]) for made in (first, third)]
+    from ragbench.bench.overview import over
+
+    whole = over({made.notebook: made for made in (first, third)}, seed=0)
+    views = ("standing", "overview", "limits", "provenance")
+    described.append(keep_page(folder, replace(whole, notebook="overview"), "overview", language, "# Overview", views))
+    return draw(folder, described, language)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious(browser: Any, run: Path, name: str, scheme: str) -> None:
+    with Visit(browser, run / name, 1280, scheme) as visit:
+        visit.see_all()
+        assert visit.faults() == []
+        if visit.page.locator(".rb-line").count():
+            visit.page.locator(".rb-line").first.click()
+            visit.page.wait_for_selector(".rb-detail h3")
+            visit.see_all()
+            assert visit.faults() == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, run: Path, name: str, width: int) -> None:
+    with Visit(browser, run / name, width) as visit:
+        visit.see_all()
+        visit.assert_whole()
+        visit.assert_quiet(run)
+
+
+def test_the_overview_fits_a_screen_and_leads_to_every_page(browser: Any, run: Path) -> None:
+    with Visit(browser, run / "index.html") as visit:
+        bottom = visit.run("document.querySelector('.rb-overview').getBoundingClientRect().bottom")
+        assert bottom <= 900
+        links = visit.run("[...document.querySelectorAll('.rb-overview a')].map((e) => e.getAttribute('href'))")
+        assert {link.partition("#")[0] for link in links} >= {"tier1_retrieval.html", "tier3_end_to_end.html"}
+        for link in set(links):
+            target, _, anchor = link.partition("#")
+            assert (run / target).is_file(), link
+            if anchor:
+                assert f'id="{anchor}"' in (run / target).read_text(encoding="utf-8"), link
+
+
+def test_the_overview_prints_whole(browser: Any, run: Path) -> None:
+    with Visit(browser, run / "index.html") as visit:
+        visit.page.emulate_media(media="print")
+        visit.page.set_viewport_size({"width": 680, "height": 960})
+        assert visit.run("document.querySelector('.rb-overview').getBoundingClientRect().right") <= 681
+        assert visit.page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_every_page_has_a_policy_that_allows_only_its_own_scripts(run: Path) -> None:
+    found = list(run.rglob("*.html"))
+    assert len(found) > 5
+    for path in found:
+        text = path.read_text(encoding="utf-8")
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        assert policy is not None, path
+        assert policy[1].startswith("default-src &#39;none&#39;; script-src &#39;self&#39; &#39;sha256-"), path
+        assert not re.search(r"(src|href)=.?(https?:)?//", text), path

@@ -1,0 +1,139 @@
+"""Pages opened in a real browser, with everything that they say, ask for and run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from ragbench import report
+from ragbench.bench.overview import keep
+from ragbench.measurement import Measurement
+from ragbench.report import results
+from ragbench.show import Page
+
+CHROMIUM = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
+WATCH = """
+window.__fired = [];
+for (const name of ["alert", "confirm", "prompt", "open"]) window[name] = () => window.__fired.push(name);
+addEventListener("securitypolicyviolation", (e) => window.__fired.push(`csp ${e.violatedDirective} ${e.blockedURI}`));
+"""
+HANDLERS = (
+    "[...document.querySelectorAll('*')].flatMap((e) => [...e.attributes])"
+    ".filter((a) => a.name.startsWith('on') || /^\\s*javascript:/i.test(a.value)).length"
+)
+CUT = (
+    "[...document.querySelectorAll('p, li, dd, h1, h2, h3, td, th, summary, label, button, select')]"
+    ".filter((e) => !e.closest('.rb-scroll, pre, .skip') && e.getBoundingClientRect().width > 1)"
+    ".filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML)"
+)
+
+
+def launched() -> Iterator[Any]:
+    """A browser, closed afterwards; the test is skipped, with the reason, where there is none."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium; install it or name it in RAGBENCH_CHROMIUM")
+    with api.sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One page opened from disk, with everything it said, asked for and ran."""
+
+    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", hash_: str = "") -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.add_init_script(WATCH)
+        self.page.on("console", lambda m: self.said.append(f"{m.type}: {m.text}"))
+        self.page.on("pageerror", lambda e: self.said.append(f"error: {e}"))
+        self.page.on("dialog", lambda d: (self.said.append(f"dialog: {d.message}"), d.dismiss()))
+        self.page.on("request", lambda r: self.asked.append(r.url))
+        self.page.goto(path.resolve().as_uri() + hash_)
+        self.page.wait_for_load_state("networkidle")
+
+    def __enter__(self) -> Visit:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.context.close()
+
+    def run(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+    def see_all(self) -> None:
+        """Unfold what is folded, and let the table of questions load."""
+        if self.page.locator(".rb-table").count():
+            self.page.locator(".rb-table").first.scroll_into_view_if_needed()
+            self.page.wait_for_selector(".rb-table.rb-ready")
+        self.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+    def assert_quiet(self, folder: Path) -> None:
+        """No message, no dialog, no violation, and no request but for the page's own files."""
+        assert self.said == []
+        assert self.run("window.__fired") == []
+        outside = [url for url in self.asked if not url.startswith((folder.resolve().as_uri(), "data:", "blob:"))]
+        assert outside == []
+
+    def assert_whole(self) -> None:
+        """Nothing is cut off on the right, and the page does not scroll sideways."""
+        root = "document.documentElement"
+        assert self.run(f"{root}.scrollWidth") <= self.run(f"{root}.clientWidth"), "the page scrolls sideways"
+        assert self.run(CUT) == []
+
+    def faults(self) -> list[str]:
+        """What axe-core finds of serious or critical weight: rule, and the elements."""
+        spec = find_spec("axe_playwright_python")
+        if spec is None or spec.origin is None:
+            pytest.skip("axe-playwright-python is not installed")
+        self.page.evaluate((Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+        found = self.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+        return [
+            f"{one['id']}: {node['html'][:300]}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+
+
+def keep_page(
+    folder: Path, made: Measurement, name: str, language: str, title: str, views: Sequence[str] = VIEWS
+) -> dict[str, Any]:
+    """What a run keeps of one page, made without a kernel; its entry in the manifest."""
+    page = Page(made, language=language)
+    made.save(folder / "parts" / name)
+    cells = [nbformat.v4.new_markdown_cell(title, id="title")]
+    for view in views:
+        bundle = page.view(view)._repr_mimebundle_()
+        bundle["application/vnd.ragbench.view+json"]["measurement"] = name
+        output = nbformat.v4.new_output("display_data", {k: v for k, v in bundle.items() if k != "text/html"})
+        cells.append(nbformat.v4.new_code_cell(f"page.{view}()", id=view, outputs=[output]))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / f"{name}.ipynb")
+    return {"name": name, "failure": "", "language": language}
+
+
+def draw(folder: Path, described: list[dict[str, Any]], language: str = "en") -> Path:
+    """Draw a run's pages and its index, with the overview over them."""
+    keep(folder)
+    results.write_json(folder / results.MANIFEST, {"notebooks": described, "language": language})
+    report.render(folder)
+    return folder
+
+
+def build(
+    folder: Path, made: Measurement, language: str = "en", title: str = "# Tier 1 · Does it find the passage?"
+) -> Path:
+    """A run's folder with the page of one measurement, made without a kernel."""
+    return draw(folder, [keep_page(folder, made, "page", language, title)], language)
