@@ -307,6 +307,11 @@ def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("You cannot keep a refrigerator in the room.", False),
         ("Не позже 3 августа.", False),
         ("The fee is 250 roubles. The text does not say more.", False),
+        ("No, in the context of the game, a sprite is a picture.", False),
+        ("Although the text does not address the fee, it names a discount of ten per cent.", False),
+        ("Хотя в базе не сказано о цене, скидка — десять процентов.", False),
+        ("There is nothing about bicycles in the knowledge base.", True),
+        ("No relevant details were found in the provided documents.", True),
     ],
 )
 def test_refusals_by_rule(answer: str, refused: bool) -> None:

@@ -32,6 +32,8 @@ def writers(material: Material, present: frozenset[str]) -> Markup:
 def _context(material: Material) -> str:
     """What answers were written from, and the stated limit."""
     _, known = material.text, material.facts
+    if all(one.get("own") for one in known.get("generators", {}).values()):
+        return ""
     limit = known.get("length_limit")
     source = {
         "ideal": _(
