@@ -80,3 +80,15 @@ def test_topics_that_cannot_be_found() -> None:
     ):
         with pytest.raises(ValueError, match="questions"):
             topic_coverage(*arguments, **options)  # type: ignore[arg-type]
+
+
+def test_the_number_of_topics_is_chosen_on_a_sample_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 9.0], [9.0, 0.0], [9.0, 9.0]])
+    vectors = np.repeat(centres, 100, axis=0) + rng.normal(size=(300, 2))
+    whole = topic_coverage(vectors, [()] * 300, choices=(2, 3, 4))
+    monkeypatch.setattr("ragbench.metrics.sources.COMPARED", 60)
+    sampled = topic_coverage(vectors, [()] * 300, choices=(2, 3, 4))
+    assert whole.n_topics == sampled.n_topics == 3
+    assert sampled.silhouettes != whole.silhouettes
+    assert [topic.question_count for topic in sampled.topics] == [100, 100, 100], "all questions are clustered"

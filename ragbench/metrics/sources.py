@@ -29,6 +29,8 @@ class Usage:
         return set(self.chunks) & {chunk for row in self.retrieved for chunk in row}
 
 
+COMPARED = 5000
+"""Questions on which numbers of topics are compared, at most: each number costs a clustering, and pairs of distances."""
 _COUNT_EDGE = "A count of what was found; it has no scale from bad to good."
 _COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
 
@@ -167,7 +169,8 @@ def topic_coverage(
     """Questions clustered by KMeans, and the distinct chunks and pages that were retrieved for each cluster.
 
     vectors: (questions, width) embeddings. retrieved: the chunks of each question, at its cut-off.
-    n_topics: how many clusters; None takes the one of `choices` with the highest mean silhouette (Rousseeuw 1987).
+    n_topics: how many clusters; None takes the one of `choices` with the highest mean silhouette (Rousseeuw 1987), on a
+        random sample of COMPARED questions where there are more.
 
     Clusters are numbered by size, largest first, so that the numbers do not depend on the algorithm's.
     Raises ValueError for no questions, for lengths that differ, and for more topics than questions.
@@ -200,12 +203,13 @@ def _clusters(matrix: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int6
 def _silhouettes(matrix: NDArray[np.float64], choices: Sequence[int], seed: int) -> dict[int, float]:
     from sklearn.metrics import silhouette_score
 
+    if len(matrix) > COMPARED:
+        matrix = matrix[np.sort(np.random.default_rng(seed).choice(len(matrix), COMPARED, replace=False))]
     found: dict[int, float] = {}
     distinct = len(np.unique(matrix, axis=0))
     for k in choices:
         if 2 <= k <= min(distinct, len(matrix) - 1):
-            labels = _clusters(matrix, k, seed)
-            found[k] = float(silhouette_score(matrix, labels, sample_size=min(len(matrix), 5000), random_state=seed))
+            found[k] = float(silhouette_score(matrix, _clusters(matrix, k, seed)))
     return found
 
 
