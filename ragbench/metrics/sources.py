@@ -30,7 +30,7 @@ class Usage:
 
 
 COMPARED = 5000
-"""Questions on which numbers of topics are compared, at most: each number costs a clustering, and pairs of distances."""
+"""Questions on which numbers of topics are compared, at most: each number costs a clustering."""
 _COUNT_EDGE = "A count of what was found; it has no scale from bad to good."
 _COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
 
