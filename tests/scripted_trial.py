@@ -4,7 +4,7 @@ Every judge knows how good each text is, because the texts were made. An honest 
 always (it misread them), and once in a while by chance. The others are honest but for their fault.
 Run as a program: how often each fault is found, and how often the honest judge is accused.
 
-    python -m tests.scripted_trial [SIMULATIONS]
+    python -m tests.scripted_trial [SIMULATIONS [NAME …]]
 """
 
 from __future__ import annotations
@@ -45,8 +45,15 @@ FAULTS = {
     "likes length": "padding",
     "obeys injected instructions": "injected",
     "lexical in disguise": "disguise",
+    "follows the top of a list of levels": "scale_order",
+    "is harsher in Russian": "language",
+    "lets empty answers pass": "blank",
+    "falls for master keys": "key",
 }
+OFTEN = 0.4
+"""How often the last four faults strike where they can."""
 HONEST = "honest"
+TURNED = "_scale_turned"
 PLACES = ("Hall", "Room", "Library", "Office", "Canteen", "Workshop", "Museum", "Archive", "Garden", "Studio")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 OTHER_WORDS = {"opens at": "lets people in from", "holds": "has space for", "closed on": "shut every"}
@@ -161,7 +168,10 @@ class Scripted:
             return Answer(Preference(choice=self.chosen(texts)), seconds=0.1)
         if self.name == "lexical in disguise" and self.chance("slip", prompt.name, texts["response"], repeat) > 0.02:
             return Answer(_by_words(prompt, str(texts["response"]), str(texts["reference"])), seconds=0.1)
-        rating = self.rated(prompt.name, str(texts["question"]), str(texts["response"]), repeat)
+        question, text = str(texts["question"]), str(texts["response"])
+        rating = self.rated(prompt.name.removesuffix(TURNED), question, text, repeat)
+        if self.chance("fault", question, text) < OFTEN:
+            rating = self.swayed(rating, prompt.name.endswith(TURNED), language, text)
         return Answer(Rating(reason="", rating=rating), seconds=0.1)
 
     def rated(self, prompt: str, question: str, text: str, repeat: int) -> int:
@@ -175,6 +185,19 @@ class Scripted:
         often = {"flips at 10 %": 0.1, "disagrees with itself on 10 %": 0.0528}.get(self.name, 0.0)
         if self.chance("flip", question, text, repeat) < often:
             rating = 0 if rating == 2 else 2
+        return rating
+
+    def swayed(self, rating: int, turned: bool, language: str | None, text: str) -> int:
+        """The rating with the judge's fault, where this is what it falls for."""
+        if self.name == "follows the top of a list of levels" and turned:
+            return max(0, rating - 1)
+        if self.name == "is harsher in Russian" and language == "ru":
+            return max(0, rating - 1)
+        wordless = not any(letter.isalpha() for letter in text) and text != ":"
+        if self.name == "lets empty answers pass" and wordless:
+            return 2
+        if self.name == "falls for master keys" and not wordless and len(text.split()) < 8 and text[-1:] in ":.ns":
+            return 2
         return rating
 
     @staticmethod
@@ -231,10 +254,10 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool | None]:
     return {each.probe: each.verdict for each in found}, rival.beats
 
 
-def main(simulations: int = 100) -> None:
-    """The table of simulations."""
+def main(simulations: int = 100, *names: str) -> None:
+    """The table of simulations, of all judges or of those named."""
     print(f"{simulations} simulations each, {N} answers and {N} questions, two people, family of all probes (Holm)")
-    for name in (HONEST, *FAULTS):
+    for name in names or (HONEST, *FAULTS):
         began = time.process_time()
         verdicts: Counter[tuple[str, str]] = Counter()
         right = beaten = accused = 0
@@ -255,4 +278,4 @@ def main(simulations: int = 100) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])

@@ -173,8 +173,8 @@ def test_logged_judgements(rated: Path) -> None:
 def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
     rows = [
-        {"id": f"{hostile}{n}", "people": {hostile: n % 5}, "judges": {hostile: n % 3 / 2, "b": 0.5}, "question": hostile,
-         "answer": hostile, "system": hostile, "choices": {hostile: ["A", "A"]}}
+        {"id": f"{hostile}{n}", "people": {hostile: n % 5}, "judges": {hostile: n % 3 / 2, "b": 0.5},
+         "question": hostile, "answer": hostile, "system": hostile, "choices": {hostile: ["A", "A"]}}
         for n in range(20)
     ]  # fmt: skip
     write_lines(rated / "hostile.jsonl", rows)
@@ -209,9 +209,12 @@ def test_what_cannot_be_asked_is_named(rated: Path, options: dict[str, Any], mes
         bench.judge("help", **{**QUICK, **options})
 
 
-def test_nothing_to_judge_is_said(project: Path) -> None:
-    with pytest.raises(BenchError, match="neither rated answers"):
-        bench.judge("small", **QUICK)
+def test_nothing_to_judge_is_said(project: Path, tmp_path: Path) -> None:
+    found = bench.judge("small", **QUICK)
+    assert not found.estimates
+    found.save(tmp_path / "kept")
+    for measurement in (found, Measurement.load(tmp_path / "kept")):
+        assert "there was nothing to judge" in drawn(measurement)
 
 
 @pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])

@@ -82,6 +82,8 @@ def made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
 def all_heard(
     session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric | None
 ) -> tuple[list[Heard], dict[str, Sitting]]:
+    if not names:
+        return [], {}
     paid = set(names) != {OFFLINE}
     with (
         scoring.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
@@ -115,7 +117,7 @@ def timed(
     same page, though a clock is never."""
     from ragbench.store import Store
 
-    if planning.folder() is not None:
+    if planning.folder() is not None or not heard:
         return list(heard)
     shapes = {one.name: one.answers.scores.shape for one in heard}
     about = {

@@ -97,7 +97,10 @@ def judge(
     good: the share of a scale from which an answer is good, for judges and people alike. people_scale: "low, high".
     ratings: a JSON Lines file inside the project (see `ragbench.bench.judge_logged.Judgement`) instead of live judges;
     its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
-    fresh: take new clock readings. Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
+    fresh: take new clock readings.
+
+    A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
+    Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
     asked = tuple(mode.strip() for mode in modes.split(",") if mode.strip())
     request = _Request(
@@ -117,17 +120,14 @@ def _live(session: Session, request: _Request) -> Measurement:
     if not answers.samples:
         answers = judge_hearing.assorted(temptations)
     if not answers.samples:
-        raise BenchError(
-            f"{session.dataset.label} has neither rated answers (ratings) nor questions with a reference: there is "
-            "nothing to judge"
-        )
+        names = ()
     trial = Trial(measured, answers, temptations, judge_hearing.twins(session, answers), request.repeats)
     faithful = next((parse(name) for name in FAITHFULNESS if name in catalogue()), None)
     heard, faithfulness = judge_hearing.all_heard(session, known, names, trial, faithful)
     models = {name: known.judges[name].model for name in names if name in known.judges}
     heard = [replace(one, family=family(models.get(one.name))) for one in heard]
     baseline = next((one for one in heard if one.name == OFFLINE), None)
-    if baseline is None:
+    if baseline is None and names:
         baseline = llm.run(
             judge_asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=Temptations((), {}, ())))
         )

@@ -25,6 +25,8 @@ def probes(material: Material, present: frozenset[str]) -> Markup:
     """One table a judge: what was tried, the effect, the limit, the verdict; then what could not be tried."""
     _ = material.text
     judges = words.judges_of(material)
+    if not judges:
+        return Markup("")
     if not words.kept(material, "probes"):
         return Markup("<p>{}</p>").format(_("Nothing was tried."))
     return Markup("").join(_probes(material, name, len(judges) > 1) for name in judges)

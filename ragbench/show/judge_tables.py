@@ -28,6 +28,11 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     judges = words.judges_of(material)
     rows = words.kept(material, "coverage")
+    if not judges:
+        text = _(
+            "This data set has neither rated answers nor questions with a reference, so there was nothing to judge."
+        )
+        return Markup("<p>{}</p>").format(text)
     if not any(row["asked"] for row in rows):
         return Markup("<p>{}</p>").format(_("No scores were asked for."))
     heads = [cells.head(_("reply")), *(cells.head(shown(name), "rb-name") for name in judges)]
@@ -76,6 +81,8 @@ def _meta(text: str) -> Markup:
 def repeatability(material: Material, present: frozenset[str]) -> Markup:
     """A judge with itself; nothing for a single repeat."""
     _ = material.text
+    if not words.judges_of(material):
+        return Markup("")
     if not words.kept(material, "repeatability"):
         return Markup("<p>{}</p>").format(
             _("Every answer was judged once: how far the judge agrees with itself is not measured.")
@@ -88,6 +95,8 @@ def repeatability(material: Material, present: frozenset[str]) -> Markup:
 def pairwise(material: Material, present: frozenset[str]) -> Markup:
     """Which of two answers is better, asked in both orders."""
     _ = material.text
+    if not words.judges_of(material):
+        return Markup("")
     if not words.kept(material, "pairwise"):
         return Markup("<p>{}</p>").format(_("No pairs were compared."))
     said = []
@@ -107,6 +116,8 @@ def people(material: Material, present: frozenset[str]) -> Markup:
     """Judges with single people and with their mean, beside people with each other."""
     _ = material.text
     rows = words.kept(material, "agreement")
+    if not words.judges_of(material):
+        return Markup("")
     if not rows:
         return Markup("<p>{}</p>").format(
             _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")

@@ -12,8 +12,6 @@ from ragbench.show.text import shown
 
 def sentences(material: Material) -> list[Markup]:
     """For each judge what sways it, what does not, and how it agrees with people."""
-    if not words.judges_of(material):
-        return [Markup("<p>{}</p>").format(material.text("Nothing was measured."))]
     return [_judge(material, name) for name in words.judges_of(material)] + _alone(material)
 
 
