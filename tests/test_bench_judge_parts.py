@@ -365,3 +365,15 @@ def test_a_line_of_the_file_is_json(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_text(json.dumps({"id": "a"}) + "\nno\n", encoding="utf-8")
     with pytest.raises(BenchError, match="line 2"):
         judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+
+
+def test_judges_that_are_equally_good_are_told_apart_as_rarely_as_the_level_says() -> None:
+    rng = np.random.default_rng(11)
+    rejected = 0
+    for _ in range(200):
+        truth = rng.integers(0, 5, 60) / 4
+        one, other = (np.clip(np.round((truth + rng.normal(0, 0.35, 60)) * 4) / 4, 0, 1) for _ in range(2))
+        known = answers(truth[:, None])
+        [found] = judge_rivals.rivalries({"one": one}, "other", other, known, SURE)
+        rejected += found.p < 0.05
+    assert rejected / 200 <= 0.09
