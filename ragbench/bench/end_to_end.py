@@ -12,7 +12,7 @@ from ragbench.bench.blame import Standard
 from ragbench.bench.decomposition import Blaming
 from ragbench.bench.families import Sureness
 from ragbench.bench.generation import described_writers, primary, questions_table, sliced, stand_ins
-from ragbench.bench.judged import Judging
+from ragbench.bench.judged import OFFLINE, Judging
 from ragbench.bench.session import BenchError, Session, kept
 from ragbench.measurement import RETRIEVED_COLUMNS, Measurement
 from ragbench.metric import Metric
@@ -188,6 +188,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
                         *(name for name, one in firsts.items() if one.is_stand_in),
                         *answers.stand_ins,
                         *stand_ins(session, request.metrics, worth.facts),
+                        *([OFFLINE] if request.blaming.production_judge == OFFLINE else []),
                     ]
                 )
             ),
