@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from psycopg import sql
-from sqlalchemy import Connection, Engine, Table, delete, select
+from sqlalchemy import Connection, Engine, Table, delete, func, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
@@ -28,6 +28,7 @@ from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_que
 __all__ = ["NOT_COMPARABLE", "OWN", "RunPart", "RunRecord", "RunScores", "RunStatus", "RunValue", "Runs"]
 
 LATEST = "latest"
+NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 PLAIN_VALUE = ("notebook", "system", "metric", "value", "low", "high", "level", "method", "n", "n_unmeasured", "better")
 
 
@@ -44,6 +45,8 @@ class Runs:
         Raises StoreError.
         """
         with told_plainly(f"recording the run {record.id}"), self._engine.begin() as connection:
+            # runs of one name take turns: two at the same time would both find it free
+            connection.execute(select(func.pg_advisory_xact_lock(NAMING, func.hashtext(record.id))))
             name = self._free(connection, record)
             connection.execute(delete(run).where(run.c.id == name))
             connection.execute(
