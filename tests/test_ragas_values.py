@@ -11,6 +11,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragbench.metrics import catalogue
@@ -45,6 +46,14 @@ def test_equal_to_ragas(metric: str) -> None:
     assert len({theirs for _, theirs in rows}) > 2, "the scripts spread over the scale"
     for script, theirs in rows:
         assert math.isclose(ragas_cases.ours(metric, script), theirs, rel_tol=0, abs_tol=EXACT), script
+
+
+@pytest.mark.parametrize(("value", "rounded"), [(0.025, 0.02), (0.035, 0.04), (0.125, 0.12), (0.375, 0.38)])
+def test_it_rounds_as_ragas_does(value: float, rounded: float) -> None:
+    """NumPy rounds the hundredfold, halves to the even side; Python's own would make 0.03 of 0.025."""
+    from ragbench.metrics.factual_correctness import _rounded
+
+    assert _rounded(value) == rounded == float(np.round(value, 2))
 
 
 def test_every_variant_is_held_to_ragas() -> None:

@@ -149,6 +149,17 @@ class TestVerdicts:
         assert links <= set(ids)
         assert len(ids) == len(set(ids))
 
+    def test_a_passage_that_was_not_retrieved_is_no_link(self, page: Page) -> None:
+        """A judgement may cite what the measurement no longer holds: a dead link would be worse than none."""
+        table = page.measurement.extra["judgements"].copy()
+        table["detail"] = table["detail"].str.replace('["c1"]', '["c1", "gone"]', regex=False)
+        extra = {**page.measurement.extra, "judgements": table}
+        html = str(Page(replace(page.measurement, extra=extra)).verdicts(5).html())
+        links, ids = set(re.findall(r'href="#([^"]+)"', html)), set(re.findall(r' id="([^"]+)"', html))
+        assert links
+        assert links <= ids
+        assert ">gone<" not in html
+
     def test_each_metric_has_its_own_table(self, page: Page) -> None:
         html = str(page.verdicts(5).html())
         for label in (
