@@ -12,7 +12,7 @@ from ragbench.show import cells
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, spread
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Estimate
 
 ANSWER = 400  # characters of an answer in a list
@@ -61,7 +61,7 @@ def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable
         said = [_who(material, system, one), _cut(material, system, one), _failures(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
-            others = _.enumeration(list(map(str, same)))
+            others = _.enumeration([clean(name) for name in same])
             said.append(_("Would answer alike, with the same generator: {others}.", others=others))
         yield Markup(" ").join(escape(part) if isinstance(part, str) else part for part in said if part)
 
