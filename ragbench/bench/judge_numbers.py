@@ -141,14 +141,17 @@ def agreement(judge: str, given: Array, answers: Answers, good: float, sure: Sur
 
 
 def ceiling(answers: Answers, good: float, sure: Sureness) -> list[tuple[Any, ...]]:
-    """People among themselves; no row for a single rater."""
+    """People among themselves; no row for a single rater. Krippendorff's α is that of all raters at once."""
     people = answers.people
     if people.shape[1] < 2:
         return []
     labels = np.asarray(answers.clusters, dtype=object)
     pairs = [(people[:, a], people[:, b]) for a, b in permutations(range(people.shape[1]), 2)]
-    found = _compared(pairs, labels, good, sure)
-    return [("people", "person", *each) for each in found if each[0] != "bias"]
+    found = {each[0]: each for each in _compared(pairs, labels, good, sure) if each[0] != "bias"}
+    if found:
+        alpha = stats.krippendorff_alpha(people, scale="interval", clusters=labels.tolist(), **asdict(sure))
+        found["krippendorff_alpha"] = ("krippendorff_alpha", *row(alpha))
+    return [("people", "person", *each) for each in found.values()]
 
 
 def _compared(
