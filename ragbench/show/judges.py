@@ -195,7 +195,7 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
     if not lines:
         return Markup("")
     titles = (_("mean of all"), _("without this judge"), _("change"), _("largest change of one answer"), _("n"))
-    heads = [cells.head(_("metric")), cells.head(_("judge"), "rb-name"), *(cells.head(title) for title in titles)]
+    heads = [cells.head(_("metric")), cells.head(_("judge"), "rb-word"), *(cells.head(title) for title in titles)]
     rows = []
     for name, line in sorted(lines, key=lambda pair: _place(material, pair[1]["metric"])):
         metric = str(line["metric"])
@@ -205,7 +205,7 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
         values += [_.number(line["largest"], digits), _.integer(int(line["n"]))]
         first = Markup("<th scope=row>{}</th>").format(shown(metric))
         made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
-        rows.append(cells.row([first, cells.cell(_("judge"), shown(name, 80), "rb-name"), *made]))
+        rows.append(cells.row([first, cells.cell(_("judge"), shown(name, 80), "rb-word"), *made]))
     head = Markup("<h3>{}</h3>").format(_("What the means become without each judge"))
     return head + cells.table(_("What the means become without each judge"), heads, rows)
 
