@@ -11,6 +11,7 @@ import pytest
 
 from ragbench import bench, settings, show
 from ragbench.bench import BenchError
+from ragbench.bench.answer_tables import find_answers
 from ragbench.measurement import Measurement
 from tests import answer_project
 from tests.chat_server import ChatServer
@@ -154,3 +155,11 @@ def test_what_cannot_be_asked_for() -> None:
         bench.end_to_end(k=3)
     with pytest.raises(BenchError, match="k = 0"):
         bench.end_to_end(k=0)
+
+
+@pytest.mark.usefixtures("project")
+def test_answers_of_a_run_are_scored_on_what_they_were_written_from(tmp_path: Path) -> None:
+    found = bench.end_to_end(systems="function", metrics=FEW, k=4, contexts=2, repeats=2)
+    found.save(tmp_path / "reports" / "one" / "parts" / "tier3_end_to_end")
+    table = find_answers("run:one", "", settings.load())
+    assert {one.id: [chunk.id for chunk in one.contexts or ()] for one in table.samples} == contexts(found, "function")

@@ -153,7 +153,10 @@ def _folder(name: str, reports: Path) -> Path | None:
 
 
 def _samples(kept: Measurement) -> list[Sample]:
-    """The first answer of each system to each question, with the contexts that were kept."""
+    """The first answer of each system to each question, with the contexts that it was written from.
+
+    Where a run does not tell those from all that was retrieved, they are all that was retrieved.
+    """
     questions: Iterable[Mapping[Any, Any]] = kept.questions.to_dict("records")
     asked = {str(row["sample"]): row for row in questions}
     passages: Iterable[Mapping[Any, Any]] = kept.retrieved.sort_values(
@@ -171,6 +174,10 @@ def _samples(kept: Measurement) -> list[Sample]:
     for row in answers:
         place = (str(row["system"]), str(row["sample"]))
         question = asked.get(place[1], {})
+        seen = row.get("contexts")
+        if seen is not None and place in contexts:
+            given = {str(name) for name in seen}
+            contexts[place] = [chunk for chunk in contexts[place] if chunk.id in given]
         found.append(
             Sample(
                 place[1],
