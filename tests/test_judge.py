@@ -101,6 +101,27 @@ class TestAsking:
         assert body["max_tokens"] == 600
         assert "step by step" in body["messages"][0]["content"]
 
+    def test_whatever_a_judge_is_told_otherwise_misses_the_journal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from dataclasses import replace
+
+        from ragbench.judge import instructions
+
+        def key(prompt: Prompt = SUPPORT, language: str = "en", **more: Any) -> str:
+            texts = {**TEXTS, **more.pop("texts", {})}
+            judge = ModelJudge(Client("a", settings("http://h/v1", **more)))
+            return judge.client.key(judge.request(prompt, texts, language))
+
+        words = {**SUPPORT.texts, "en": SUPPORT.texts["en"] + " "}
+        keys = [
+            key(), key(language="ru"), key(mode="reasoned"), key(texts={"claim": "other"}),
+            key(replace(SUPPORT, version=SUPPORT.version + 1)), key(replace(SUPPORT, texts=words)),
+            key(replace(SUPPORT, shape=Claims)), key(max_tokens=7), key(temperature=0.5), key(seed=3),
+        ]  # fmt: skip
+        monkeypatch.setattr(instructions, "VERSION", instructions.VERSION + 1)
+        keys.append(key())
+        assert len(set(keys)) == len(keys)
+        assert key() == keys[-1]
+
     def test_an_empty_reasoning_is_malformed(self) -> None:
         empty = {"reasoning": "", "answer": {"verdict": "supported", "score": 5}}
         with ChatServer(answer=lambda body: empty).running() as server:

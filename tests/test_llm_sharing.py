@@ -59,6 +59,18 @@ class TestSharing:
 
         assert len(asyncio.run(keys())) == 4 + 9 + 2
 
+    def test_the_key_holds_the_version_of_what_reads_replies(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from ragbench.llm import request as room
+
+        async def key() -> str:
+            async with open_client("http://h/v1") as client:
+                return client.key(request())
+
+        before = asyncio.run(key())
+        assert asyncio.run(key()) == before
+        monkeypatch.setattr(room, "READER_VERSION", room.READER_VERSION + 1)
+        assert asyncio.run(key()) != before
+
     def test_two_judges_never_share_an_answer(self) -> None:
         async def work(server: ChatServer) -> None:
             journal = MemoryJournal()
