@@ -70,9 +70,9 @@ def test_people_against_metrics(project: Path, shared_data: Find) -> None:
         raw = [json.loads(line) for line in file]
     people = [[row[f"human_annotator_{who}"]["correctness"] for who in "ab"] for row in raw]
     gap = [row["model2"]["ragchecker"]["correctness"] - row["model1"]["ragchecker"]["correctness"] for row in raw]
-    gap = np.round(gap, 9)  # equal gaps are ties, whatever floating point made of them
+    rounded = np.round(gap, 9)  # equal gaps are ties, whatever floating point made of them
     assert value(found, "agreement", judge="RAGChecker", against="mean", name="spearman") == pytest.approx(
-        spearmanr(np.mean(people, axis=1), gap).statistic, abs=1e-9
+        spearmanr(np.mean(people, axis=1), rounded).statistic, abs=1e-9
     )
     expected = krippendorff.alpha(np.array(people).T, level_of_measurement="interval")
     ceiling = value(found, "agreement", judge="people", against="person", name="krippendorff_alpha")
