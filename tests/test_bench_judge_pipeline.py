@@ -253,6 +253,8 @@ def test_the_cheapest_threshold_by_hand() -> None:
     assert candidates(scores).tolist() == pytest.approx([-math.inf, 0.25, 0.5, 0.75, math.inf])
     assert mean_costs(scores, truth, costs, candidates(scores)) == pytest.approx([0.6, 0.4, 0.6, 0.4, 0.6])
     assert cheapest(scores, truth, costs) == (pytest.approx(0.25), pytest.approx(0.4))
+    at = mean_costs(scores, truth, costs, np.array([0.4]))
+    assert at == pytest.approx([0.4]), "a score that equals the threshold is shown"
     dear = Costs(shown=10.0, hidden=1.0)
     assert cheapest(scores, truth, dear) == (pytest.approx(0.75), pytest.approx(0.4))
     assert cheapest(scores, truth, Costs(shown=1.0, hidden=100.0))[0] == pytest.approx(0.25)
