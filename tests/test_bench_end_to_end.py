@@ -44,6 +44,9 @@ def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
     assert {name: answer_project.CHUNKS[ranked[name][0]] for name in ranked.index} == answers.to_dict()
     gains = {(row["sample"], row["chunk"]): row["gain"] for row in found.retrieved.to_dict("records")}
     assert (gains["q2", "hours"], gains["q2", "lunch"], gains["q2", "card"]) == (3.0, 1.0, 0.0)
+    html = show.Page(found).verdicts().html()
+    assert "It had 2 passages" in html, "what was read, not all that was retrieved"
+    assert "It had 4 passages" not in html
     assert set(found.questions["sample"]) == {"q1", "q2", "q3", "q4", "q5"}
     assert set(found.scores["sample"]) == {"q1", "q2", "q3", "q4"}
 

@@ -111,7 +111,8 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
         parts.append(_lead(_.html("<b>{system}</b> answered", system=shown(system)), shown(answer, 4000)))
     if reference := shown(question.get("reference"), 4000):
         parts.append(_lead(_("Reference"), reference))
-    hits = material.retrieved.get((system, sample), [])
+    seen = given(material).get((system, sample))
+    hits = [hit for hit in material.retrieved.get((system, sample), []) if seen is None or str(hit["chunk"]) in seen]
     if hits:
         items = Markup("").join(
             Markup('<li id="{}"><p>{}</p><p class="rb-meta">{}</p></li>').format(
@@ -130,11 +131,24 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
 
 def answers(material: Material) -> dict[tuple[str, str], str]:
     """Answers by system and sample, of the table `answers`, the first of repeats; empty where there is none."""
+    found = _first_answers(material)
+    return {(str(row["system"]), str(row["sample"])): row["response"] for row in found if row["response"] is not None}
+
+
+def given(material: Material) -> dict[tuple[str, str], frozenset[str]]:
+    """Ids of the passages that an answer was written from, where they are told from all that was retrieved."""
+    return {
+        (str(row["system"]), str(row["sample"])): frozenset(map(str, row["contexts"]))
+        for row in _first_answers(material)
+        if row.get("contexts") is not None
+    }
+
+
+def _first_answers(material: Material) -> Sequence[Mapping[Any, Any]]:
     table = material.kept("answers")
     if "repeat" in table:
         table = table[table["repeat"] == 0]
-    found = table.to_dict("records") if len(table) else ()
-    return {(str(row["system"]), str(row["sample"])): row["response"] for row in found if row["response"] is not None}
+    return table.to_dict("records") if len(table) else ()
 
 
 def _lead(head: Markup | str, body: Markup | str) -> Markup:
