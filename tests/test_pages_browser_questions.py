@@ -115,7 +115,7 @@ def test_scrolling_shows_every_row(browser: Any, folder: Path) -> None:
         ready(visit)
         seen = set()
         for step in range(0, 300, 8):
-            visit.run(f"document.querySelector('.rb-rows').scrollTop = {step} * 54")
+            visit.run(f"document.querySelector('.rb-grid-of-questions').scrollTop = {step} * 54")
             visit.page.wait_for_timeout(30)
             seen |= set(visit.run(LINES))
         assert len(seen) == 300

@@ -148,6 +148,7 @@
       this.space.style.height = `${this.rows.length * this.height()}px`;
       this.paint();
     }
+    room() { return this.view.clientHeight - this.top.offsetHeight; }
     height() { return parseFloat(getComputedStyle(this.root).getPropertyValue("--rb-row")) || 52; }
 
     // How it is built
@@ -183,12 +184,17 @@
       this.space = make("div", { class: "rb-space", role: "presentation" });
       this.window = make("div", { class: "rb-window", role: "rowgroup" });
       this.space.append(this.window);
-      this.view = make("div", { class: "rb-rows", role: "presentation" }, this.space);
       this.grid = make("div", { class: "rb-grid-of-questions", role: "grid", tabindex: 0, "aria-label": words.grid },
-        make("div", { role: "rowgroup" }, this.top), this.view);
+        make("div", { role: "rowgroup", class: "rb-sticky" }, this.top), this.space);
+      this.view = this.grid; // what scrolls is what has the focus
       this.view.addEventListener("scroll", () => this.paint(), { passive: true });
       this.grid.addEventListener("keydown", (event) => this.key(event));
-      this.grid.addEventListener("focus", () => this.paint());
+      this.window.addEventListener("click", (event) => {
+        const line = event.target.closest(".rb-line");
+        if (!line) return;
+        this.active = Number(line.dataset.place);
+        this.go(this.rows[this.active]);
+      });
       this.detail = make("section", { class: "rb-detail", tabindex: -1, hidden: true });
       this.detail.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
       this.root.replaceChildren(form, this.status, this.grid, this.detail);
@@ -245,7 +251,7 @@
       return make("span", {}, make("span", { class: `rb-s${series}`, "aria-hidden": "true" }, glyph), this.data.systems[place]);
     }
     paint() {
-      const height = this.height(), { state, data } = this, shown = Math.ceil(this.view.clientHeight / height) + 2;
+      const height = this.height(), { state, data } = this, shown = Math.ceil(this.room() / height) + 2;
       const first = Math.max(0, Math.floor(this.view.scrollTop / height) - 1);
       const last = Math.min(this.rows.length, first + shown + 1);
       const paired = state.against >= 0 && state.against !== state.system;
@@ -263,11 +269,11 @@
         const line = make("div", {
           role: "row", id: `${this.name}-row-${row}`, "aria-rowindex": place + 2,
           class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
-          onclick: () => { this.active = place; this.go(row); },
         }, make("span", { role: "rowheader" }, make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
         value(state.system), ...(paired ? [value(state.against),
           cell(difference === null ? "\u2014" : this.number(difference, true),
             good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
+        line.dataset.place = String(place);
         if (place === this.active) line.dataset.active = "";
         made.push(line);
       }
@@ -279,7 +285,7 @@
     }
     key(event) {
       if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey) return;
-      const page = Math.max(1, Math.floor(this.view.clientHeight / this.height()) - 1);
+      const page = Math.max(1, Math.floor(this.room() / this.height()) - 1);
       const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
       if (event.key === "Enter" && this.rows.length) {
         event.preventDefault();
@@ -293,7 +299,7 @@
       this.active = place;
       const height = this.height(), top = place * height, view = this.view;
       if (top < view.scrollTop) view.scrollTop = top;
-      else if (top + height > view.scrollTop + view.clientHeight) view.scrollTop = top + height - view.clientHeight;
+      else if (top + height > view.scrollTop + this.room()) view.scrollTop = top + height - this.room();
       this.paint();
     }
 
