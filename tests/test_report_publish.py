@@ -198,6 +198,26 @@ def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> Non
     assert r"$\uparrow$" in body
 
 
+def test_numbers_without_pairs_make_a_latex_table_too() -> None:
+    known = {"notebook": "t_1", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4}
+    sides = {"value_first": 0.5, "low_first": None, "high_first": None, "value_second": 0.7, "low_second": 0.6}
+    one = {
+        **known,
+        **sides,
+        "high_second": 0.8,
+        "metric": "mrr",
+        "difference": 0.2,
+        "low": 0.1,
+        "high": 0.3,
+        "p": 0.0002,
+    }
+    bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
+    text = articles.latex_summaries([{**one, "why": ""}, bad], translator("en"))
+    assert r"t\_1 mrr & $0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$ & $<0.001$ \\" in text
+    assert r"t\_1 ndcg@10 & $1.092$ & $0.700$ $[0.600, 0.800]$ & $\dagger$ & -- \\" in text
+    assert articles.latex_summaries([], translator("en")) == ""
+
+
 GATE = {
     "outcome": "fails",
     "checks": [

@@ -12,6 +12,7 @@ from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.report import files
 from ragbench.show.material import Material
+from ragbench.show.runs import digits_of
 from ragbench.show.text import clean
 from ragbench.types import Verdict
 
@@ -58,14 +59,50 @@ def latex_table(made: Measurement, _: Translator) -> str:
         for key in ("dataset", "n_questions", "unit", "seed")
         if made.facts.get(key) is not None
     )
-    label = re.sub(r"[^A-Za-z0-9-]", "-", made.notebook)
+    return _tabular(made.notebook, f"{latex(caption)} {latex(facts)}.", columns, titles, rows)
+
+
+def _tabular(name: str, caption: str, columns: str, titles: str, rows: Sequence[str]) -> str:
+    label = re.sub(r"[^A-Za-z0-9-]", "-", name)
     return (
         "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
-        f"  \\caption{{{latex(caption)} {latex(facts)}.}}\n  \\label{{tab:{label}}}\n"
+        f"  \\caption{{{caption}}}\n  \\label{{tab:{label}}}\n"
         f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n    {titles} \\\\\n    \\midrule\n"
         + "".join(f"    {row} \\\\\n" for row in rows)
         + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
     )
+
+
+def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator) -> str:
+    r"""Numbers of two runs that nothing pairs, for an article; a dagger at those that must not be compared."""
+    if not rows:
+        return ""
+    heads = [_("metric"), "A", "B", _("difference"), "$p$"]
+    made = []
+    for one in rows:
+        numbers = [one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second")]
+        digits = digits_of(numbers)
+        cells = [latex(f"{one['notebook']} {one['metric']}")]
+        for side in ("first", "second"):
+            value, low, high = (one[f"{key}_{side}"] for key in ("value", "low", "high"))
+            cells.append("--" if _unknown(value) else _number(value, digits) + _ends(low, high, digits))
+        if one["why"]:
+            cells += [r"$\dagger$", "--"]
+        else:
+            cells.append(_number(one["difference"], digits, signed=True) + _ends(one["low"], one["high"], digits))
+            cells.append("$<0.001$" if one["p"] < 0.001 else _number(one["p"], 3))
+        made.append(" & ".join(cells))
+    caption = _("Two runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
+    titles = " & ".join(text if text == "$p$" else latex(text) for text in heads)
+    return _tabular("numbers-without-pairs", latex(caption).replace("†", r"$\dagger$"), "lrrrr", titles, made)
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _ends(low: Any, high: Any, digits: int) -> str:
+    return "" if _unknown(low) or _unknown(high) else _interval(low, high, digits)
 
 
 def _latex_row(material: Material, metric: str, two: bool) -> str:

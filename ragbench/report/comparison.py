@@ -16,7 +16,7 @@ from ragbench.measurement import (
     Measurement,
     without_nan,
 )
-from ragbench.report import parts, results, sheets
+from ragbench.report import articles, files, parts, results, sheets
 from ragbench.report.sheets import Block
 from ragbench.show import Page
 
@@ -32,9 +32,9 @@ SIDES = ("first", "second")
 
 
 def write(comparison: RunComparison, folder: Path, language: str) -> Path:
-    """Write the pages and the JSON of a comparison into `folder`, which is replaced as a whole; its index is returned.
+    """Write the pages, the JSON and the LaTeX tables of a comparison into `folder`; its index is returned.
 
-    Raises FileExistsError where the folder holds something else.
+    The folder is replaced as a whole. Raises FileExistsError where the folder holds something else.
     """
     with sheets.new_folder(folder) as made:
         overall(comparison).save(made / "parts" / OVERALL)
@@ -58,6 +58,8 @@ def draw(folder: Path, language: str) -> None:
         blocks.append(Block(sheets.views(page, "summary"), title, f"{row['page']}.html"))
         sheets.write(folder, str(row["page"]), _paired(page, _, title, over))
         parts.write(folder, page)
+        _table(folder, str(row["page"]), articles.latex_table(known, _))
+    _table(folder, "numbers-without-pairs", articles.latex_summaries(whole.extra["summarized"].to_dict("records"), _))
     rest = Page(whole, language=language)
     blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
     blocks.append(Block(sheets.views(rest, "changes"), _("What changed between the runs")))
@@ -65,10 +67,17 @@ def draw(folder: Path, language: str) -> None:
     sheets.write(folder, "index", sheets.html(_, heading, blocks, over=over))
 
 
+def _table(folder: Path, name: str, text: str) -> None:
+    if text:
+        (folder / "tables").mkdir(exist_ok=True)
+        files.write(folder / "tables" / f"{name}.tex", text)
+
+
 def _paired(page: Page, _: Translator, title: str, up: str) -> str:
     blocks = [
         Block(sheets.views(page, "answer", "fallen", "intervals", present=frozenset({"questions", "table"}))),
         Block(sheets.views(page, "table", present=frozenset({"questions"})), _("Values and comparisons")),
+        Block(sheets.views(page, "effects"), _("Effect sizes")),
         Block(sheets.views(page, "worst", present=frozenset({"questions"})), _("The worst questions")),
         Block(sheets.views(page, "questions")),
         Block(sheets.views(page, "method")),
@@ -99,6 +108,7 @@ def overall(comparison: RunComparison) -> Measurement:
             "first": comparison.first.id,
             "second": comparison.second.id,
             "runs": [_about(comparison.first, "A"), _about(comparison.second, "B")],
+            "told": bool(comparison.first.identities and comparison.second.identities),
         },
         **_empty(),
         extra={

@@ -26,6 +26,10 @@ class RunViews(Frame):
         """How many questions fell out of the pairing of two runs."""
         return self._view("fallen", runs.draw_fallen)
 
+    def effects(self) -> View:
+        """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
+        return self._view("effects", runs.draw_effects)
+
     def summaries(self) -> View:
         """Numbers of two runs that nothing pairs; empty where every number is paired."""
         return self._view("summaries", runs.draw_summaries)

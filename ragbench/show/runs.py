@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.changes import Refusal, said
-from ragbench.show.cells import cell, head, row, table
+from ragbench.show.cells import cell, head, row, table, under
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, chip, spread
 from ragbench.show.text import ELLIPSIS, anchor, shown
@@ -34,6 +34,8 @@ def draw_runs(material: Material, present: frozenset[str]) -> Markup:
     }
     heads = [Markup("<td></td>"), *(head(shown(one.get("letter", "")), "rb-word") for one in known)]
     rows = []
+    states = {"complete": _("complete"), "failed": _("failed"), "interrupted": _("interrupted")}
+    known = [{**one, "status": states.get(str(one.get("status")), one.get("status"))} for one in known]
     for key, title in titles.items():
         values = [one.get(key) for one in known]
         if any(value not in (None, "", []) for value in values):
@@ -142,6 +144,34 @@ def draw_fallen(material: Material, present: frozenset[str]) -> Markup:
     return text
 
 
+def draw_effects(material: Material, present: frozenset[str]) -> Markup:
+    """How large each difference is beside the spread of the questions, and what this many questions could show."""
+    _ = material.text
+    found = material.measurement.comparisons
+    if not found:
+        return Markup("")
+    heads = [
+        head(_("metric")),
+        head(_("effect size")),
+        head(_("smallest difference that would be shown")),
+        head(_("n")),
+    ]
+    rows = []
+    for one in found:
+        c, digits = one.comparison, material.digits(one.metric)
+        cells = [
+            cell(_("effect size"), _.number(c.effect_size, 2, signed=True)),
+            cell(_("smallest difference that would be shown"), _.number(c.minimum_detectable, digits)),
+            cell(_("n"), _.integer(c.n)),
+        ]
+        rows.append(row([Markup("<th scope=row>{}</th>").format(shown(one.metric)), *cells]))
+    note = _(
+        "The effect size is the mean difference divided by the standard deviation of the questions' differences. The "
+        "smallest difference is what four of five such comparisons would show, at the level that the correction leaves."
+    )
+    return table(_("Effect sizes"), heads, rows) + Markup('<p class="rb-meta">{}</p>').format(note)
+
+
 def draw_summaries(material: Material, present: frozenset[str]) -> Markup:
     """Numbers that nothing pairs: two-sample intervals where they can be had, else why there is none."""
     _ = material.text
@@ -154,7 +184,7 @@ def draw_summaries(material: Material, present: frozenset[str]) -> Markup:
         head("B"),
         head(_("difference, two samples")),
         head(_("p")),
-        head(_("verdict")),
+        head(_("verdict"), "rb-word"),
     ]
     rows = []
     for group in dict.fromkeys((one["notebook"], one["first"], one["second"]) for one in found):
@@ -189,7 +219,11 @@ def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
             cell(_("p"), Markup('<span class="rb-number">{}</span>').format(_.p_value(one["p"]))),
             cell(_("verdict"), chip(material, Verdict(one["verdict"])), "rb-word"),
         ]
-    return row(cells)
+    detectable = one["minimum_detectable"]
+    if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or _missing(detectable):
+        return row(cells)
+    text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
+    return row(cells, "rb-over") + under(text, len(cells))
 
 
 def _key(one: Mapping[str, Any]) -> str:
