@@ -182,6 +182,16 @@ class TestARun:
         unmeasured = {e.system: e.estimate.n_unmeasured for e in measured.estimates}
         assert unmeasured == {"one": 1, "two": 0}
 
+    def test_only_the_contexts_that_an_answer_was_written_from(self, project: Path) -> None:
+        """A ranking may go deeper than what the generator was given; an answer may also have been given nothing."""
+        made = measurement(("one",), ("mrr",), 3)
+        lines = [("one", "q0", RIGHT, ["c2", "c1"]), ("one", "q1", RIGHT, []), ("one", "q0", WRONG, ["c1"])]
+        table = pd.DataFrame(lines, columns=["system", "sample", "response", "contexts"])
+        replace(made, extra={"answers": table}).save(project / "reports" / "latest" / "parts" / "tier3_end_to_end")
+        found = find_answers("run:latest", "", load()).samples
+        assert [[chunk.id for chunk in sample.contexts or ()] for sample in found] == [["c2", "c1"], []]
+        assert [sample.response for sample in found] == [RIGHT, RIGHT], "of repeats the first"
+
     def test_one_notebook_of_several_is_named(self, project: Path) -> None:
         self.keep(project, "tier2_generation", "tier3_end_to_end")
         with pytest.raises(BenchError, match="name one of them: tier2_generation, tier3_end_to_end"):

@@ -174,23 +174,29 @@ def _samples(kept: Measurement) -> list[Sample]:
     for row in answers:
         place = (str(row["system"]), str(row["sample"]))
         question = asked.get(place[1], {})
-        seen = row.get("contexts")
-        if seen is not None and place in contexts:
-            given = {str(name) for name in seen}
-            contexts[place] = [chunk for chunk in contexts[place] if chunk.id in given]
         found.append(
             Sample(
                 place[1],
                 user_input=_text(question.get("text")),
                 response=_text(row["response"]),
                 reference=_text(question.get("reference")),
-                contexts=tuple(contexts[place]) if place in contexts else None,
+                contexts=_written_from(contexts.get(place), row.get("contexts")),
                 language=_text(question.get("language")),
                 cluster=_text(question.get("cluster")),
                 system=place[0],
             )
         )
     return found
+
+
+def _written_from(retrieved: Sequence[Chunk] | None, names: Any) -> tuple[Chunk, ...] | None:
+    """The retrieved chunks of these names, in the order of the names; all where no names were kept."""
+    if retrieved is None:
+        return None
+    if names is None or isinstance(names, float):
+        return tuple(retrieved)
+    known = {chunk.id: chunk for chunk in retrieved}
+    return tuple(known[str(name)] for name in names if str(name) in known)
 
 
 def _text(value: Any) -> str | None:
