@@ -131,11 +131,11 @@ def people(material: Material, present: frozenset[str]) -> Markup:
 
 
 def _agreement(material: Material, rows: list[words.Row], against: str, title: str) -> Markup:
-    """One column a judge; beside judges with single people also people with each other."""
+    """One column a judge; before judges with single people also people with each other, the ceiling."""
     _ = material.text
     columns = [*words.judges_of(material)]
     if against == "person" and any(row["judge"] == "people" for row in rows):
-        columns.append("people")
+        columns.insert(0, "people")
     labels = [_("people with each other") if name == "people" else shown(name) for name in columns]
     heads = [cells.head(_("agreement")), *(cells.head(label, "rb-name") for label in labels)]
     found = {(row["judge"], row["name"]): row for row in rows if row["against"] == against}
@@ -144,7 +144,7 @@ def _agreement(material: Material, rows: list[words.Row], against: str, title: s
             [
                 Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
                 *(
-                    cells.cell(label, words.number(material, found.get((judge, name)), signed=name == "bias"))
+                    cells.cell(label, words.number(material, found.get((judge, name)), 2, signed=name == "bias"))
                     for label, judge in zip(labels, columns, strict=True)
                 ),
             ]
