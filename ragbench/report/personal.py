@@ -88,10 +88,10 @@ class Veil:
         """An executed notebook with the texts that its cells put out masked."""
         for cell in notebook.cells:
             for output in cell.get("outputs", ()):
-                if output.get("text"):
-                    output["text"] = self.masker.text(output["text"])
+                for holder, key in ((output, "text"), (output.get("data", {}), "text/plain")):
+                    said = holder.get(key)
+                    if said:
+                        holder[key] = self.masker.text(said)
                 if output.get("traceback"):
                     output["traceback"] = [self.masker.text(line) for line in output["traceback"]]
-                if "text/plain" in output.get("data", {}):
-                    output["data"]["text/plain"] = self.masker.text(output["data"]["text/plain"])
         return notebook

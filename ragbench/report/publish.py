@@ -93,7 +93,8 @@ def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
         notebook = nbformat.read(run / f"{described['name']}.ipynb", as_version=4)
         if mask == "all" or described["name"] in veiled:
             notebook = veil.notebook(notebook)
-            described["failure"] = veil.text(described.get("failure", ""))
+            failure = str(described.get("failure") or "")
+            described["failure"] = veil.text(failure)
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.source = clean(cell.source)
