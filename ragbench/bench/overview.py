@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import settings as configuration
+from ragbench.bench.blame import ANSWERABLE, Part
 from ragbench.bench.session import BenchError, commit, kept, part, versions
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import parse
@@ -24,10 +25,9 @@ CELLS = (
     "page", "metric", "system", "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "verdict",
     "difference", "difference_low", "difference_high", "p", "better", "excellent", "good", "bands",
 )  # fmt: skip
-BLAME = "blame"
 PAGE_FACTS = (
     "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "stand_ins",
-    "spent", "blame",
+    "spent",
 )  # fmt: skip
 
 
@@ -117,6 +117,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
+        "blamed": _blamed(made),
         **facts,
     }
 
@@ -157,6 +158,20 @@ def _judging(made: Measurement) -> float | None:
     if table is None or not len(table) or not table["seconds"].notna().any():
         return None
     return round(float(table["seconds"].sum()), 1)
+
+
+def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
+    """By system the part that is first to blame for most of the questions that have an answer; none without blame."""
+    shares = made.extra.get("blame_shares")
+    if shares is None or not len(shares):
+        return {}
+    own = shares[(shares["group"] == ANSWERABLE) & (shares["part"] != Part.GOOD.value) & shares["share"].notna()]
+    found: dict[str, dict[str, Any]] = {}
+    for row in own.sort_values("count", ascending=False, kind="stable").to_dict("records"):
+        if row["count"] > 0:
+            kept_of_row = {"part": str(row["part"]), **{key: float(row[key]) for key in ("share", "low", "high")}}
+            found.setdefault(str(row["system"]), kept_of_row)
+    return found
 
 
 def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]) -> list[tuple[Any, ...]]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from ragbench.show import cells
 from ragbench.show.answer import stand_ins
+from ragbench.show.blame import Blamed
 from ragbench.show.links import metric_name, row_anchor
 from ragbench.show.material import COUNTS, Material
 from ragbench.show.summary import leading
@@ -75,9 +76,9 @@ def draw(material: Material, present: frozenset[str], most: int) -> Markup:
 
 
 def standing(material: Material, present: frozenset[str]) -> Markup:
-    """Is it good, is it better: a sentence each, counted from the cells."""
+    """Is it good, is it better, what is to blame: a sentence each, from the cells and from the pages' facts."""
     found = Overview(material)
-    said = [*_good(found), *_better(found), *_missing(found)]
+    said = [*_good(found), *_better(found), *_blamed(found), *_missing(found)]
     if not said:
         return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
     return Markup('<div class="rb-says">{}</div>').format(Markup("").join(Markup("<p>{}</p>").format(s) for s in said))
@@ -128,6 +129,26 @@ def _compared(found: Overview, system: str, baseline: str, words: Mapping[str, S
         baseline=shown(baseline),
         verdicts=Markup(", ").join(parts),
     )
+
+
+def _blamed(found: Overview) -> list[Markup]:
+    """For each system the part that fails first most often, where a page has told it."""
+    _ = found.text
+    said = []
+    for page in found.pages:
+        for system, row in (page.get("blamed") or {}).items():
+            ends = (math.nan if row[key] is None else float(row[key]) for key in ("low", "high"))
+            low, high = (_.percent(end) if math.isfinite(end) else DASH for end in ends)
+            text = _.html(
+                "Most to blame in <b>{system}</b> ({page}): {part}, {share} of the questions {interval}.",
+                system=shown(system),
+                page=shown(found.short(page)),
+                part=shown(Blamed(found.material).name(row["part"])),
+                share=_.percent(row["share"]),
+                interval=_.ends(low, high),
+            )
+            said.append(text)
+    return said
 
 
 def _missing(found: Overview) -> list[Markup]:

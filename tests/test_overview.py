@@ -1,0 +1,117 @@
+"""The overview over a run: what it takes from the pages, which bands and verdicts it states, and what it leads to."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ragbench import settings
+from ragbench.bench import BenchError
+from ragbench.bench.overview import NAME, keep, over, overview
+from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.show import Page
+from ragbench.types import Estimate
+from tests.measurements import measurement
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+
+
+def mrr(system: str, value: float, low: float | None, high: float | None, unmeasured: int = 0) -> NamedEstimate:
+    return NamedEstimate(system, "mrr", Estimate(value, low, high, 0.95, "bca", 100, unmeasured))
+
+
+def tier(*estimates: NamedEstimate, notebook: str = "tier1_retrieval") -> Measurement:
+    return replace(measurement(("a", "b"), ("mrr",), 20, notebook=notebook), estimates=estimates)
+
+
+def cells(found: Measurement) -> pd.DataFrame:
+    return found.extra["cells"].set_index(["page", "metric", "system"])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bands"),
+    [
+        (0.81, 0.9, "excellent"), (0.8, 0.9, "good,excellent"), (0.5, 0.8, "good"), (0.1, 0.49, "attention"),
+        (0.4, 0.6, "attention,good"), (0.4, 0.9, "attention,good,excellent"), (None, None, ""),
+    ],
+)  # fmt: skip
+def test_a_band_is_stated_where_the_whole_interval_lies_in_it(low: float, high: float, bands: str) -> None:
+    found = over({"tier1_retrieval": tier(mrr("a", 0.6, low, high))})
+    assert cells(found).loc["tier1_retrieval", "mrr", "a"]["bands"] == bands
+
+
+def test_the_page_says_which_bands_an_interval_spans() -> None:
+    found = over({"tier1_retrieval": tier(mrr("a", 0.9, 0.85, 0.95), mrr("b", 0.7, 0.45, 0.85))})
+    html = str(Page(found).overview().html())
+    assert re.search(r'rb-band-excellent">excellent<', html)
+    assert re.search(r'rb-band-spanned">attention … excellent<', html)
+    assert "Of 2 numbers with a threshold: 1 excellent, 1 between bands." in str(Page(found).standing().html())
+
+
+def test_verdicts_and_differences_are_the_page_s_own() -> None:
+    made = measurement(("a", "b"), ("mrr", "hit_rate@1"), 40)
+    row = cells(over({"tier1_retrieval": made})).loc["tier1_retrieval", "mrr", "b"]
+    own = next(c.comparison for c in made.comparisons if c.metric == "mrr")
+    assert row["verdict"] == own.verdict.value
+    assert (row["difference"], row["p"]) == (own.difference, own.p_adjusted)
+    assert cells(over({"tier1_retrieval": made})).loc["tier1_retrieval", "mrr", "a"]["verdict"] == ""
+
+
+def test_what_was_not_measured_is_counted() -> None:
+    found = over({"tier1_retrieval": tier(mrr("a", math.nan, None, None, 100), mrr("b", 0.6, 0.55, 0.65))})
+    html = str(Page(found).overview().html())
+    assert "not measured" in html
+    assert "33.3%" in html, "100 of 300 values of the row"
+    assert "33.3% of all values could not be measured" in str(Page(found).standing().html())
+
+
+def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:
+    pages = {
+        "sources": measurement(("a", "b"), ("mrr",), 20, notebook="sources"),
+        "tier1_retrieval": measurement(("a", "b"), ("mrr",), 20),
+        "tier_judge": measurement(("lexical",), ("mrr",), 20, notebook="tier_judge"),
+    }
+    found = over(pages)
+    assert [page["name"] for page in found.facts["pages"]] == ["tier1_retrieval", "tier_judge", "sources"]
+    html = str(Page(found).overview().html())
+    assert html.count("<table") == 2, "judges are no systems: they stand in a table of their own"
+    assert 'href="tier1_retrieval.html#metric-mrr"' in html
+    assert 'id="metric-mrr"' in str(Page(pages["tier1_retrieval"]).table().html())
+
+
+def test_the_part_to_blame_is_named_with_its_interval() -> None:
+    shares = pd.DataFrame(
+        {"system": "a", "group": "answerable", "part": ["good", "not_retrieved", "not_used"], "count": [60, 30, 10],
+         "share": [0.6, 0.3, 0.1], "low": [0.5, 0.22, 0.05], "high": [0.7, 0.39, 0.17]}
+    )  # fmt: skip
+    made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), extra={"blame_shares": shares})
+    said = re.sub(r"<[^>]+>", "", str(Page(over({"tier3_end_to_end": made})).standing().html()))
+    assert re.search(r"Most to blame in a \(tier3_end_to_end\): .+, 30% of the questions \[22%, 39%\]\.", said)
+
+
+def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    measurement().save(tmp_path / "run" / "parts" / "tier1_retrieval")
+    keep(tmp_path / "run")
+    kept = Measurement.load(tmp_path / "run" / "parts" / NAME)
+    assert Page(kept).overview().html() == Page(over({"tier1_retrieval": measurement()})).overview().html()
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / "empty"))
+    with pytest.raises(BenchError, match="executes it last"):
+        overview()
+
+
+def test_an_unknown_set_of_thresholds_is_refused() -> None:
+    with pytest.raises(ValueError, match="there are specification, voproshalych"):
+        over({"tier1_retrieval": measurement()}, "mine")
