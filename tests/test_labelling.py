@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,7 @@ def test_the_widget_shows_the_answer_and_nothing_of_who_wrote_it(tmp_path: Path)
     one = sheet(tmp_path / "a.csv")
     first = one.items[0]
     box = panel(one, "faithfulness", {0.0: "no", 0.5: "partly", 1.0: "yes"})
-    head, body, choices, _ = box.children
+    head, body, choices, *_ = box.children
     assert first.answer in body.value
     assert "Passage for" in body.value
     said = json.dumps([head.value, body.value, *(button.description for button in choices.children)])
@@ -191,6 +192,25 @@ def test_the_widget_shows_the_answer_and_nothing_of_who_wrote_it(tmp_path: Path)
     assert one.current is None
     assert all(button.disabled for button in choices.children)
     assert read(tmp_path / "a.csv")["value"].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_the_widget_writes_a_spreadsheet_and_takes_it_in(tmp_path: Path) -> None:
+    one = sheet(tmp_path / "a.csv")
+    box = panel(one, "faithfulness")
+    *_, more, said = box.children
+    *_, out, file = more.children
+    out.click()
+    assert "a.sheet.csv" in said.value
+    path = tmp_path / "a.sheet.csv"
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    filled = [lines[0], *(f"{line}0.5" for line in lines[1:])]
+    upload = {"name": "a.csv", "type": "text/csv", "size": 1, "last_modified": datetime.now(UTC)}
+    file.value = ({**upload, "content": "\n".join(filled).encode()},)
+    assert one.answered == 4
+    assert "4 labels were taken in" in said.value
+    file.value = ({**upload, "content": b"item,value\nstranger,0.5\n"},)
+    assert "is not among these 4" in said.value
+    assert one.answered == 4
 
 
 def test_texts_of_answers_cannot_bring_markup_into_the_notebook(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,13 +12,14 @@ from markupsafe import Markup
 
 from ragbench import settings as configuration
 from ragbench.labelling.items import Item, items, scale_of
-from ragbench.labelling.sheet import Sheet
+from ragbench.labelling.sheet import Sheet, export_csv, import_csv
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.show.text import shown
 from ragbench.show.view import style
 
 FOLDER = "labels"
+SHEET = "sheet"
 
 
 def label(
@@ -50,7 +52,11 @@ def label(
 
 
 def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, language: str = "en") -> Any:
-    """The widget over a sheet."""
+    """The widget over a sheet.
+
+    "to CSV" writes the items for a spreadsheet beside the sheet's file (see `export_csv`), "from CSV" takes such a file
+    in again.
+    """
     import ipywidgets as widgets
 
     _ = translator(language)
@@ -61,6 +67,9 @@ def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, l
     }
     back = widgets.Button(description=_("back"), layout={"width": "auto"})
     skip = widgets.Button(description=_("skip"), layout={"width": "auto"})
+    out = widgets.Button(description=_("to CSV"), layout={"width": "auto"})
+    file = widgets.FileUpload(accept=".csv", description=_("from CSV"), layout={"width": "auto"})
+    said = widgets.HTML()
     clear = widgets.Button(description=_("take back"), layout={"width": "auto"})
 
     def draw() -> None:
@@ -76,16 +85,44 @@ def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, l
         clear.disabled = item is None or sheet.value(item) is None
 
     def act(change: Callable[[], None], _button: Any) -> None:
+        said.value = ""
         change()
+        draw()
+
+    def bring_out() -> None:
+        path = export_csv(sheet, sheet.path.with_name(f"{sheet.path.stem}.{SHEET}.csv"))
+        said.value = str(_said(_("written: {name}", name=path.name)))
+
+    def take_in(change: Any) -> None:
+        for file in change["new"]:
+            try:
+                number = sheet.take(_uploaded(bytes(file["content"])))
+                said.value = str(_said(_.plural("{n} label was taken in", "{n} labels were taken in", number)))
+            except ValueError as error:
+                said.value = str(_said(str(error)))
         draw()
 
     for value, button in buttons.items():
         button.on_click(partial(act, partial(sheet.give, value)))
-    for button, change in ((back, sheet.back), (skip, sheet.skip), (clear, sheet.clear)):
+    for button, change in ((back, sheet.back), (skip, sheet.skip), (clear, sheet.clear), (out, bring_out)):
         button.on_click(partial(act, change))
+    file.observe(take_in, "value")
     draw()
     choices = widgets.HBox(list(buttons.values()), layout={"flex_flow": "row wrap"})
-    return widgets.VBox([head, body, choices, widgets.HBox([back, skip, clear])], layout={"max_width": "60rem"})
+    more = widgets.HBox([back, skip, clear, out, file], layout={"flex_flow": "row wrap"})
+    return widgets.VBox([head, body, choices, more, said], layout={"max_width": "60rem"})
+
+
+def _said(text: str) -> Markup:
+    return Markup('<div class="rb"><p class="rb-meta">{}</p></div>').format(shown(text))
+
+
+def _uploaded(content: bytes) -> dict[str, float]:
+    """The labels of a file that came through the browser."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{SHEET}.csv"
+        path.write_bytes(content)
+        return import_csv(path)
 
 
 def _head(sheet: Sheet, metric: str, language: str) -> Markup:
