@@ -191,6 +191,7 @@ _Written = tuple[dict[str, list[Generation]], dict[tuple[str, int], Shown]]
 def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Generator]:
     """The generator of each system; systems that name the same one share it, and all spend from one budget."""
     from ragbench.llm import Budget
+    from ragbench.store import server
     from ragbench.store.journal import DatabaseJournal
 
     limits = session.settings.budget
@@ -200,7 +201,7 @@ def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Gen
         wanted = generator_name(session, name)
         if wanted not in by_name:
             paid = session.settings.generators[wanted].kind == "openai"
-            journal = DatabaseJournal(store.engine) if paid else None
+            journal = DatabaseJournal(store.engine, lambda: server.start(session.settings)) if paid else None
             try:
                 by_name[wanted] = make_generator(wanted, session.settings, journal=journal, budget=budget)
             except GenerationError as error:

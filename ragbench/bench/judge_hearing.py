@@ -92,7 +92,9 @@ def all_heard(
         opening = rehearse_judges if planning.folder() is not None else open_judges
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting]]:
-            async with opening(known, names, journal=journal, language=session.dataset.language) as opened:
+            told = scoring.live_line(progress)
+            spoken = session.dataset.language
+            async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
                 heard = await gather([judge_asking.hear(each, trial, progress) for each in opened.judges])
                 judges = opened.judges if faithful else ()
                 rated = await gather([_faithful(each, trial, faithful) for each in judges])  # type: ignore[arg-type]

@@ -87,9 +87,15 @@ class Rehearsed(OpenJudges):
 
 
 def rehearse_judges(
-    settings: Settings, names: Sequence[str] = (), *, journal: Journal | None = None, language: str | None = None
+    settings: Settings,
+    names: Sequence[str] = (),
+    *,
+    journal: Journal | None = None,
+    language: str | None = None,
+    on_change: Callable[[Tally], None] | None = None,
 ) -> Rehearsed:
-    """The same judges for a dry run: they need no key, look up in the journal, and never ask."""
+    """The same judges for a dry run: they need no key, look up in the journal, and never ask (nothing changes)."""
+    del on_change
     judges: list[Judge] = [
         LexicalJudge()
         if name == "lexical"
