@@ -339,3 +339,26 @@ def test_references_of_real_dialogues(shared_data: Any) -> None:
     }
     assert (len(by_class["ANSWERABLE"]), sum(by_class["ANSWERABLE"])) == (116, 0)
     assert sum(by_class["UNANSWERABLE"]) / len(by_class["UNANSWERABLE"]) > 0.8
+
+
+def test_a_function_that_answers_by_itself_and_one_that_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench.datasets import Dataset
+    from ragbench.systems.function import FunctionSystem
+
+    code = (
+        "def both(question, k):\n"
+        "    return {'answer': None if 'two' in question else 'Yes.', 'retrieved': ['library']}\n"
+        "def scores(question, k):\n    return {'answer': 0.5, 'library': 0.9}\n"
+    )
+    (tmp_path / "answers_alone.py").write_text(code, encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    questions = (Question("q1", "one?"), Question("q2", "two?"))
+    dataset = Dataset("d", "en", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+    found = FunctionSystem("alone", "answers_alone:both", dataset).retrieve(questions, 5)
+    assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [["library"], ["library"]]
+    assert [one.answer for one in found.answers["q1"]] == ["Yes."]
+    assert [one.status for one in found.answers["q2"]] == [Status.MISSING_FIELD]
+    assert found.answers["q1"][0].seconds is not None
+    scored = FunctionSystem("scores", "answers_alone:scores", dataset).retrieve(questions, 5)
+    assert not scored.answers, "a chunk whose id is answer, with its score"
+    assert [hit.chunk.id for hit in scored.hits[0]] == ["library", "answer"]

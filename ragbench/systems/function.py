@@ -58,7 +58,7 @@ class FunctionSystem:
             try:
                 answer = self._ask(question.text, k)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
-                if isinstance(answer, Mapping) and "answer" in answer:
+                if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
                     taken = milliseconds[place] / 1000
                     answers[question.id] = (Generation.of(answer["answer"], self.path, seconds=taken),)
                     answer = answer.get("retrieved", ())
