@@ -161,7 +161,7 @@ def _explanation(useful: Sequence[bool], value: float) -> list[dict[str, Any]]:
     terms = " + ".join(f"{sum(useful[:rank])}/{rank}" for rank in ranks)
     return [
         sentence(
-            "Useful chunks stand at ranks {ranks} of {whole}; ({terms}) / {count} = {value}.",
+            "Ranks of useful chunks: {ranks}, of {whole}; ({terms}) / {count} = {value}.",
             ranks=", ".join(map(str, ranks)),
             whole=len(useful),
             terms=terms,

@@ -135,7 +135,7 @@ async def response_relevancy(
     cosines = [statistics.fmean(each) for each in zip(*near.values(), strict=True)]
     explanation = [
         sentence(
-            "Mean cosine between the question and {whole} questions that the response answers: {value}.",
+            "Mean cosine between the question and those that the response answers ({whole}): {value}.",
             whole=len(generated),
             value=value,
         ),
