@@ -240,6 +240,12 @@ class TestProbes:
         found = judged([probed("j", "padding", Effect(each, None), limits, SURE) for each in (small, large, few)], 0.95)
         assert [each.verdict for each in found] == ["passed", "found", "open"]
 
+    def test_a_verdict_is_by_the_corrected_p(self) -> None:
+        wide = replace(probed("j", "key", Effect(np.tile([0.0, 1.0], 20), None, "share"), (0.0, 0.6), SURE), p=0.04)
+        assert judged([wide], 0.95)[0].verdict == "found"
+        assert [each.verdict for each in judged([wide, wide], 0.95)] == ["open", "open"]
+        assert [each.p_adjusted for each in judged([wide, wide], 0.95)] == [0.08, 0.08]
+
     def test_equal_values_still_leave_room_for_what_was_not_seen(self) -> None:
         [few], [many] = (
             judged([probed("j", "padding", Effect(np.zeros(n), None), Limits().of("padding"), SURE)], 0.95)
