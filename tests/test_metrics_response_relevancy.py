@@ -134,7 +134,7 @@ class TestEdges:
 
     def test_too_many_are_cut_and_too_few_are_said(self) -> None:
         assert len(of(self.SAMPLE, questions(*["near"] * 7)).detail["questions"]) == 3
-        assert "2 questions" in of(self.SAMPLE, questions("near", "near")).reason
+        assert "the response answers (2)" in of(self.SAMPLE, questions("near", "near")).reason
 
     @pytest.mark.parametrize("manner", ["", "yes", 1, True, None, "Committal"])
     def test_manner_is_one_of_two_words(self, manner: Any) -> None:
