@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CALIBRATION_SIMULATIONS ?= 2000
 
-.PHONY: setup report test lab check bench calibrate lock clean
+.PHONY: setup report test lab check bench calibrate readme lock clean
 
 setup: $(READY)
 
@@ -37,6 +37,9 @@ bench: $(READY)
 calibrate: $(READY)
 	$(BIN)/python -m tests.calibration --simulations $(CALIBRATION_SIMULATIONS)
 	$(BIN)/ragbench run statistics_calibration
+
+readme: $(READY)
+	$(BIN)/python -m tests.readme
 
 lock: $(READY)
 	@{ sed -n '/^#/p' requirements.lock; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements.new

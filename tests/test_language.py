@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import language
+from tests.test_notebooks import NOTEBOOKS
 from tests.texts import all_texts, texts_of_code
 
 
@@ -28,12 +29,18 @@ def test_texts_are_found_at_all() -> None:
 
 
 def test_every_text_is_translated(russian: dict) -> None:
-    missing = {
-        text: place for place, text in all_texts("ranking") if text not in russian or not all(_strings(russian[text]))
-    }
+    missing = {text: place for place, text in all_texts() if text not in russian or not all(_strings(russian[text]))}
     assert not missing, "`python -m tests.texts` adds them to the catalogue:\n" + "\n".join(
         f"{place}: {text!r}" for text, place in missing.items()
     )
+
+
+def test_a_missing_text_would_be_found(russian: dict) -> None:
+    places = {text: place for place, text in all_texts()}
+    for text in ("Nothing was measured.", "## What this does not show", "1 / rank of the first relevant document"):
+        assert text in places, "of code, of a notebook's Markdown, of a metric's declaration"
+        assert russian[text].string != text
+    assert {place.partition(":")[0] for place in places.values()} >= {path.name for path in NOTEBOOKS}
 
 
 def test_the_catalogue_holds_nothing_else(russian: dict) -> None:

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pandas as pd
@@ -15,7 +14,7 @@ import pytest
 
 from ragbench import report
 from ragbench.measurement import Measurement
-from ragbench.report import files, parameters, secrets
+from ragbench.report import parameters, secrets
 from tests.measurements import measurement
 
 ROOT = Path(__file__).parent.parent
@@ -169,53 +168,6 @@ def test_a_missing_notebook_names_those_there_are(tmp_path: Path) -> None:
         report.run(["tier1_retrieval", "tier1_retrieval"])
 
 
-@pytest.mark.parametrize(
-    ("given", "default", "value"),
-    [
-        ("5", 10, 5), (" 5 ", 10, 5), ("0.5", 1.0, 0.5), ("1", 1.0, 1.0), (2, 1.0, 2.0), ("true", False, True),
-        ("True", False, True), ("ru", "en", "ru"), ("5", "en", "5"), ("[1, 5]", [1], [1, 5]), ("(1, 5)", [1], [1, 5]),
-        ("a,b", ["x"], ["a", "b"]), ('["a"]', ["x"], ["a"]), ("null", None, None), ("None", None, None), ("7", None, 7),
-        ("word", None, "word"), ("[]", [1], []), ("1e3", 1.0, 1000.0), ("[1, 2]", [0.5], [1.0, 2.0]),
-    ],
-)  # fmt: skip
-def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> None:
-    fitted = parameters.fitted("p", given, default)
-    assert fitted == value
-    assert type(fitted) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("given", "default"),
-    [
-        ("five", 10), ("5.0", 10), ("true", 10), (True, 10), ("5", False), (5, "en"), ("__import__('os')", 10),
-        ("(lambda: 1)()", 1.0), ("[1, 'a']", [1]), ("NaN", 1.0), ("1e999", 1.0), ("5; import os", 10), ("{}", [1]),
-        ("open('x')", [1]), (object(), None), ("[" * 5000, 10), ("9" * 200_000, 10), ("Infinity", 1.0),
-    ],
-)  # fmt: skip
-def test_anything_else_is_refused(given: Any, default: Any) -> None:
-    with pytest.raises(report.ParameterError):
-        parameters.fitted("p", given, default)
-
-
-CODE = (
-    "__import__('os').system('touch pwned')", "\"; open('pwned', 'w') #", "'; open('pwned', 'w') #", "x\nopen('pwned')",
-    "\\'; open('pwned', 'w') #", '""" + open("pwned", "w").name + """', "{open('pwned', 'w')}", "$(touch pwned)",
-    "!touch pwned", "%sx touch pwned", "`touch pwned`", "\u2028open('pwned', 'w')",
-    "\x00", "\\", "\\\n", "\r\nimport os",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("text", CODE)
-def test_a_text_parameter_is_never_code(text: str) -> None:
-    values: dict[str, Any] = {}
-    source = parameters.source({"unit": parameters.fitted("unit", text, "chunk")})
-    compiled = compile(source, "parameters", "exec")
-    exec(compiled, {"__builtins__": {}}, values)
-    assert values == {"unit": text}
-    assert len(source.splitlines()) == 1
-    assert source.isascii() or "\u2028" not in source
-
-
 def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
     path = notebook(tmp_path)
     source = nbformat.read(path, 4)
@@ -345,56 +297,6 @@ def test_masking_leaves_other_texts_alone() -> None:
         assert mask(text) == text
     assert mask("postgresql://u:hunter22@h/db") == f"postgresql://u:{secrets.MASK}@h/db"
     assert mask("Authorization: Bearer abcdefgh12345") == f"Authorization: Bearer {secrets.MASK}"
-
-
-def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    files.write(path, "old")
-
-    def break_off(temporary: Path) -> None:
-        temporary.write_text("ne")
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(OSError, match="No space"):
-        files.write_by(path, break_off)
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
-
-
-CLAIM = """
-import sys
-from pathlib import Path
-from ragbench.report import files
-for _ in range(25):
-    print(files.finish(files.new_run(Path(sys.argv[1]))).name)
-"""
-
-
-def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CLAIM, str(tmp_path / "r")]
-    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
-    names = [name for worker in workers for name in worker.communicate(timeout=120)[0].split()]
-    assert [worker.returncode for worker in workers] == [0] * 8
-    assert len(names) == len(set(names)) == 200
-    there = {path.name for path in (tmp_path / "r").iterdir()}
-    assert there == {*names, "latest"}
-    assert (tmp_path / "r" / "latest").resolve().name in names
-
-
-def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*words: Any, **more: Any) -> None:
-        raise OSError("no links here")
-
-    first = files.finish(files.new_run(tmp_path))
-    monkeypatch.setattr(Path, "symlink_to", refuse)
-    second = files.finish(files.new_run(tmp_path))
-    assert first != second
-    assert f"../{second.name}/index.html" in (tmp_path / "latest" / "index.html").read_text()
-    monkeypatch.undo()
-    third = files.finish(files.new_run(tmp_path))
-    assert (tmp_path / "latest").resolve() == third.resolve()
 
 
 def test_measurements_of_the_fixture_can_be_stored(tmp_path: Path) -> None:

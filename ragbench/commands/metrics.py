@@ -12,6 +12,9 @@ def metrics(
     name: Annotated[str, typer.Argument(help="One metric, with all that its declaration says.")] = "",
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    readme: Annotated[
+        bool, typer.Option("--readme", help="The tables of README.md, in Markdown, made from the declarations.")
+    ] = False,
 ) -> None:
     """List the metrics that can be measured: name, scale, direction, what they say, and where they come from."""
     from ragbench.metric import GRAINS, parse
@@ -24,6 +27,9 @@ def metrics(
         chosen = [parse(name)] if name else [each for each in known.values() if not grain or each.grain == grain]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAME") from None
+    if readme:
+        typer.echo(markdown(), nl=False)
+        return
     if as_json:
         rows = [
             {
@@ -35,6 +41,9 @@ def metrics(
                 "fields": each.fields,
                 "needs": each.needs,
                 "summary": each.summary,
+                "formula": each.formula,
+                "edges": each.edges,
+                "differs": each.differs,
                 "source": each.source,
             }
             for each in chosen
@@ -51,6 +60,9 @@ def metrics(
         [one] = chosen
         console.print(f"[bold]{one.label}[/bold]  {_scale(one.bounds)}, {_direction(one.better)}", highlight=False)
         console.print(inspect.getdoc(one.function) or "", markup=False, highlight=False)
+        for title, text in (("Formula", one.formula), ("Edges", one.edges), ("Elsewhere", one.differs)):
+            if text:
+                console.print(f"{title}: {text}", markup=False, highlight=False)
         console.print(f"Source: {one.source}", markup=False, highlight=False)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -61,6 +73,30 @@ def metrics(
         table.add_row(each.name + cuts, _scale(each.bounds), _direction(each.better), each.summary)
     console.print(table)
     console.print(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.", highlight=False)
+
+
+FAMILIES = (
+    ("Rankings", "ranking"),
+    ("Single answers", "sample"),
+    ("Dialogues and repeats", "turns"),
+    ("Whole sets", "table"),
+)
+
+
+def markdown() -> str:
+    """The catalogue as the tables of README.md: one for each grain, a row a metric."""
+    from ragbench.metrics import catalogue
+
+    parts = []
+    for title, grain in FAMILIES:
+        rows = [each for each in catalogue().values() if each.grain == grain]
+        lines = [f"**{title}**", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
+        for each in rows:
+            cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
+            cells = (f"`{each.name}{cuts}`", _scale(each.bounds), _direction(each.better), each.formula)
+            lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
 
 
 def _scale(bounds: tuple[float | None, float | None]) -> str:

@@ -1,0 +1,62 @@
+"""Files of a run: whole or not there, in a folder of its own, found again under `latest`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench.report import files
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    files.write(path, "old")
+
+    def break_off(temporary: Path) -> None:
+        temporary.write_text("ne")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        files.write_by(path, break_off)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
+
+
+CLAIM = """
+import sys
+from pathlib import Path
+from ragbench.report import files
+for _ in range(25):
+    print(files.finish(files.new_run(Path(sys.argv[1]))).name)
+"""
+
+
+def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", CLAIM, str(tmp_path / "r")]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    names = [name for worker in workers for name in worker.communicate(timeout=120)[0].split()]
+    assert [worker.returncode for worker in workers] == [0] * 8
+    assert len(names) == len(set(names)) == 200
+    there = {path.name for path in (tmp_path / "r").iterdir()}
+    assert there == {*names, "latest"}
+    assert (tmp_path / "r" / "latest").resolve().name in names
+
+
+def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*words: Any, **more: Any) -> None:
+        raise OSError("no links here")
+
+    first = files.finish(files.new_run(tmp_path))
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    second = files.finish(files.new_run(tmp_path))
+    assert first != second
+    assert f"../{second.name}/index.html" in (tmp_path / "latest" / "index.html").read_text()
+    monkeypatch.undo()
+    third = files.finish(files.new_run(tmp_path))
+    assert (tmp_path / "latest").resolve() == third.resolve()

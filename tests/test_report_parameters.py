@@ -1,0 +1,57 @@
+"""Parameters of notebooks: texts become values that fit, anything else is refused, and no text is ever code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragbench import report
+from ragbench.report import parameters
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "value"),
+    [
+        ("5", 10, 5), (" 5 ", 10, 5), ("0.5", 1.0, 0.5), ("1", 1.0, 1.0), (2, 1.0, 2.0), ("true", False, True),
+        ("True", False, True), ("ru", "en", "ru"), ("5", "en", "5"), ("[1, 5]", [1], [1, 5]), ("(1, 5)", [1], [1, 5]),
+        ("a,b", ["x"], ["a", "b"]), ('["a"]', ["x"], ["a"]), ("null", None, None), ("None", None, None), ("7", None, 7),
+        ("word", None, "word"), ("[]", [1], []), ("1e3", 1.0, 1000.0), ("[1, 2]", [0.5], [1.0, 2.0]),
+    ],
+)  # fmt: skip
+def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> None:
+    fitted = parameters.fitted("p", given, default)
+    assert fitted == value
+    assert type(fitted) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("given", "default"),
+    [
+        ("five", 10), ("5.0", 10), ("true", 10), (True, 10), ("5", False), (5, "en"), ("__import__('os')", 10),
+        ("(lambda: 1)()", 1.0), ("[1, 'a']", [1]), ("NaN", 1.0), ("1e999", 1.0), ("5; import os", 10), ("{}", [1]),
+        ("open('x')", [1]), (object(), None), ("[" * 5000, 10), ("9" * 200_000, 10), ("Infinity", 1.0),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(given: Any, default: Any) -> None:
+    with pytest.raises(report.ParameterError):
+        parameters.fitted("p", given, default)
+
+
+CODE = (
+    "__import__('os').system('touch pwned')", "\"; open('pwned', 'w') #", "'; open('pwned', 'w') #", "x\nopen('pwned')",
+    "\\'; open('pwned', 'w') #", '""" + open("pwned", "w").name + """', "{open('pwned', 'w')}", "$(touch pwned)",
+    "!touch pwned", "%sx touch pwned", "`touch pwned`", "\u2028open('pwned', 'w')",
+    "\x00", "\\", "\\\n", "\r\nimport os",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_a_text_parameter_is_never_code(text: str) -> None:
+    values: dict[str, Any] = {}
+    source = parameters.source({"unit": parameters.fitted("unit", text, "chunk")})
+    compiled = compile(source, "parameters", "exec")
+    exec(compiled, {"__builtins__": {}}, values)
+    assert values == {"unit": text}
+    assert len(source.splitlines()) == 1
+    assert source.isascii() or "\u2028" not in source
