@@ -123,4 +123,9 @@ def method(material: Material) -> list[str]:
                 "score; reference and paraphrase may tie, and so may off topic and contradiction."
             )
         )
+        said.append(
+            _(
+                "Empty answers have signs but no word; an answer without any sign never reaches a judge and is unmeasured."
+            )
+        )
     return said
