@@ -125,7 +125,8 @@ def method(material: Material) -> list[str]:
         )
         said.append(
             _(
-                "Empty answers have signs but no word; an answer without any sign never reaches a judge and is unmeasured."
+                "Empty answers have signs but no word; an answer without any sign never reaches a judge and is "
+                "unmeasured."
             )
         )
     return said
