@@ -42,7 +42,7 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
     return known
 
 
-def _line(row: Row, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str, str]] | None:
+def _line(row: Row, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:
     """(status, whether an injection is suspected, system and sample) of what one judge made of one answer."""
     if "judge" not in row.metric.needs:
         return None
