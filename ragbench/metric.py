@@ -137,8 +137,9 @@ def metric(
         grain: Grain = "table" if over == "set" else first  # type: ignore[assignment]
         if grain not in GRAINS:
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
-        said = {"formula": formula, "edges": edges, "differs": differs}
-        made = Metric(function, source, grain, bounds, better, cutoffs, fields, published, unit, **said)
+        made = Metric(
+            function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs
+        )
         there = _registry.get(made.name)
         if there is not None and there.function.__module__ != function.__module__:
             raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
