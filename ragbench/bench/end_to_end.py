@@ -155,7 +155,14 @@ def _measure(session: Session, request: _Request) -> Measurement:
     clusters = answer_scores.clusters_of(scored)
     retrieved = _retrieved(asked, firsts)
     failures = decomposition.decomposed(
-        session, asked, answers, retrieved, worth, request.blaming, request.judging, request.sureness,
+        session,
+        asked,
+        answers,
+        retrieved,
+        worth,
+        request.blaming,
+        request.judging,
+        request.sureness,
         request.length_limit,
     )
     return Measurement(
