@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from ragbench import report
+from ragbench import report, settings
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report import articles, kept, publish, tabular
+from ragbench.report import articles, kept, publish, secrets, tabular
 from ragbench.report.personal import Veil
 from tests import kept_runs
 from tests.measurements import measurement
@@ -319,3 +319,21 @@ def test_the_run_is_drawn_the_same_after_publishing(project: Path) -> None:
     publish.publish("one", project / "site")
     assert (folder / "tier1_retrieval.html").read_bytes() == before
     assert (project / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[providers.p]\nbase_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n',
+        '[generators.g]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
+        '[judges.j]\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
+        '[embedders.e]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
+    ],
+)
+def test_every_kind_of_key_is_masked_whatever_its_variable_is_called(
+    project: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    (project / "ragbench.toml").write_text(table, encoding="utf-8")
+    monkeypatch.setenv("PLAIN_NAME", "canary-of-a-plain-name")
+    settings.load.cache_clear()
+    assert secrets.masker()("with canary-of-a-plain-name") == f"with {secrets.MASK}"

@@ -55,6 +55,8 @@ def _values() -> set[str]:
     if known is not None:
         keys = [judge.key_variable for judge in known.judges.values()]
         keys += [embedder.key_variable for embedder in known.embedders.values()]
+        keys += [provider.key_variable for provider in known.providers.values()]
+        keys += [generator.key_variable for generator in known.generators.values()]
         named |= {key for key in keys if key}
     values = {os.environ[name] for name in named if name in os.environ}
     for value in os.environ.values():
