@@ -42,7 +42,7 @@ def test_one_repeat_measures_no_consistency() -> None:
 
 
 def test_delta_is_on_the_scale_of_the_scores() -> None:
-    """On whole numbers 0.5 means equality; a difference of exactly delta agrees, whatever floating point makes of it."""
+    """On whole numbers 0.5 means equality; a difference of exactly delta agrees, floating point or not."""
     assert consistency_score(sitting([[4, 5], [3, 3]])) == 0.5
     assert consistency_score(sitting([[0.8, 0.3]])) == 1.0
 
