@@ -1,0 +1,105 @@
+"""The journal on an event loop: the same rows as from a thread, shared connections, few of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ragbench.llm.journal import Ledger
+from ragbench.store import Store, StoreError
+from ragbench.store.journal import DatabaseJournal
+from ragbench.store.lanes import LANES, Lanes
+from tests.test_journal import row
+
+
+def lanes_of(journal: DatabaseJournal) -> Lanes:
+    found = journal.lanes()
+    assert found is not None
+    return found
+
+
+def test_rows_are_those_that_a_thread_would_have_kept(store: Store) -> None:
+    texts = ['"кавычки" \\ \n\t é', "{braces} %s $1 ''", "\u2028 \U0001f600 ﷽", ""]
+    rows = [
+        row("lanes", n, text=text, refusal=text or None, cost=0.1 + n / 3, seconds=1e-9 * n, input_tokens=2**40 + n)
+        for n, text in enumerate(texts)
+    ]
+    journal = DatabaseJournal(store.engine)
+
+    async def work() -> Any:
+        lanes = lanes_of(journal)
+        try:
+            kept = await lanes.record(rows)
+            later = await lanes.record([row("lanes", 0, text="later"), row("lanes", 9)])
+            found = await lanes.find([*(each["key"] for each in rows), "absent"])
+            return kept, later, found
+        finally:
+            await lanes.close()
+
+    kept, later, found = asyncio.run(work())
+    wanted = {each["key"]: each for each in rows}
+    assert kept == found == wanted
+    assert journal.find(list(wanted)) == wanted
+    assert later[rows[0]["key"]] == rows[0]
+    assert later[row("lanes", 9)["key"]] == row("lanes", 9)
+
+
+def test_all_judges_of_a_loop_share_a_few_connections_and_the_last_one_closes_them(store: Store) -> None:
+    from sqlalchemy import text
+
+    journal = DatabaseJournal(store.engine)
+
+    def connections() -> int:
+        """Those that are open besides the pool's."""
+        pool: Any = store.engine.pool
+        with store.engine.connect() as connection:
+            count = connection.scalar(
+                text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+            )
+            return int(count or 0) - pool.checkedin() - pool.checkedout()
+
+    async def work() -> tuple[int, int]:
+        before = await asyncio.to_thread(connections)
+        ledgers = [Ledger(journal) for _ in range(4)]
+        for turn in range(5):
+            await asyncio.gather(*(ledger.find(f"absent {turn} {n}") for ledger in ledgers for n in range(20)))
+        most = await asyncio.to_thread(connections)
+        for ledger in ledgers:
+            await ledger.close()
+        return most - before, len(journal._lanes)
+
+    more, left = asyncio.run(work())
+    assert 1 <= more <= LANES
+    assert left == 0
+
+
+def test_limits_are_those_of_the_stores_own_connections(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> list[str]:
+        lanes = lanes_of(DatabaseJournal(store.engine))
+        connection = await lanes._connect()
+        try:
+            return [
+                (await (await connection.execute(f"SHOW {name}")).fetchone() or ("",))[0]
+                for name in ("statement_timeout", "lock_timeout")
+            ]
+        finally:
+            await connection.close()
+            await lanes.close()
+
+    limits = [store.limits.statement_seconds, store.limits.lock_seconds]
+    said = {600.0: "10min", 20.0: "20s"}
+    assert asyncio.run(work()) == [said[limit] for limit in limits]
+
+
+def test_a_statement_that_the_server_refuses_is_no_reason_to_wait(store: Store) -> None:
+    async def work() -> None:
+        lanes = lanes_of(DatabaseJournal(store.engine))
+        try:
+            await lanes.record([{**row("refused", 1), "text": None}])
+        finally:
+            await lanes.close()
+
+    with pytest.raises(StoreError, match="writing the journal"):
+        asyncio.run(asyncio.wait_for(work(), 20))
