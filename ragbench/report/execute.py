@@ -136,6 +136,7 @@ def _manager(private: Path, environment: Mapping[str, str]) -> Any:
             await super()._async_start_kernel(**words)
             pid = getattr(self.provisioner, "pid", 0)
             with _lock:
+                _running[pid] = None  # known before it is watched, should there be no process left for a guard
                 _running[pid] = guard.watch(pid) if pid else None
 
         start_kernel = _async_start_kernel
