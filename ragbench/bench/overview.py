@@ -153,11 +153,18 @@ def _latency(made: Measurement) -> dict[str, float]:
 
 
 def _judging(made: Measurement) -> float | None:
-    """Seconds that the judges took in all, one call after the other; None where nobody judged or nothing was timed."""
+    """Seconds that the judges took in all, one call after the other; None where nobody judged or nothing was timed.
+
+    What a model took is kept with its reply and is the same whenever a page is made. A stand-in is timed anew in every
+    run, so that its seconds would make two runs of the same inputs differ: they are left out.
+    """
     table = made.extra.get("judgements")
-    if table is None or not len(table) or not table["seconds"].notna().any():
+    if table is None or not len(table):
         return None
-    return round(float(table["seconds"].sum()), 1)
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    stand_ins = {one.get("name") for one in judges if one.get("stand_in")}
+    timed = table["seconds"][~table["judge"].isin(stand_ins)].dropna()
+    return round(float(timed.sum()), 1) if len(timed) else None
 
 
 def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
