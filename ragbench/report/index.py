@@ -13,7 +13,7 @@ from ragbench.report import pages, prose
 from ragbench.report.pages import Measurements
 from ragbench.show.links import METRIC_PAGES
 
-MOST_METRICS = 2  # of a page, so that all pages fit on a screen
+ROWS = 11  # of the overview, about as many as a screen holds
 
 
 def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
@@ -51,7 +51,8 @@ def _overall(measurements: Measurements, language: str) -> Markup:
     """All pages side by side; empty for a run that kept no overview."""
     if OVERVIEW not in measurements.names():
         return Markup("")
-    asked = ({"view": "standing"}, {"view": "overview", "options": {"most": MOST_METRICS}})
+    most = max(1, min(2, ROWS // max(1, len(measurements[OVERVIEW].facts.get("pages", ())))))
+    asked = ({"view": "standing"}, {"view": "overview", "options": {"most": most}})
     drawn = (pages.view({**one, "measurement": OVERVIEW}, measurements, language) for one in asked)
     return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
 
