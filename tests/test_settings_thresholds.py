@@ -64,12 +64,13 @@ def test_the_specifications_shares_become_ratings() -> None:
     assert (found.good, found.excellent, found.scale) == (pytest.approx(3.8), pytest.approx(4.6), RATING)
 
 
-def test_metrics_of_the_catalogue_have_the_scale_that_their_thresholds_are_written_for() -> None:
-    known = catalogue()
-    for name in thresholds.SETS:
-        for metric, band in thresholds.SETS[name].items():
-            if metric.split("@")[0] in known and parse(metric).label == metric and "@" in metric:
-                assert band.scale == parse(metric).bounds
+def test_every_threshold_is_of_a_metric_of_the_catalogue_on_its_scale() -> None:
+    catalogue()
+    for name, bands in thresholds.SETS.items():
+        for metric in bands:
+            found = thresholds.band_of(bands, metric, parse(metric).bounds)
+            assert found is not None, f"{name}: {metric} has no band on the scale {parse(metric).bounds}"
+            assert parse(metric).better in (found.better, None), metric
 
 
 @pytest.mark.parametrize(
