@@ -184,9 +184,7 @@ def test_a_page_without_its_data_says_so(browser: Any, folder: Path, tmp_path: P
     shutil.rmtree(copy / "questions")
     with Visit(browser, copy / "page.html") as visit:
         visit.page.locator(".rb-table").scroll_into_view_if_needed()
-        visit.page.wait_for_function(
-            "document.querySelector('.rb-wait').textContent.includes('is not beside the page')"
-        )
+        visit.page.get_by_text("The data of this table is not beside the page: of-page/table").wait_for()
 
 
 BREAKS = ("", "\"'`>", "</option></select>", "&quot;&#62;", "--></textarea></title>", "\n\t")

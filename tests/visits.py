@@ -54,6 +54,7 @@ class Visit:
     def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", hash_: str = "") -> None:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(120_000)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.add_init_script(WATCH)
