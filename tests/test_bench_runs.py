@@ -188,6 +188,9 @@ def test_what_is_not_comparable_is_shown_and_not_compared() -> None:
     good = replace(bad, value=0.7, comparable=True, reason="")
     (one,) = compare_runs(summaries("v1", bad), summaries("v2", good)).summarized
     assert (one.comparison, one.why) == (None, "outside_scale")
+    other = replace(good, comparable=False, reason="other_definition")
+    (one,) = compare_runs(summaries("v1", bad), summaries("v2", other)).summarized
+    assert one.why == "outside_scale"  # of two reasons the one that makes a number impossible
     page, chunk = replace(good, unit="url"), replace(good, unit="chunk")
     assert compare_runs(summaries("v1", page), summaries("v2", chunk)).summarized[0].why == "other_unit"
     barred = run("a", {("s", "mrr"): BASE, ("s", "ndcg@10"): BASE})

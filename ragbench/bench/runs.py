@@ -207,7 +207,11 @@ def _pair(first: RunScores | None, second: RunScores | None, systems: tuple[str,
 
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
     """(notebook, system, metric) → why: numbers that a run marks, and those with a value outside of the scale."""
-    found = {(v.notebook, v.system, v.metric): v.reason for r in (first, second) for v in r.values if not v.comparable}
+    found: dict[tuple[str, str, str], str] = {}
+    for value in (*first.values, *second.values):
+        if not value.comparable:
+            key = (value.notebook, value.system, value.metric)
+            found[key] = "outside_scale" if found.get(key) == "outside_scale" else value.reason
     for scores in (*first.scores, *second.scores):
         for (system, metric), column in scores.values.items():
             scale = _scale(metric)
