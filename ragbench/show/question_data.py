@@ -133,9 +133,15 @@ class _Parts:
             "key": name,
             "name": self._material.text("Answerable") if name == "answerable" else dimension_name(self._material, name),
             "keys": [clean(value) for value in values],
-            "values": [slice_name(self._material, (name, value)).unescape() for value in values],
+            "values": [self._slice_value(name, value) for value in values],
             "codes": [-1 if value is None else codes[value] for value in column],
         }
+
+    def _slice_value(self, name: str, value: str) -> str:
+        _ = self._material.text
+        if name == "answerable":
+            return {"True": _("yes"), "False": _("no")}.get(value, clean(value))
+        return str(slice_name(self._material, (name, value)).unescape())
 
     @cached_property
     def _judged_metrics(self) -> list[str]:
