@@ -110,27 +110,38 @@ def test_twenty_kills_leave_no_process(place: Path) -> None:
 
 @pytest.mark.slow
 def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -> None:
-    """SIGINT and SIGTERM by turns, at any point of judging; the last run finds every reply that the server gave."""
-    source = random.Random(4)
+    """SIGINT and SIGTERM by turns, of `run` and of `score`, at any point of judging; then both come to their end."""
+    source, answers, in_flight = random.Random(4), 160, 4
+    rows = [
+        {"user_input": f"What of {n}?", "response": f"It is {n}.", "retrieved_contexts": [f"It was {n}."]}
+        for n in range(answers)
+    ]
+    (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     with ChatServer(latency=0.1, answer=judged_project.reply).running() as server:
-        notebook = str(judged_project.make(project, server.url, "one", 160, concurrency=4))
-        words = [sys.executable, "-m", "ragbench", "run", notebook, "-p", "judges=one"]
-        variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+        notebook = str(judged_project.make(project, server.url, "one", answers, concurrency=in_flight))
+        commands = {
+            f"score answers.json -m faithfulness --judge one --language {language}": 2 * answers
+            for language in ("en", "ru")
+        }
+        commands = {f"run {notebook} -p judges=one": 3 * answers, **commands}  # and the calls that each needs
         for turn in range(KILLS):
             number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[turn % 2]
-            before = server.calls
+            command = list(commands)[turn % 3]
+            words = [sys.executable, "-m", "ragbench", *command.split()]
+            goal = server.calls + source.randint(1, 15)
             running = subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            goal = before + source.randint(1, 15)
             wait(lambda goal=goal, running=running: server.calls >= goal or running.poll() is not None, 120)
             assert running.poll() is None, running.communicate()
             running.send_signal(number)
             _, said = running.communicate(timeout=20)
             assert running.returncode == code, said
-            assert f"To go on: ragbench run {notebook} -p judges=one" in said
+            assert f"To go on: ragbench {command}" in said
             assert "Traceback" not in said
-        lost = server.calls
-        done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        repeats = server.calls - 3 * 160
-        print(f"{KILLS} interruptions after {lost} calls: {repeats} calls repeated, {KILLS * 4} allowed")
-        assert repeats <= KILLS * 4
+        for command in commands:
+            words = [sys.executable, "-m", "ragbench", *command.split()]
+            done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=300)
+            assert done.returncode == 0, done.stderr
+        repeats = server.calls - sum(commands.values())
+        print(f"{KILLS} interruptions: {repeats} calls repeated, {KILLS * in_flight} allowed")
+        assert repeats <= KILLS * in_flight
