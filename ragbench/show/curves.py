@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ragbench.show import cells, chart
 from ragbench.show.intervals import SYMBOLS, legend, named, series
-from ragbench.show.material import Material
 from ragbench.show.links import behind
+from ragbench.show.material import Material
 from ragbench.show.table import spread
 from ragbench.show.text import clean, shown
 
