@@ -115,3 +115,30 @@ def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monk
 def test_an_unknown_set_of_thresholds_is_refused() -> None:
     with pytest.raises(ValueError, match="there are specification, voproshalych"):
         over({"tier1_retrieval": measurement()}, "mine")
+
+
+def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
+    (tmp_path / "ragbench.toml").write_text(
+        '[generators.writer]\nkind = "openai"\nbase_url = "http://localhost/v1"\nmodel = "m"\n'
+        "input_price = 2.0\noutput_price = 10.0\n",
+        encoding="utf-8",
+    )
+    settings.load.cache_clear()
+    usage = {"replies": 7, "input_tokens": 70, "output_tokens": 7, "cost": 0.5, "estimated": 0}
+    answers = pd.DataFrame(
+        [("a", "q1", 1_000_000.0, 100_000.0), ("a", "q2", float("nan"), float("nan")), ("b", "q1", 10.0, 10.0)],
+        columns=["system", "sample", "input_tokens", "output_tokens"],
+    )
+    made = tier(mrr("a", 0.5, 0.4, 0.6))
+    facts = {
+        **made.facts,
+        "judges": [{"name": "model", "usage": usage}, {"name": "lexical", "stand_in": True}],
+        "generators": {"a": {"name": "writer"}, "b": {"name": "elsewhere"}},
+    }
+    paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
+    found = over({"tier1_retrieval": paid})
+    assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5}
+    html = str(Page(found).overview().html())
+    assert "cost 3.50" in html
+    assert "9 calls" in html
+    assert "no paid call" in str(Page(over({"tier1_retrieval": made})).overview().html())

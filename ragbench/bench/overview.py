@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench import settings as configuration
 from ragbench.bench.blame import ANSWERABLE, Part
 from ragbench.bench.session import BenchError, commit, kept, part, versions
+from ragbench.llm import Price
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
@@ -27,7 +28,6 @@ CELLS = (
 )  # fmt: skip
 PAGE_FACTS = (
     "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "stand_ins",
-    "spent",
 )  # fmt: skip
 
 
@@ -117,6 +117,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
+        "spent": _spent(made, known),
         "blamed": _blamed(made),
         **facts,
     }
@@ -150,6 +151,27 @@ def _latency(made: Measurement) -> dict[str, float]:
         whole = own[own["part"] == "both"] if "both" in set(own["part"]) else own
         found[str(system)] = float(whole["value"].sum())
     return found
+
+
+def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
+    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
+
+    Answers of a generator are priced as ragbench.toml prices it.
+    """
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    used = [one["usage"] for one in judges if one.get("usage")]
+    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
+    answers = made.extra.get("answers")
+    generators = made.facts.get("generators") or {}
+    if answers is not None and "input_tokens" in answers:
+        written = answers.dropna(subset=["input_tokens", "output_tokens"])
+        for system, own in written.groupby("system"):
+            one = known.generators.get(str(generators.get(system, {}).get("name")))
+            calls += len(own)
+            if one is not None:
+                price = Price(one.input_price, one.output_price)
+                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
+    return {"calls": calls, "money": round(money, 9)} if calls else {}
 
 
 def _judging(made: Measurement) -> float | None:
