@@ -63,13 +63,13 @@ def test_charts_follow_the_scheme_and_the_printer(browser: Any, folder: Path) ->
     with Visit(browser, folder / "page.html") as visit:
         light = visit.run(colour)
         visit.page.emulate_media(color_scheme="dark")
-        visit.page.wait_for_function(f"{colour} !== {light!r}")
+        visit.until(f"{colour} !== {light!r}")
         paper = visit.run("getComputedStyle(document.body).backgroundColor")
         assert paper != "rgb(255, 255, 255)"
         visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        visit.page.wait_for_function(f"{colour} === {light!r}")
+        visit.until(f"{colour} === {light!r}")
         visit.page.evaluate("dispatchEvent(new Event('afterprint'))")
-        visit.page.wait_for_function(f"{colour} !== {light!r}")
+        visit.until(f"{colour} !== {light!r}")
         visit.assert_quiet(folder)
         assert visit.page.pdf(format="A4").startswith(b"%PDF")
 
@@ -89,7 +89,7 @@ def test_a_phone_shows_names_above_their_marks(browser: Any, folder: Path) -> No
         assert visit.run("document.querySelectorAll('.rb-plot .ytick text').length") == 0
         assert visit.run("document.querySelectorAll('.rb-plot .annotation').length") == 4
         visit.page.set_viewport_size({"width": 1280, "height": 900})
-        visit.page.wait_for_function("document.querySelectorAll('.rb-plot .ytick text').length === 4")
+        visit.until("document.querySelectorAll('.rb-plot .ytick text').length === 4")
 
 
 def test_without_plotly_the_numbers_are_still_there(browser: Any, folder: Path, tmp_path: Path) -> None:

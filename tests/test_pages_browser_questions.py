@@ -153,13 +153,13 @@ def test_keys_alone_lead_from_the_overview_to_a_judged_claim_and_back(browser: A
         _tab_to(visit, "document.activeElement.matches('a[href^=\"#questions?\"]')")
         press("Enter")
         visit.page.wait_for_selector(".rb-line")
-        visit.page.wait_for_function("document.activeElement.getAttribute('role') === 'grid'")
+        visit.page.locator("[role=grid]:focus").wait_for()
         press("ArrowDown")
         press("ArrowDown")
         active = visit.run("document.activeElement.getAttribute('aria-activedescendant')")
         assert visit.run(f"document.getElementById({active!r}).getAttribute('aria-rowindex')") == "4"
         press("Enter")
-        visit.page.wait_for_function("document.activeElement.matches('.rb-detail')")
+        visit.page.locator(".rb-detail:focus").wait_for()
         assert "contradicted" in visit.page.locator(".rb-claims").first.inner_text()
         press("Escape")
         assert visit.run("document.activeElement.getAttribute('role')") == "grid"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,6 +71,13 @@ class Visit:
 
     def __exit__(self, *error: object) -> None:
         self.context.close()
+
+    def until(self, expression: str, seconds: float = 60.0) -> None:
+        """Wait for a true value; Playwright's own way evaluates a text in the page, which the page's policy refuses."""
+        end = time.monotonic() + seconds
+        while not self.run(expression):
+            assert time.monotonic() < end, f"never came true: {expression}"
+            self.page.wait_for_timeout(20)
 
     def run(self, script: str) -> Any:
         return self.page.evaluate(script)

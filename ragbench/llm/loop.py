@@ -46,8 +46,8 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     if threading.current_thread().name == "ragbench":
         work.close()
         raise RuntimeError("run() was called from the background loop itself: await the coroutine there")
-    future = asyncio.run_coroutine_threadsafe(work, loop)
     with _short_turns():
+        future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             return _wait(future)
         except BaseException:
