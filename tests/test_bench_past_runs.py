@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 from ragbench import datasets, settings
 from ragbench.__main__ import application
 from ragbench.bench import BenchError, past_results, past_runs
+from ragbench.bench.runs import compare_runs
 from ragbench.datasets import DatasetError
+from ragbench.report import comparison
 from ragbench.store import Store
 from ragbench.store.runs import Runs
 from tests import foreign_files as made
@@ -200,6 +202,28 @@ def test_a_broken_result_names_the_field(tmp_path: Path, change: dict, expected:
     with pytest.raises(DatasetError) as error:
         result(tmp_path, {**made.RESULT, **change})
     assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["outside of its scale", "one ranks passages, the other pages", "The runs name different data:"]),
+        ("ru", ["вне своей шкалы", "Прогоны называют разные данные:"]),
+    ],
+)
+def test_the_comparison_says_what_can_and_what_cannot_be_concluded(
+    project: Path, language: str, expected: list[str]
+) -> None:
+    first = history(project, made.HISTORY).runs[0]
+    second = result(project, made.RESULT, dataset=datasets.load("small", project / "data")).runs[0]
+    compared = compare_runs(first, second, systems=("v1", "v2"))
+    known = {one.metric: one for one in compared.summarized}
+    assert known["hit_rate@1"].comparison is not None
+    assert [name for name, one in known.items() if one.comparison is None] == ["mrr", "recall@5", "ndcg@10"]
+    text = comparison.write(compared, project / "difference", language).read_text(encoding="utf-8")
+    assert "1.092" in text.replace(",", ".")
+    for words in expected:
+        assert words in text
 
 
 def test_the_command_previews_then_keeps(project: Path) -> None:

@@ -197,7 +197,24 @@ def draw_summaries(material: Material, present: frozenset[str]) -> Markup:
         ]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
-    return table(_("Numbers without pairs"), heads, rows, "rb-long") + Markup('<p class="rb-meta">{}</p>').format(note)
+    notes = [shown(note), *_other_data(material)]
+    below = Markup("").join(Markup('<p class="rb-meta">{}</p>').format(each) for each in notes)
+    return table(_("Numbers without pairs"), heads, rows, "rb-long") + below
+
+
+def _other_data(material: Material) -> list[Markup]:
+    """A warning where the two runs name different data: what differs may be the questions."""
+    _ = material.text
+    first, second = (_.enumeration(list(run.get("datasets") or ())) for run in material.facts["runs"])
+    if first == second:
+        return []
+    return [
+        _.html(
+            "The runs name different data: {first} and {second}. A difference may be that of the questions alone.",
+            first=shown(first or "—"),
+            second=shown(second or "—"),
+        )
+    ]
 
 
 def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
