@@ -11,6 +11,7 @@ import pytest
 
 from ragbench import bench
 from ragbench.bench import BenchError
+from ragbench.bench.session import parted
 from ragbench.measurement import Measurement
 from ragbench.types import Verdict
 from tests.small_project import write_lines
@@ -162,3 +163,22 @@ def test_as_many_pages_are_ranked_as_were_asked_for_however_many_chunks_the_firs
     found = bench.retrieval(systems="ngrams", unit="url", k=2, metrics="mrr,recall@2", repeats=1)
     assert list(found.retrieved["url"]) == ["/a", "/b"]
     assert values(found, "ngrams", "mrr") == {"q": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a, b,,a", ("a", "b")),
+        (["a", " b "], ("a", "b")),
+        ("", ()),
+        ("ndcg(gain=exponential,ideal=graded)@10, mrr", ("ndcg(gain=exponential,ideal=graded)@10", "mrr")),
+    ],
+)
+def test_names_stand_between_commas_outside_parentheses(given: str | list[str], expected: tuple[str, ...]) -> None:
+    assert parted(given) == expected
+
+
+@pytest.mark.usefixtures("project")
+def test_a_metric_with_options_can_be_asked_for() -> None:
+    made = bench.retrieval(metrics="ndcg(gain=exponential)@3, mrr", repeats=1, timed_questions=0)
+    assert {one.metric for one in made.estimates} == {"ndcg(gain=exponential)@3", "mrr"}

@@ -14,7 +14,7 @@ from ragbench.bench import corpora, findings, scoring
 from ragbench.bench.answers import Answered, sample
 from ragbench.bench.families import Sureness
 from ragbench.bench.judged import JUDGEMENT_COLUMNS, Judging, judged
-from ragbench.bench.session import BenchError, Session
+from ragbench.bench.session import BenchError, Session, parted
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
 from ragbench.metric import Metric, parse
@@ -51,8 +51,7 @@ def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric,
     Raises BenchError for one that reads something else, ValueError for one that does not exist.
     """
     catalogue()
-    named = [part.strip() for part in (labels.split(",") if isinstance(labels, str) else labels) if part.strip()]
-    found = tuple(parse(label) for label in dict.fromkeys(named or default))
+    found = tuple(parse(label) for label in parted(labels) or default)
     for each in found:
         if not (each.grain == "sample" or each.name in REPEATED or corpora.is_corpus(each)):
             raise BenchError(
@@ -180,7 +179,7 @@ def _embedder(
     session: Session, turns: Mapping[Any, Sequence[Sample]], metrics: Sequence[Metric], judging: Judging
 ) -> Embedder:
     """The first of the embedders asked for; one that embeds nothing where no metric needs it."""
-    name = (judging.embedder or scoring.DEFAULT_EMBEDDER).split(",")[0].strip()
+    name = parted(judging.embedder or scoring.DEFAULT_EMBEDDER)[0]
     known = session.settings.embedders
     if name not in known:
         raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragbench import settings as configuration
 from ragbench.bench.judged import OFFLINE, Judging, described, judged
-from ragbench.bench.session import BenchError, Session
+from ragbench.bench.session import BenchError, Session, parted
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.metrics.decisions import decision_of, show_decision
@@ -75,9 +75,7 @@ def asked(given: str | Sequence[str], session: Session) -> list[str]:
     A name is a table [judges.NAME], "lexical" or "show-all", `module:function`, or a file of logged decisions.
     Raises BenchError for anything else.
     """
-    words = given.split(",") if isinstance(given, str) else given
-    names = list(dict.fromkeys(word.strip() for word in words if word.strip()))
-    names = names or list(Judging().names(session))
+    names = list(parted(given)) or list(Judging().names(session))
     for name in names:
         if not (name == SHOW_ALL or is_log(name) or ":" in name):
             Judging(judges=name).names(session)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragbench.bench import projection, spread, topics
 from ragbench.bench.findings import Sureness
-from ragbench.bench.session import BenchError, Session, kept
+from ragbench.bench.session import BenchError, Session, kept, parted
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
@@ -144,10 +144,8 @@ def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts:
 
 def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
     """Names as asked for; else the embedders of the systems; else all. Raises BenchError for one that is not there."""
-    asked = given.split(",") if isinstance(given, str) else given
     used = [system.embedder for system in settings.systems.values() if system.embedder is not None]
-    names = list(dict.fromkeys(name.strip() for name in asked if name.strip()))
-    names = names or list(dict.fromkeys(used)) or list(settings.embedders)
+    names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
     for name in names:
         if name not in settings.embedders:
             raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")

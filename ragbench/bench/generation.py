@@ -18,7 +18,7 @@ from ragbench.bench.answers import (
 )
 from ragbench.bench.families import Sureness
 from ragbench.bench.judged import OFFLINE, Judging
-from ragbench.bench.session import BenchError, Session, described, kept
+from ragbench.bench.session import BenchError, Session, described, kept, parted
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Question
@@ -123,7 +123,7 @@ def stand_ins(session: Session, metrics: Sequence[Metric], facts: dict[str, Any]
     if any("judge" in each.needs for each in metrics):
         found += [OFFLINE for judge in facts.get("judges", ()) if judge["stand_in"]]
     if any("embedder" in each.needs for each in metrics):
-        names = [name.strip() for name in str(facts.get("embedder") or "hashing").split(",")]
+        names = parted(str(facts.get("embedder") or "hashing"))
         found += [name for name in names if session.settings.embedders[name].kind == "hashing"]
     return list(dict.fromkeys(found))
 

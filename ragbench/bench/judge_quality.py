@@ -17,7 +17,7 @@ from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import Limits
 from ragbench.bench.judge_tables import Settled
 from ragbench.bench.judged import OFFLINE, Judging, described
-from ragbench.bench.session import BenchError, Session, kept
+from ragbench.bench.session import BenchError, Session, kept, parted
 from ragbench.judge import LexicalJudge, Rule
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
@@ -102,7 +102,7 @@ def judge(
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
-    asked = tuple(mode.strip() for mode in modes.split(",") if mode.strip())
+    asked = parted(modes)
     request = _Request(
         Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
         Scale.read(judge_scale), ratings, rival, fresh, Sureness(level, resamples, seed),
@@ -157,8 +157,7 @@ def _logged(session: Session, request: _Request) -> Measurement:
     models = {name: one.model for name, one in session.settings.judges.items()}
     found = judge_logged.read(path, request.people_scale, request.judge_scale, models)
     names = [one.name for one in found.heard]
-    wanted = request.judging.judges
-    chosen = [each.strip() for each in (wanted.split(",") if isinstance(wanted, str) else wanted) if each.strip()]
+    chosen = parted(request.judging.judges)
     if wrong := [name for name in chosen if name not in names]:
         raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
     heard = [one for one in found.heard if not chosen or one.name in chosen]

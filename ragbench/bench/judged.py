@@ -12,7 +12,7 @@ from ragbench import llm
 from ragbench.bench import scoring
 from ragbench.bench.conduct import conduct
 from ragbench.bench.scores import Row, Scores
-from ragbench.bench.session import BenchError, Session
+from ragbench.bench.session import BenchError, Session, parted
 from ragbench.judge import Rule
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
@@ -48,8 +48,7 @@ class Judging:
 
     def judge_names(self, settings: Settings) -> tuple[str, ...]:
         """The same, of settings without a session."""
-        given = self.judges.split(",") if isinstance(self.judges, str) else self.judges
-        found = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+        found = parted(self.judges)
         legal = (OFFLINE, *sorted(settings.judges))
         for name in found:
             if name not in legal:
@@ -83,7 +82,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     names = judging.names(session)
     rule = Rule(judging.aggregate, tolerance=judging.tolerance)  # type: ignore[arg-type]
     embedder = judging.embedder or scoring.DEFAULT_EMBEDDER
-    for name in (name.strip() for name in embedder.split(",")):
+    for name in parted(embedder):
         if name not in session.settings.embedders:
             raise BenchError(
                 f"there is no embedder {name!r}; there are {', '.join(sorted(session.settings.embedders))}"

@@ -15,7 +15,7 @@ from ragbench.bench import judged, scoring
 from ragbench.bench.answer_tables import AnswerTable, find_answers
 from ragbench.bench.findings import Sureness, bounds
 from ragbench.bench.scores import SYSTEM, Scores, system_name
-from ragbench.bench.session import BenchError, commit, kept, part, versions
+from ragbench.bench.session import BenchError, commit, kept, part, parted, versions
 from ragbench.judge import Rule
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
@@ -64,8 +64,7 @@ def rag_metrics(
     def measure() -> Measurement:
         known = configuration.load()
         found = find_answers(answers, dataset, known)
-        named = [label.strip() for label in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
-        chosen = scoring.applicable(found.samples, [label for label in named if label] or None)
+        chosen = scoring.applicable(found.samples, parted(metrics) or None)
         return _measure(found, chosen, judging, sureness, baseline, notebook, known)
 
     return kept(notebook, measure)
@@ -101,7 +100,7 @@ def _measure(
             **asdict(sureness),
         )
         scores = llm.run(scoring.measure(found.samples, metrics, asked))
-    made = Made(names, rule, tuple(name.strip() for name in judging.embedder.split(",")))
+    made = Made(names, rule, parted(judging.embedder))
     return measurement_of(scores, found, made, notebook)
 
 

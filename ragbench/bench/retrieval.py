@@ -11,7 +11,7 @@ from ragbench import rankings
 from ragbench.bench import consistency, curves, findings, slices, timing
 from ragbench.bench.consistency import first
 from ragbench.bench.families import Sureness
-from ragbench.bench.session import BenchError, Session, described, kept
+from ragbench.bench.session import BenchError, Session, described, kept, parted
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
@@ -136,7 +136,7 @@ def _whole(name: str, value: Any, low: int, high: int) -> None:
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
     _whole("k", k, 1, MOST_RETRIEVED)
     known = catalogue()
-    named = [part.strip() for part in (labels.split(",") if isinstance(labels, str) else labels) if part.strip()]
+    named = parted(labels)
     if not named:
         return (
             *(
@@ -146,7 +146,7 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
             ),
             known[consistency.NAME],
         )
-    found = tuple(parse(label) for label in dict.fromkeys(named))
+    found = tuple(parse(label) for label in named)
     for each in found:
         if each.grain != "ranking" and each.label != consistency.NAME:
             raise BenchError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from ragbench.measurement import Measurement
 from ragbench.progress import Progress
 from ragbench.settings import Settings
 
+_COMMA = re.compile(r",(?![^()]*\))")
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
 
@@ -43,7 +45,7 @@ class Session:
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there.
         """
         found = configuration.load()
-        names = _names(systems) or tuple(found.systems)
+        names = parted(systems) or tuple(found.systems)
         for name in names:
             if name not in found.systems:
                 raise BenchError(
@@ -135,9 +137,10 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def _names(systems: str | Sequence[str]) -> tuple[str, ...]:
-    given = systems.split(",") if isinstance(systems, str) else systems
-    return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+def parted(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
+    parts = _COMMA.split(given) if isinstance(given, str) else given
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.families import Group, Sureness, compared
 from ragbench.bench.findings import bounds, columns
-from ragbench.bench.session import BenchError
+from ragbench.bench.session import BenchError, parted
 from ragbench.metric import Metric
 from ragbench.types import Comparison, Estimate, Question
 
@@ -32,8 +32,7 @@ COMPARISON = (
 
 def chosen(given: str | Sequence[str]) -> tuple[str, ...]:
     """The dimensions that a text or a list names. Raises BenchError for others than kind, language and source."""
-    parts = given.split(",") if isinstance(given, str) else given
-    named = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    named = parted(given)
     for name in named:
         if name not in DIMENSIONS:
             raise BenchError(f"slice_by names {name!r}; questions are sliced by {', '.join(DIMENSIONS)}")

@@ -67,6 +67,7 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
 
     Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
     """
+    from ragbench.bench.session import parted
     from ragbench.metric import parse
     from ragbench.metrics import catalogue
 
@@ -76,7 +77,7 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
     every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
     found: dict[str, Metric] = {}
-    for name in _split(metrics) or [*every, *MORE]:
+    for name in parted(metrics) or [*every, *MORE]:
         metric = parse(_catalogue_name(name))
         if metric.grain != "ranking":
             raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
@@ -234,11 +235,6 @@ def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) 
             for name, run in zip(names, runs, strict=True)
         ],
     }
-
-
-def _split(metrics: str) -> list[str]:
-    """At commas outside parentheses: `ndcg(gain=exponential,ideal=graded)@10,map` are two."""
-    return [name.strip() for name in re.split(r",(?![^()]*\))", metrics) if name.strip()]
 
 
 def _catalogue_name(name: str) -> str:
