@@ -18,6 +18,7 @@ from ragbench.commands import (
     load,
     metrics,
     publish,
+    render,
     run,
     runs,
     score,
@@ -44,6 +45,7 @@ application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)
+application.command("render")(render.render)
 application.command("trec")(trec.trec)
 application.command("score")(score.score)
 application.command("significance")(statistics.significance)

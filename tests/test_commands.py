@@ -27,7 +27,7 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]]
+    "command", [[], ["run"], ["render"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]]
 )
 def test_help_teaches(command: list[str]) -> None:
     done = ragbench(*command, "--help")

@@ -64,6 +64,23 @@ def test_runs_are_listed_shown_and_forgotten(call: Callable[..., Result], two_ru
     assert two_runs[0] not in [each["id"] for each in json.loads(call("runs", "--json", "--limit", "1000").stdout)]
 
 
+def test_a_run_is_drawn_again_in_another_language_and_back(
+    project: Path, call: Callable[..., Result], two_runs: tuple[str, str]
+) -> None:
+    name = two_runs[0]
+    folder = project / "reports" / name
+    assert call("render", name).exit_code == 0
+    pages = {path.name: path.read_bytes() for path in folder.glob("*.html")}
+    assert "index.html" in pages
+    done = call("render", name, "-l", "ru")
+    assert done.stdout.strip().endswith(f"{name}/index.html")
+    assert b'lang="ru"' in (folder / "index.html").read_bytes()
+    call("render", str(folder))
+    assert {path.name: path.read_bytes() for path in folder.glob("*.html")} == pages, "byte by byte"
+    assert call("render", name, "-l", "fr").exit_code == 2
+    assert "there is no run" in str(call("render", "never-was").exception)
+
+
 def test_two_runs_are_compared_in_json_and_on_pages(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
     done = call("compare", *two_runs, "--json", "difference.json", "--out", "difference")
     assert done.exit_code == 0, done.output

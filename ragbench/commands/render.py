@@ -1,0 +1,27 @@
+"""`ragbench render`: a run's pages once more, from what it has stored."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def render(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
+    language: Annotated[
+        str, typer.Option("--language", "-l", help="Language of the pages: en or ru; the run's own if not given.")
+    ] = "",
+) -> None:
+    """Draw a run's pages again from its stored scores, with no database, no model and no notebook executed.
+
+    With the same version of ragbench the same bytes come out.
+
+    Example: `ragbench render latest -l ru`
+    """
+    from ragbench import report
+    from ragbench.report import kept
+
+    if language not in ("", "en", "ru"):
+        raise typer.BadParameter(f"{language!r}: en or ru is expected", param_hint="--language")
+    typer.echo(str(report.render(kept.pages_of(name), language=language or None)))
