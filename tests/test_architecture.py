@@ -25,7 +25,8 @@ FLOORS = (
     {"commands"},
     {"__main__", "lab", "labelling"},
 )
-HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy")
+HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
+         "pydantic", "numpy")  # fmt: skip
 OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic")
 MAY_REACH_OUTSIDE = {"llm", "embed", "store"}
 

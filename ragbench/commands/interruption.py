@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import signal
 import sys
-import threading
 from collections.abc import Iterator
-from typing import Any
 
 import typer
 
@@ -18,24 +15,18 @@ INTERRUPTED, TERMINATED = 130, 143
 @contextlib.contextmanager
 def resumable() -> Iterator[None]:
     """Around work that goes on where it stopped when it is called again: answered questions are in the journal."""
+    from ragbench.report.termination import terminable
 
-    def terminate(number: int, frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    here = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, terminate) if here else None
-    try:
-        yield
-    except KeyboardInterrupt:
-        _say()
-        raise typer.Exit(INTERRUPTED) from None
-    except SystemExit as end:
-        if end.code == TERMINATED:
+    with terminable():
+        try:
+            yield
+        except KeyboardInterrupt:
             _say()
-        raise
-    finally:
-        if here:
-            signal.signal(signal.SIGTERM, before)
+            raise typer.Exit(INTERRUPTED) from None
+        except SystemExit as end:
+            if end.code == TERMINATED:
+                _say()
+            raise
 
 
 def _say() -> None:

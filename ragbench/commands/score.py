@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ragbench.commands.interruption import resumable
-from ragbench.settings import Language
 
 if TYPE_CHECKING:
     from ragbench.bench.answer_tables import AnswerTable
@@ -74,7 +73,7 @@ def score(
         list[str] | None, typer.Option("--judge", help="A judge of ragbench.toml, or lexical; repeat it for a panel.")
     ] = None,
     embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
-    language: Annotated[Language | None, typer.Option(help="Of prompts and explanations.")] = None,
+    language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
     aggregate: Annotated[str, typer.Option(help="How several judges become one: mean, median, minimum, …")] = "mean",
     tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
     json_file: Annotated[

@@ -102,20 +102,25 @@ def _csv(path: Path) -> Iterator[Placed]:
         raise DatasetError(f"{path.name}, line {reader.line_num}: not CSV: {error}") from None
 
 
-def _parquet(path: Path) -> Iterator[Placed]:
+def parquet_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet file as they are. Raises DatasetError for what cannot be read, and for too many."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
-        raise DatasetError(f"{path}: there is no such file")
     try:
         with pq.ParquetFile(path) as file:
             if file.metadata.num_rows > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            rows = file.read().to_pylist()
+            rows: list[dict[str, Any]] = file.read().to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path.name}: cannot be read: {error}") from None
-    for number, row in enumerate(rows, 1):
+    return rows
+
+
+def _parquet(path: Path) -> Iterator[Placed]:
+    if not path.is_file():
+        raise DatasetError(f"{path}: there is no such file")
+    for number, row in enumerate(parquet_rows(path), 1):
         yield (
             f"{path.name}, row {number}",
             {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json, read_lines, read_text
+from ragbench.datasets.rows import parquet_rows
 from ragbench.types import Chunk, Sample
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def read_samples(path: Path) -> list[Sample]:
         csv.field_size_limit(2**24)
         return samples_of(list(csv.DictReader(io.StringIO(read_text(path)))), path.name)
     if ".parquet" in endings:
-        return samples_of(_parquet(path), path.name)
+        return samples_of(parquet_rows(path), path.name)
     raise DatasetError(f"{path.name}: samples are read from .jsonl, .json, .csv and .parquet files")
 
 
@@ -188,17 +189,3 @@ def _rubric(value: Any, place: str) -> dict[int, str] | None:
 def _level(key: Any) -> int:
     """The level in 3, "3" or "score3_description"."""
     return int(str(key).removeprefix("score").removesuffix("_description"))
-
-
-def _parquet(path: Path) -> list[dict[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            if file.metadata.num_rows > MAX_ROWS:
-                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            rows: list[dict[str, Any]] = file.read().to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
-    return rows

@@ -56,7 +56,7 @@ def write(
             lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in answers]
             (made / logged_file(system)).write_text("".join(lines), encoding="utf-8")
         dataset = load(name, made.parent)
-        _put(made, target, Path(temporary))
+        take_place(made, target)
     return dataset
 
 
@@ -79,7 +79,7 @@ def add(name: str, folder: Path, tables: Records) -> Dataset:
         shutil.copytree(place, made)
         _write_tables(made, language, merged)
         dataset = load(f"{name}:{language}", made.parent)
-        _put(made, place, Path(temporary))
+        take_place(made, place)
     return dataset
 
 
@@ -88,18 +88,19 @@ def logged_file(system: str) -> str:
     return f"answers.{re.sub(r'[^a-z0-9._-]+', '-', system.lower()).strip('.-') or 'logged'}.jsonl"
 
 
-def _put(made: Path, target: Path, temporary: Path) -> None:
-    if target.exists():
-        old = temporary / "old"
-        target.rename(old)
-        try:
-            made.rename(target)
-        except OSError:
-            old.rename(target)
-            raise
-        shutil.rmtree(old)
-    else:
-        made.rename(target)
+def take_place(made: Path, final: Path) -> None:
+    """A folder that was made beside `final` takes its place; if that fails, `final` is as it was."""
+    if not final.exists():
+        made.replace(final)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
+    final.replace(old)
+    try:
+        made.replace(final)
+    except OSError:
+        old.replace(final)
+        raise
+    shutil.rmtree(old)
 
 
 def _with_known_chunks(tables: Records, there: Records) -> Records:

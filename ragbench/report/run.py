@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
 from ragbench.report import execute, files, index, kept, metric_pages, pages, parameters, parts, results, secrets
+from ragbench.report.termination import terminable
 
 FORMAT = 1
 
@@ -297,24 +297,17 @@ def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[Non
 def _interruptible(folder: Path, started: float, keep: bool) -> Iterator[None]:
     """SIGTERM ends the run as Ctrl-C does: no kernel stays, and the run's folder says that it was interrupted."""
 
-    def terminate(number: int, frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    here = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, terminate) if here else None
-    try:
-        yield
-    except BaseException:
-        execute.end_all()
-        state = {"format": FORMAT, "status": "interrupted", "notebooks": [], "started": round(started)}
-        with contextlib.suppress(OSError):
-            results.write_json(folder / results.MANIFEST, state)
-            if keep:
-                _record(folder)
-        raise
-    finally:
-        if here:
-            signal.signal(signal.SIGTERM, before)
+    with terminable():
+        try:
+            yield
+        except BaseException:
+            execute.end_all()
+            state = {"format": FORMAT, "status": "interrupted", "notebooks": [], "started": round(started)}
+            with contextlib.suppress(OSError):
+                results.write_json(folder / results.MANIFEST, state)
+                if keep:
+                    _record(folder)
+            raise
 
 
 def _read(path: Path) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from ragbench.datasets.writing import take_place
 from ragbench.language import Translator
 from ragbench.report import files, pages
 from ragbench.show import Page
@@ -76,17 +77,7 @@ def new_folder(final: Path) -> Iterator[Path]:
         yield made
         (made / MARK).touch()
         files.sync(made)
-        if final.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
-            final.replace(old)
-            try:
-                made.replace(final)
-            except OSError:
-                old.replace(final)
-                raise
-            shutil.rmtree(old)
-        else:
-            made.replace(final)
+        take_place(made, final)
         files.sync(final.parent)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
