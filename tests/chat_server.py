@@ -28,6 +28,8 @@ TRANSPORT_FAULTS = (
     *("hang", "drip", "reset", "half", "html", "cut", "no_choices", "error_inside", "redirect"),
 )
 CONTENT_FAULTS = ("length", "nan", "prose", "empty", "refusal", "not_json")
+TIMER_LATE_SECONDS = 0.0005
+"""asyncio's timers wake at whole milliseconds, so half of one late on average."""
 Answer = Callable[[dict[str, Any]], Any]
 
 
@@ -43,9 +45,9 @@ class Served:
 
 @dataclass
 class ChatServer:
-    """latency: seconds before each reply. faults: name → rate. answer: body → reply content (text, or a JSON value),
-    or a fault's name as "!name"; None generates a value of the asked shape. mechanisms: the ways of asking for a
-    shape that are understood; the others get a 400 that says so. keep: remember every request (else count only).
+    """latency: seconds from a request to its reply. faults: name → rate. answer: body → reply content (text, or a
+    JSON value), or a fault's name as "!name"; None generates a value of the asked shape. mechanisms: the ways of asking
+    for a shape that are understood; the others get a 400 that says so. keep: remember every request (else count only).
     """
 
     latency: float = 0.0
@@ -129,28 +131,33 @@ class ChatServer:
         self.calls += 1
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        due = asyncio.get_running_loop().time() + self.latency - TIMER_LATE_SECONDS
         try:
             body = json.loads(raw)
             served = Served(path, headers, body)
             if self.keep:
                 self.requests.append(served)
+            served.fault, status, value = self._decide(path, raw, body)
+            reply = _message(status, value)
             if self.latency:
-                await asyncio.sleep(self.latency)
-            if path.endswith("/embeddings"):
-                self.answered += 1
-                return await self._respond(writer, 200, embeddings(body))
-            refused = self._refuses_mechanism(body)
-            if refused:
-                return await self._respond(writer, 400, {"error": {"message": refused}})
-            content = self.answer(body) if self.answer is not None else None
-            fault = content[1:] if isinstance(content, str) and content.startswith("!") else self._draw(raw, body)
-            served.fault = fault
-            if fault in TRANSPORT_FAULTS:
-                return await self._break(writer, fault, body)
-            self.answered += 1
-            return await self._respond(writer, 200, self._completion(body, content, fault))
+                await asyncio.sleep(due - asyncio.get_running_loop().time())
+            if served.fault in TRANSPORT_FAULTS:
+                return await self._break(writer, served.fault, body)
+            self.answered += status == 200
+            return await self._send(writer, reply)
         finally:
             self.in_flight -= 1
+
+    def _decide(self, path: str, raw: bytes, body: dict[str, Any]) -> tuple[str, int, Any]:
+        """Fault, status and content: all work is done before the latency ends, so that it adds nothing to it."""
+        if path.endswith("/embeddings"):
+            return "", 200, embeddings(body)
+        refused = self._refuses_mechanism(body)
+        if refused:
+            return "", 400, {"error": {"message": refused}}
+        content = self.answer(body) if self.answer is not None else None
+        fault = content[1:] if isinstance(content, str) and content.startswith("!") else self._draw(raw, body)
+        return fault, 200, None if fault in TRANSPORT_FAULTS else self._completion(body, content, fault)
 
     def _draw(self, raw: bytes, body: dict[str, Any]) -> str:
         if not self.faults:
@@ -170,10 +177,10 @@ class ChatServer:
         return ""
 
     async def _respond(self, writer: asyncio.StreamWriter, status: int, value: Any, **headers: str) -> bool:
-        data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
-        more = "".join(f"{name.replace('_', '-')}: {text}\r\n" for name, text in headers.items())
-        head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{more}Content-Length: {len(data)}\r\n\r\n"
-        writer.write(head.encode() + data)
+        return await self._send(writer, _message(status, value, **headers))
+
+    async def _send(self, writer: asyncio.StreamWriter, message: bytes) -> bool:
+        writer.write(message)
         await writer.drain()
         return True
 
@@ -250,6 +257,13 @@ class ChatServer:
         if self.usage:
             found["usage"] = {"prompt_tokens": prompt, "completion_tokens": len(text) // 4, "total_tokens": 0}
         return found
+
+
+def _message(status: int, value: Any, **headers: str) -> bytes:
+    data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
+    more = "".join(f"{name.replace('_', '-')}: {text}\r\n" for name, text in headers.items())
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{more}Content-Length: {len(data)}\r\n\r\n"
+    return head.encode() + data
 
 
 def source_of(body: dict[str, Any]) -> random.Random:

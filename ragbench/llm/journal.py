@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""
-PACE_SECONDS = 0.004
+PACE_SECONDS = 0.002
 """No two batches of one kind begin closer together."""
 
 Item = TypeVar("Item")
@@ -142,7 +142,8 @@ class Batches(Generic[Item, Result]):
     async def _drain(self) -> None:
         clock = asyncio.get_running_loop().time
         while self._pending:
-            await asyncio.sleep(max(0.0, self._began + PACE_SECONDS - clock()))
+            if (early := self._began + PACE_SECONDS - clock()) > 0:
+                await asyncio.sleep(early)
             self._began = clock()
             batch, self._pending = self._pending[: self._largest], self._pending[self._largest :]
             if not batch:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import SecretStr
+from pydantic_core import to_json
 
 from ragbench.llm.errors import Fault
 from ragbench.settings import EndpointSettings
@@ -65,7 +66,7 @@ class DirectTransport:
         """See `Transport`."""
         import aiohttp
 
-        data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        data = to_json(body)
         try:
             limits = self._limits if seconds == self._limits.total else self._within(seconds)
             async with self._session.post(self._url, data=data, allow_redirects=False, timeout=limits) as response:

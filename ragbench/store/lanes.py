@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic_core import to_json
 
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, journal
@@ -64,7 +65,7 @@ class Lanes:
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
         rows = sorted(rows, key=lambda row: row["key"])  # one order for all writers: no two wait for each other
-        text = json.dumps(rows, ensure_ascii=False, allow_nan=False)
+        text = to_json(rows).decode()
 
         async def write(connection: Connection) -> Mapping[str, Row]:
             cursor = await connection.execute(_RECORD, (text,))

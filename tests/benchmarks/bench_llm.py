@@ -3,14 +3,19 @@
     python -m tests.benchmarks.bench_llm --peer PEER_ENVIRONMENT/bin/python
 
 The peer's environment: `pip install ragas==0.4.3 langchain-community==0.4.1`. Each side judges the same number of
-samples, one call each; ours with the journal in a PostgreSQL of its own, so that every reply is committed before it
-is scored. Sides take turns, `--rounds` times; medians are printed. CPU is that of the judging process (the server
-has its own), and for ours also that of the database's processes.
+samples, one call each, after a warm-up of four calls a place; ours with the journal in a PostgreSQL of its own, so
+that every reply is committed before it is scored. Sides take turns, `--rounds` times; medians are printed. CPU is that
+of the judging process (the server has its own), and for ours also that of the database's processes.
+
+`ideal` is places / latency: a client, a server and a network that cost nothing. `bare` posts ready-made bytes with
+aiohttp and throws the replies away: what this machine leaves of the ideal before any judging.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import gc
 import json
 import statistics
 import subprocess
@@ -25,7 +30,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[2]
-SIDES = ("journal", "memory", "official", "peer")
+SIDES = ("bare", "journal", "memory", "official", "peer")
+WARM_UP = 4
+"""So many calls a place before the clock starts."""
 
 
 class Verdict(BaseModel):
@@ -83,7 +90,8 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
         journal = None if side == "memory" else DatabaseJournal(store.engine)
         async with open_judges(settings, [name], journal=journal) as opened:
             (judge,) = opened.judges
-            await gather([one(judge, -number) for number in range(1, 5)])
+            await gather([one(judge, -number) for number in range(1, 1 + WARM_UP * in_flight)])
+            gc.collect()
             began, cpu, database = time.perf_counter(), time.process_time(), database_cpu()
             scored = sum(await gather([one(judge, number) for number in range(samples)]))
             seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -96,6 +104,40 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
 
     with Store.open(settings) as store:
         print(json.dumps(run(work(store))))
+
+
+def bare(url: str, samples: int, in_flight: int) -> None:
+    """Post as many requests of the same size, and print what it took."""
+    import aiohttp
+
+    text = "Is the response carried by the retrieved contexts?\nQuestion?\nAnswer.\n" + "A context. " * 40
+    body = json.dumps({"model": "tester", "messages": [{"role": "user", "content": text}]}).encode()
+
+    async def place(session: aiohttp.ClientSession, turns: Iterator[int]) -> int:
+        done = 0
+        for _ in turns:
+            async with session.post(f"{url}/chat/completions", data=body) as response:
+                done += bool(await response.read())
+        return done
+
+    async def work() -> dict[str, float]:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight)) as session:
+
+            async def post(count: int) -> int:
+                turns = iter(range(count))
+                return sum(await asyncio.gather(*(place(session, turns) for _ in range(in_flight))))
+
+            await post(WARM_UP * in_flight)
+            gc.collect()
+            began, cpu = time.perf_counter(), time.process_time()
+            scored = await post(samples)
+            return {
+                "seconds": time.perf_counter() - began,
+                "cpu_seconds": time.process_time() - cpu,
+                "scored": scored,
+            }
+
+    print(json.dumps(asyncio.run(work())))
 
 
 def measure(side: str, peer: str | None, url: str, samples: int, in_flight: int, folder: str) -> dict[str, Any]:
@@ -119,7 +161,7 @@ def main() -> None:
     """Measure and print a table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--peer", help="the Python of an environment with ragas; left out: ours alone")
-    options.add_argument("--samples", type=int, default=1500)
+    options.add_argument("--samples", type=int, default=1600)
     options.add_argument("--in-flight", type=int, nargs="+", default=[16, 64, 256])
     options.add_argument("--latency", type=float, default=0.05)
     options.add_argument("--rounds", type=int, default=3)
@@ -139,7 +181,7 @@ def main() -> None:
                 rounds: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
                 for _ in range(given.rounds):
                     for side in sides:
-                        samples = given.samples // 4 if side == "peer" else given.samples
+                        samples = max(given.samples // 4, WARM_UP * in_flight) if side == "peer" else given.samples
                         found = measure(side, given.peer, url, samples, in_flight, str(folder))
                         rounds[side].append({name: value / samples for name, value in found.items()})
                 speeds = {side: statistics.median(1 / r["seconds"] for r in found) for side, found in rounds.items()}
@@ -162,6 +204,10 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] in SIDES:
-        ours(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+        side, url, samples, in_flight, folder = sys.argv[1:]
+        if side == "bare":
+            bare(url, int(samples), int(in_flight))
+        else:
+            ours(side, url, int(samples), int(in_flight), folder)
     else:
         main()

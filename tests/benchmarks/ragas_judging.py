@@ -5,6 +5,7 @@ python ragas_judging.py URL SAMPLES IN_FLIGHT → one line of JSON {"seconds", "
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -34,7 +35,8 @@ def main(url: str, samples: int, in_flight: int) -> None:
         found = evaluate(EvaluationDataset(chosen), [critic], llm=model, run_config=config, show_progress=False)
         return sum(score["carried"] == 1 for score in found.scores)
 
-    once(rows[:4])
+    once(rows[: 4 * in_flight])
+    gc.collect()
     began, cpu = time.perf_counter(), time.process_time()
     scored = once(rows)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
