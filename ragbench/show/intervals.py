@@ -165,20 +165,7 @@ def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> 
 
 
 def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, Any]:
-    axis: dict[str, Any] = {
-        "anchor": f"y{suffix}",
-        "fixedrange": True,
-        "zeroline": False,
-        "showgrid": True,
-        "gridcolor": "@line",
-        "gridwidth": 1,
-        "ticks": "",
-        "tickfont": {"color": "@muted", "size": 12},
-        "nticks": 6,
-        "showline": True,
-        "linecolor": "@muted",
-        "automargin": False,
-    }
+    axis = chart.axis(anchor=f"y{suffix}", nticks=6, showline=True, linecolor="@muted", automargin=False)
     numbers = [
         x
         for metric in metrics
