@@ -31,6 +31,8 @@ OUTCOMES: dict[str, tuple[Status, ...]] = {
     "failed": (Status.JUDGE_ERROR, Status.TIMEOUT),
 }
 BINS = 10
+FEWEST_PAIRS = 3
+"""Pairs of a rating and a score below which no agreement is computed."""
 ESTIMATE = ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters", "note")
 FINEST = 1.959963984540054 * math.sqrt(2)
 """Two single scores of one judge differ by more than this many within-item deviations one time in twenty."""
@@ -162,7 +164,7 @@ def _compared(
     a = np.concatenate([first for first, _ in pairs])
     b = np.concatenate([second for _, second in pairs])
     both = ~(np.isnan(a) | np.isnan(b))
-    if both.sum() < 3:
+    if both.sum() < FEWEST_PAIRS:
         return []
     clusters = np.concatenate([labels] * len(pairs))[both]
     a, b = np.round(a[both], 9), np.round(b[both], 9)

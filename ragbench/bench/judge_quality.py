@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench import settings as configuration
-from ragbench.bench import judge_asking, judge_hearing, judge_items, judge_logged, judge_numbers, judge_tables
+from ragbench.bench import (
+    judge_asking,
+    judge_classes,
+    judge_hearing,
+    judge_items,
+    judge_logged,
+    judge_numbers,
+    judge_tables,
+)
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard, Trial
 from ragbench.bench.judge_biases import family
@@ -46,6 +54,7 @@ class _Request:
     good: float
     people_scale: Scale
     judge_scale: Scale
+    classes: tuple[str, ...]
     ratings: str
     rival: str
     fresh: bool
@@ -79,6 +88,7 @@ def judge(
     delta: float = 0.5,
     good: float = 0.7,
     people_scale: str = "1, 5",
+    classes: str | Sequence[str] = "",
     ratings: str = "",
     judge_scale: str = "0, 1",
     rival: str = OFFLINE,
@@ -95,6 +105,8 @@ def judge(
     configured. repeats: how often each answer is scored. tempted: questions whose references are made into answers
     that try the judge (11 scores and two choices each); 0: none. delta: of consistency_score, in units of the scale.
     good: the share of a scale from which an answer is good, for judges and people alike. people_scale: "low, high".
+    classes: names from the worst to the best, evenly over that scale ("contradicted, neutral, supported"); empty: the
+    levels of people's ratings, where they are 3 to 7. From three classes on the page says which is taken for which.
     ratings: a JSON Lines file inside the project (see `ragbench.bench.judge_logged.Judgement`) instead of live judges;
     its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
     fresh: take new clock readings.
@@ -105,7 +117,8 @@ def judge(
     asked = parted(modes)
     request = _Request(
         Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
-        Scale.read(judge_scale), ratings, rival, fresh, Sureness(level, resamples, seed),
+        Scale.read(judge_scale), judge_classes.names_of(classes), ratings, rival, fresh,
+        Sureness(level, resamples, seed),
     )  # fmt: skip
     session = lambda: Session.begin(notebook, dataset, "", "")  # noqa: E731 - read only where nothing is kept yet
     return kept(notebook, lambda: (_logged if ratings else _live)(session(), request))
@@ -135,7 +148,7 @@ def _live(session: Session, request: _Request) -> Measurement:
     scale = judge_hearing.bounds(measured)
     how = Settled(
         scale, request.good, request.delta, OFFLINE, Rule(request.judging.aggregate),  # type: ignore[arg-type]
-        Limits(), request.sure,
+        Limits(), request.sure, judge_classes.classes_of(answers, request.people_scale, request.classes),
     )  # fmt: skip
     tables = judge_tables.tables(heard, answers, temptations, baseline, judge_hearing.made_labels(temptations), how)
     facts = {
@@ -165,6 +178,7 @@ def _logged(session: Session, request: _Request) -> Measurement:
     how = Settled(
         request.judge_scale, request.good, request.delta, request.rival,
         Rule(request.judging.aggregate), Limits(), request.sure,  # type: ignore[arg-type]
+        judge_classes.classes_of(found.answers, request.people_scale, request.classes),
     )  # fmt: skip
     tables = judge_tables.tables(heard, found.answers, Temptations((), {}, ()), baseline, found.labels, how)
     facts = {
@@ -240,6 +254,7 @@ def _measurement(
             "good": request.good,
             "judge_scale": [how.scale.low, how.scale.high],
             "people_scale": [request.people_scale.low, request.people_scale.high],
+            "classes": [] if how.classes is None else list(how.classes.names),
             "rival": how.baseline,
             "aggregate": how.rule.label if len(heard) > 1 else None,
             "level": request.sure.level,

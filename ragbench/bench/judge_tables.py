@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench import judge_biases, judge_numbers, judge_rivals
+from ragbench.bench import judge_biases, judge_classes, judge_numbers, judge_rivals
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_biases import independent
+from ragbench.bench.judge_classes import Classes
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_numbers import ESTIMATE, row
 from ragbench.bench.judge_probes import Limits, Probe
@@ -44,6 +45,7 @@ class Settled:
     rule: Rule
     limits: Limits
     sure: Sureness
+    classes: Classes | None = None
 
 
 def tables(
@@ -51,7 +53,10 @@ def tables(
     how: Settled,
 ) -> dict[str, pd.DataFrame]:  # fmt: skip
     """coverage, repeatability, agreement, calibration, reliability, pairwise, probes, ladder, rivals, panel, answers,
-    texts: each empty where there is nothing to say. labels: (pairs,) which answer of each pair is better, if known."""
+    texts, confusion, classes, cuts: each empty where there is nothing to say.
+
+    labels: (pairs,) which answer of each pair is better, if known.
+    """
     given = {one.name: judge_numbers.single(one, how.scale) for one in heard}
     lexical = None if baseline is None else judge_numbers.single(baseline, how.scale)
     clusters = independent(answers.clusters)
@@ -79,7 +84,8 @@ def tables(
         "answers": _answers(heard, answers, given),
         "texts": _texts(temptations),
     }  # fmt: skip
-    return found | _with_people(given, answers, how)
+    many = judge_classes.tables(given, answers, how.classes, how.scale, how.sure)
+    return found | many | _with_people(given, answers, how)
 
 
 def _with_people(given: dict[str, Array], answers: Answers, how: Settled) -> dict[str, pd.DataFrame]:

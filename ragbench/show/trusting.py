@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragbench.show import judge_probes, judge_tables
+from ragbench.show import judge_classes, judge_probes, judge_tables
 from ragbench.show.frame import Frame
 from ragbench.show.view import View
 
@@ -21,6 +21,10 @@ class JudgeQualityViews(Frame):
     def people(self) -> View:
         """How far each judge agrees with people, beside how far people agree with each other."""
         return self._view("people", judge_tables.people)
+
+    def classes(self) -> View:
+        """Which class each judge takes for which, where people have more than two; empty otherwise."""
+        return self._view("classes", judge_classes.draw)
 
     def reliability(self) -> View:
         """Share of answers that people call good by the judge's score, with sensitivity, specificity, Brier score."""
