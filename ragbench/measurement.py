@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -76,7 +77,13 @@ class Measurement:
             "comparisons": [{"metric": c.metric, **asdict(c.comparison)} for c in self.comparisons],
         }
         text = json.dumps(without_nan(findings), ensure_ascii=False, indent=1, allow_nan=False)
-        (folder / "findings.json").write_text(text + "\n", encoding="utf-8")
+        # last and at once: a measurement with findings is whole, also after a kill in the middle of saving
+        unnamed = folder / f".findings.json-{os.getpid()}"
+        try:
+            unnamed.write_text(text + "\n", encoding="utf-8")
+            unnamed.replace(folder / "findings.json")
+        finally:
+            unnamed.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, folder: Path) -> Measurement:

@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import typer
 
@@ -27,6 +28,16 @@ def resumable() -> Iterator[None]:
             if end.code == TERMINATED:
                 _say()
             raise
+
+
+def tell_of_killed(reports: Path | None = None) -> None:
+    """Record earlier runs in a folder of reports (by default the settings') that were killed, and name them."""
+    from ragbench import settings
+    from ragbench.report import unfinished
+
+    for name, why in unfinished.notice(reports or settings.project_folder() / settings.load().reports_folder).items():
+        end = f"could not be recorded: {why}" if why else "is kept as interrupted, with what it had measured"
+        typer.secho(f"the run {name} was killed; it {end}", err=True, fg=typer.colors.YELLOW)
 
 
 def _say() -> None:

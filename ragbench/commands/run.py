@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench.commands import interruption
 from ragbench.commands.interruption import resumable
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def run(
     if plan:
         _plan(chosen, given, jobs, language or known.language)
         return
+    language = language or known.language
+    interruption.tell_of_killed(out)
     with resumable(), _Bars() as bars:
-        language = language or known.language
         result = report.run(chosen, given, out, jobs=jobs, language=language, progress=bars.show, keep=True)
     _conclude(result, gate)
 

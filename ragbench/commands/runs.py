@@ -29,9 +29,11 @@ def show_all(
     if context.invoked_subcommand is not None:
         return
     from ragbench import settings
+    from ragbench.commands import interruption
     from ragbench.store import Store
     from ragbench.store.runs import Runs
 
+    interruption.tell_of_killed()
     with Store.open(settings.load()) as store:
         found = Runs(store.engine).records(limit)
     if as_json:
@@ -59,6 +61,8 @@ def show(name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")
     for kind, entries in record.identities.items():
         if entries and kind != "thresholds":
             typer.echo(f"{kind:<10} " + "; ".join(f"{key} {_short(text)}" for key, text in entries.items()))
+    if unfinished := record.manifest.get("unfinished"):
+        typer.echo(f"{'unfinished':<10} {', '.join(unfinished)}")
     for part in record.parts:
         if part.failure:
             typer.secho(f"{part.notebook} failed: {part.failure}", fg=typer.colors.RED)

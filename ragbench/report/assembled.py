@@ -10,7 +10,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.measurement import Measurement
 from ragbench.report import files, pages, parameters, results
-from ragbench.report.run import FORMAT, render
+from ragbench.report.run import render
 from ragbench.show import MIME, Page
 
 PAGE = "page"
@@ -35,7 +35,9 @@ def assemble(
     source = _notebook(name)
     notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
     described = {"name": name, "status": "complete", "failure": "", "language": language, "parameters": dict(given)}
-    manifest = results.manifest(kept, dict(given), [described], format=FORMAT, status="complete", language=language)
+    manifest = results.manifest(
+        kept, dict(given), [described], format=results.FORMAT, status="complete", language=language
+    )
     results.write_json(folder / results.MANIFEST, manifest)
     files.write(folder / f"{name}.ipynb", nbformat.writes(notebook) + "\n")
     render(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,18 @@ def record(folder: Path) -> str:
     known = of_folder(folder)
     with Store.open(settings.load()) as store:
         return Runs(store.engine).record(known)
+
+
+def refusal(work: Callable[[], object]) -> str:
+    """Why a run could not be recorded, in one line; empty where it could.
+
+    What is in a folder is not lost to a database that is not there.
+    """
+    try:
+        work()
+    except Exception as error:
+        return f"{type(error).__name__}: {error.args[0] if error.args else error}".splitlines()[0]
+    return ""
 
 
 def find(name: str | Path) -> RunRecord:

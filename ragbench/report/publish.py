@@ -25,7 +25,7 @@ PARTS = "questions"
 GATE = "gate.json"
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
-_SCRIPT = re.compile(r'<script([^>]*?) src="([^"]+)"([^>]*)></script>')
+_SCRIPT = re.compile(r'<script([^>]*?) (src|data-later)="([^"]+)"([^>]*)></script>')
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")([^"]*)(")')
 _PARTS = re.compile(r'class="rb-table" data-parts="([^"]+)"')
@@ -133,9 +133,10 @@ def self_contained(page: Path) -> str:
     codes = [found for found in _INLINE.findall(text) if found.strip()]
 
     def inside(found: re.Match[str]) -> str:
-        code = _code(_beside(page, found[2]))
+        code = _code(_beside(page, found[3]))
         codes.append(code)
-        return f"<script{found[1]}{found[3]}>{code}</script>"
+        later = " data-inside" if found[2] == "data-later" else ""
+        return f"<script{found[1]}{later}{found[4]}>{code}</script>"
 
     text = _SCRIPT.sub(inside, text)
     text = _STYLE.sub(lambda found: f"<style>\n{_beside(page, found[1])}</style>", text)

@@ -14,6 +14,7 @@ from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.report import files
 from ragbench.report.pages import Measurements
 
+FORMAT = 1
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
 PACKAGES = ("ragbench", "numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 ESTIMATE = ("value", "low", "high", "level", "method", "n", "n_unmeasured")

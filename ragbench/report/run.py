@@ -15,10 +15,20 @@ from typing import Any
 from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import execute, files, index, kept, metric_pages, pages, parameters, parts, results, secrets
+from ragbench.report import (
+    execute,
+    files,
+    index,
+    kept,
+    metric_pages,
+    pages,
+    parameters,
+    parts,
+    results,
+    secrets,
+    unfinished,
+)
 from ragbench.report.termination import terminable
-
-FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,8 @@ def run(
 
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
-    that is not there; nothing has been written then. An interrupted run stays as `<run>.partial`.
+    that is not there; nothing has been written then. An interrupted run stays as `<run>.partial`; one that was killed
+    does so too, and is noticed later (`ragbench.report.unfinished`).
     """
     known = settings.load()
     wanted = dict(given or {})
@@ -91,58 +102,49 @@ def run(
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
-    work = Work(folder, progress)
-    with _interruptible(folder, started, keep):
-        failures = work.all(sources, jobs)
+    begun = {"started": round(started), "notebooks": list(sources)}
+    with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
+        failures = Work(folder, progress).all(sources, jobs)
         keep_overview(folder)
-    described = [
-        {
-            "name": name,
-            "status": "failed" if name in failures else "complete",
-            "failure": mask(failures.get(name, "")),
-            "language": str({**defaults[name], **values[name]}.get("language", language or known.language)),
-            "parameters": {**defaults[name], **values[name]},
-        }
-        for name in sources
-    ]
-    for name, notebook in sources.items():
-        _store(folder / f"{name}.ipynb", notebook, mask)
-    measured = pages.Measurements(folder)
-    secrets.mask_kept(measured)
-    manifest = results.manifest(
-        measured,
-        wanted,
-        described,
-        format=FORMAT,
-        status="failed" if failures else "complete",
-        language=described[0]["language"] if described else known.language,
-        started=round(started),
-        seconds=round(time.time() - started, 1),
-    )
-    manifest = secrets.masked(manifest, mask)
-    results.write_json(folder / results.MANIFEST, manifest)
-    results.write_scores(folder / results.SCORES, measured)
-    results.write_json(folder / results.SUMMARY, results.summary(measured))
-    undrawn = _draw(folder, manifest)
-    if undrawn:
-        manifest["status"] = "failed"
-        for one in manifest["notebooks"]:
-            if one["name"] in undrawn:
-                one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+        described = [
+            {
+                "name": name,
+                "status": "failed" if name in failures else "complete",
+                "failure": mask(failures.get(name, "")),
+                "language": str({**defaults[name], **values[name]}.get("language", language or known.language)),
+                "parameters": {**defaults[name], **values[name]},
+            }
+            for name in sources
+        ]
+        for name, notebook in sources.items():
+            _store(folder / f"{name}.ipynb", notebook, mask)
+        measured = pages.Measurements(folder)
+        secrets.mask_kept(measured)
+        manifest = results.manifest(
+            measured,
+            wanted,
+            described,
+            format=results.FORMAT,
+            status="failed" if failures else "complete",
+            language=described[0]["language"] if described else known.language,
+            started=round(started),
+            seconds=round(time.time() - started, 1),
+        )
+        manifest = secrets.masked(manifest, mask)
         results.write_json(folder / results.MANIFEST, manifest)
-        _draw(folder, manifest)
+        results.write_scores(folder / results.SCORES, measured)
+        results.write_json(folder / results.SUMMARY, results.summary(measured))
+        undrawn = _draw(folder, manifest)
+        if undrawn:
+            manifest["status"] = "failed"
+            for one in manifest["notebooks"]:
+                if one["name"] in undrawn:
+                    one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+            results.write_json(folder / results.MANIFEST, manifest)
+            _draw(folder, manifest)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     final = files.finish(folder)
-    return RunResult(final, failed, mask(_record(final)) if keep else "")
-
-
-def _record(folder: Path) -> str:
-    """Record a run in the database; why that could not be done, or nothing."""
-    try:
-        kept.record(folder)
-    except Exception as error:  # a report that is there is not lost to a database that is not
-        return f"{type(error).__name__}: {error.args[0] if error.args else error}".splitlines()[0]
-    return ""
+    return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "")
 
 
 def prepared(
@@ -294,7 +296,7 @@ def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[Non
 
 
 @contextlib.contextmanager
-def _interruptible(folder: Path, started: float, keep: bool) -> Iterator[None]:
+def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterator[None]:
     """SIGTERM ends the run as Ctrl-C does: no kernel stays, and the run's folder says that it was interrupted."""
 
     with terminable():
@@ -302,11 +304,7 @@ def _interruptible(folder: Path, started: float, keep: bool) -> Iterator[None]:
             yield
         except BaseException:
             execute.end_all()
-            state = {"format": FORMAT, "status": "interrupted", "notebooks": [], "started": round(started)}
-            with contextlib.suppress(OSError):
-                results.write_json(folder / results.MANIFEST, state)
-                if keep:
-                    _record(folder)
+            kept.refusal(lambda: unfinished.interrupt(folder, begun, keep=keep))
             raise
 
 
