@@ -96,7 +96,7 @@ class Heard:
     the opposite order, and of the same answers in the other language. variants: (questions,) its scores of each
     variant by name. choices: (pairs, 2) which place won with the pair in the order given and the other way round: +1
     the first place, −1 the second, 0 a tie, NaN without an answer.
-    family: of the model, where known.
+    family: of the model, where known. variant_reasons: its reason for each score of a variant.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Heard:
     variants: Mapping[str, Array] = field(default_factory=dict)
     choices: Array | None = None
     family: str | None = None
+    variant_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,10 @@ async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None
         _values(twins) if any(trial.twins) else None,
         {name: _values(group) for name, group in zip(trial.temptations.variants, variants, strict=True)},
         np.array([_places(duel) for duel in found[-1]], dtype=np.float64).reshape(-1, 2),
+        variant_reasons={
+            name: tuple(score.reason for score in group)
+            for name, group in zip(trial.temptations.variants, variants, strict=True)
+        },
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench import judge_biases, judge_classes, judge_numbers, judge_rivals
+from ragbench.bench import judge_biases, judge_classes, judge_numbers, judge_rivals, judge_trials
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_biases import independent
@@ -83,6 +83,8 @@ def tables(
         "panel": _panel(heard, answers, how),
         "answers": _answers(heard, answers, given),
         "texts": _texts(temptations),
+        "trials": judge_trials.trials(heard, temptations, how.scale),
+        "effects": judge_trials.effects(heard, answers, temptations, how.scale, how.good, how.limits),
     }  # fmt: skip
     many = judge_classes.tables(given, answers, how.classes, how.scale, how.sure)
     return found | many | _with_people(given, answers, how)
