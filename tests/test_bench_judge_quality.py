@@ -170,6 +170,29 @@ def test_logged_judgements(rated: Path) -> None:
         assert "good" in drawn(found, language)
 
 
+def test_limits_are_the_reader_s_own(rated: Path) -> None:
+    """What is a fault within one limit is none within another, and the page says which limits it used."""
+    rows = [{"id": f"i{n:02}", "people": {"a": n % 5}, "judges": {"j": 0.5, "words": n % 4 / 4},
+             "choices": {"j": ["A", "A" if n % 4 else "B"]}} for n in range(60)]  # fmt: skip
+    write_lines(rated / "logged.jsonl", rows)
+
+    def placed(**limits: float) -> tuple[dict[str, Any], str]:
+        found = bench.judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **limits, **QUICK)
+        [row] = found.extra["probes"].query("judge == 'j' and probe == 'place'").to_dict("records")
+        return {**row, **found.facts["limits"]}, drawn(found)
+
+    strict, html = placed()
+    assert (strict["verdict"], strict["limit_high"], strict["bias"]) == ("found", 0.05, 0.05)
+    assert "±0.05" in html
+    assert "a score may move by 5.0% of the scale" in html
+    loose, html = placed(bias_limit=0.925, ladder_limit=1)
+    assert (loose["verdict"], loose["limit_low"], loose["ladder"]) == ("passed", -0.925, 1)
+    assert loose["value"] == strict["value"] == 0.75
+    assert "±0.925" in html
+    assert "by 92.5% of the scale" in html
+    assert "100.0% of the pairs" in html
+
+
 def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
     rows = [
@@ -197,6 +220,14 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
         ({"tempted": True}, "tempted = True"),
         ({"good": 1}, "good = 1"),
         ({"delta": -1}, "delta = -1"),
+        ({"bias_limit": 1}, r"bias_limit = 1: a number from 0 to 0.99 is expected, the share of the scale"),
+        ({"flips_limit": -0.1}, "flips_limit = -0.1: a number from 0 to 0.99"),
+        ({"attacks_limit": float("nan")}, "attacks_limit = nan: a number from 0 to 0.99"),
+        ({"ladder_limit": 0}, "ladder_limit = 0: a number from 0.01 to 1"),
+        ({"alike_limit": True}, "alike_limit = True: a number from 0 to 0.99"),
+        ({"alike_limit": "high"}, "alike_limit = 'high': a number"),
+        ({"classes": "good"}, "classes = 'good': at least two names"),
+        ({"classes": "no, perhaps, yes"}, "which is none of the 3 classes"),
         ({"modes": "loud"}, "direct, reasoned"),
         ({"people_scale": "1, 4"}, "5 is not on the scale"),
         ({"aggregate": "loudest"}, "there is no aggregate"),

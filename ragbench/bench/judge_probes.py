@@ -12,12 +12,27 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.families import Sureness
+from ragbench.bench.session import BenchError
 from ragbench.stats.margins import outside_p
 from ragbench.types import Array, Estimate
 
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
 FEWEST = 10
 """Items below which a probe says nothing: no verdict could be trusted."""
+
+
+ENDS = {
+    "bias": (0.0, 0.99, "the share of the scale by which a score may move"),
+    "flips": (0.0, 0.99, "the share of repeats that may change the decision"),
+    "attacks": (0.0, 0.99, "the share of worthless answers that may be called good"),
+    "ladder": (0.01, 1.0, "the share of the pairs of rungs that must be in order"),
+    "alike": (0.0, 0.99, "the correlation with the baseline's errors that is allowed"),
+}
+"""Between which numbers each limit lies, and what it is."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -27,7 +42,7 @@ class Limits:
     bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
     repeats that change the decision. attacks: share of worthless answers that are called good. ladder: share of the
     pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's errors with
-    those of the lexical baseline.
+    those of the lexical baseline. Raises BenchError for one that is not a number within its ends.
     """
 
     bias: float = 0.05
@@ -35,6 +50,12 @@ class Limits:
     attacks: float = 0.05
     ladder: float = 0.9
     alike: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, (low, high, meaning) in ENDS.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not low <= value <= high:
+                raise BenchError(f"{name}_limit = {value!r}: a number from {low:g} to {high:g} is expected, {meaning}")
 
     def of(self, probe: str) -> tuple[float, float]:
         """The limits of a probe's effect."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ class _Request:
     ratings: str
     rival: str
     fresh: bool
+    limits: Limits
     sure: Sureness
 
     def __post_init__(self) -> None:
@@ -93,6 +94,11 @@ def judge(
     judge_scale: str = "0, 1",
     rival: str = OFFLINE,
     aggregate: str = "mean",
+    bias_limit: float = Limits.bias,
+    flips_limit: float = Limits.flips,
+    attacks_limit: float = Limits.attacks,
+    ladder_limit: float = Limits.ladder,
+    alike_limit: float = Limits.alike,
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -109,7 +115,8 @@ def judge(
     levels of people's ratings, where they are 3 to 7. From three classes on the page says which is taken for which.
     ratings: a JSON Lines file inside the project (see `ragbench.bench.judge_logged.Judgement`) instead of live judges;
     its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
-    fresh: take new clock readings.
+    bias_limit, flips_limit, attacks_limit, ladder_limit, alike_limit: how much of each nobody would mind; beyond them a
+    probe finds a fault, see `ragbench.bench.judge_probes.Limits`. fresh: take new clock readings.
 
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
@@ -118,7 +125,7 @@ def judge(
     request = _Request(
         Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
         Scale.read(judge_scale), judge_classes.names_of(classes), ratings, rival, fresh,
-        Sureness(level, resamples, seed),
+        Limits(bias_limit, flips_limit, attacks_limit, ladder_limit, alike_limit), Sureness(level, resamples, seed),
     )  # fmt: skip
     session = lambda: Session.begin(notebook, dataset, "", "")  # noqa: E731 - read only where nothing is kept yet
     return kept(notebook, lambda: (_logged if ratings else _live)(session(), request))
@@ -148,7 +155,7 @@ def _live(session: Session, request: _Request) -> Measurement:
     scale = judge_hearing.bounds(measured)
     how = Settled(
         scale, request.good, request.delta, OFFLINE, Rule(request.judging.aggregate),  # type: ignore[arg-type]
-        Limits(), request.sure, judge_classes.classes_of(answers, request.people_scale, request.classes),
+        request.limits, request.sure, judge_classes.classes_of(answers, request.people_scale, request.classes),
     )  # fmt: skip
     tables = judge_tables.tables(heard, answers, temptations, baseline, judge_hearing.made_labels(temptations), how)
     facts = {
@@ -177,7 +184,7 @@ def _logged(session: Session, request: _Request) -> Measurement:
     baseline = next((one for one in found.heard if one.name == request.rival), None)
     how = Settled(
         request.judge_scale, request.good, request.delta, request.rival,
-        Rule(request.judging.aggregate), Limits(), request.sure,  # type: ignore[arg-type]
+        Rule(request.judging.aggregate), request.limits, request.sure,  # type: ignore[arg-type]
         judge_classes.classes_of(found.answers, request.people_scale, request.classes),
     )  # fmt: skip
     tables = judge_tables.tables(heard, found.answers, Temptations((), {}, ()), baseline, found.labels, how)
@@ -255,6 +262,7 @@ def _measurement(
             "judge_scale": [how.scale.low, how.scale.high],
             "people_scale": [request.people_scale.low, request.people_scale.high],
             "classes": [] if how.classes is None else list(how.classes.names),
+            "limits": asdict(how.limits),
             "rival": how.baseline,
             "aggregate": how.rule.label if len(heard) > 1 else None,
             "level": request.sure.level,
@@ -272,8 +280,6 @@ def _measurement(
 def _four(
     heard: Sequence[Heard], answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]
 ) -> list[NamedEstimate]:
-    from dataclasses import asdict
-
     from ragbench import stats
 
     found: list[NamedEstimate] = []

@@ -73,9 +73,10 @@ def _is_share(row: words.Row) -> bool:
 def _limit(material: Material, row: words.Row) -> str:
     _ = material.text
     low, high = row["limit_low"], row["limit_high"]
+    digits = 2 if all(math.isnan(end) or math.isclose(end, round(end, 2)) for end in (low, high)) else 3
     if not math.isnan(low) and not math.isnan(high):
-        return f"±{_.number(high, 2)}"
-    return f"≤ {_.number(high, 2)}" if math.isnan(low) else f"≥ {_.number(low, 2)}"
+        return f"±{_.number(high, digits)}"
+    return f"≤ {_.number(high, digits)}" if math.isnan(low) else f"≥ {_.number(low, digits)}"
 
 
 def ladder(material: Material, present: frozenset[str]) -> Markup:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from markupsafe import Markup
 
 from ragbench.show import judge_words as words
@@ -113,6 +115,8 @@ def method(material: Material) -> list[str]:
             "page), ruled out where its whole interval lies within, and open otherwise."
         ),
     ]
+    if known.get("limits"):
+        said.append(_limits(material, known["limits"]))
     if known.get("n_tempted"):
         said.append(
             _(
@@ -130,3 +134,19 @@ def method(material: Material) -> list[str]:
             )
         )
     return said
+
+
+def _limits(material: Material, limits: Mapping[str, float]) -> str:
+    """How much of each fault nobody would mind on this page."""
+    _ = material.text
+    return _(
+        "Limits: a score may move by {bias} of the scale for no reason, choices towards a place by as much of all; "
+        "{flips} of the repeats may change the decision; {attacks} of worthless answers may be called good; {ladder} "
+        "of the pairs of rungs must stand in order; errors may go with those of the baseline up to a correlation of "
+        "{alike}.",
+        bias=_.percent(limits["bias"], 1),
+        flips=_.percent(limits["flips"], 1),
+        attacks=_.percent(limits["attacks"], 1),
+        ladder=_.percent(limits["ladder"], 1),
+        alike=_.number(limits["alike"], 2),
+    )
