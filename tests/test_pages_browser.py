@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,49 @@ def test_without_plotly_the_numbers_are_still_there(browser: Any, folder: Path, 
     with Visit(browser, copy / "page.html") as visit:
         assert visit.page.locator(".rb-grid").is_visible()
         assert "The table below holds the same numbers." in visit.page.locator(".rb-plot").inner_text()
+
+
+def test_a_table_that_is_asked_for_comes_before_the_charts(browser: Any, folder: Path) -> None:
+    for hash_ in ("#questions", "#questions?metric=mrr&sort=worst", "#q-q3"):
+        with Visit(browser, folder / "page.html", hash_=hash_) as visit:
+            asked = [url.rpartition("/")[2] for url in visit.asked]
+            assert asked.index("table.js") < asked.index("plotly.min.js"), hash_
+            assert visit.page.locator(".rb-line").count() > 0
+            assert visit.page.locator(".js-plotly-plot").count() == 1
+            visit.assert_quiet(folder)
+    with Visit(browser, folder / "page.html") as visit:
+        assert [url for url in visit.asked if url.endswith("table.js")] == [], "nobody has asked for the table yet"
+
+
+def test_many_charts_are_drawn_and_printed_without_scrolling(browser: Any, folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    page = (copy / "page.html").read_text(encoding="utf-8")
+    chart = re.search(r'<div class="rb-plot".*?</script></div>', page, re.DOTALL)
+    assert chart is not None
+    files.write(copy / "page.html", page.replace(chart[0], chart[0] * 12))
+    with Visit(browser, copy / "page.html") as visit:
+        assert visit.run("scrollY") == 0
+        assert visit.page.locator(".js-plotly-plot .main-svg .point").count() >= 12
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        widths = "[...document.querySelectorAll('.rb-plot')].map((e) => e.querySelector('.main-svg').clientWidth)"
+        assert visit.run(widths) == [660] * 12
+        visit.assert_quiet(copy)
+
+
+def test_a_page_printed_before_its_charts_says_them_in_words_and_draws_them_after(
+    browser: Any, folder: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "plotly.min.js").rename(copy / "later.js")
+    with Visit(browser, copy / "page.html") as visit:
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert "The table below holds the same numbers." in visit.page.locator(".rb-plot").inner_text()
+        visit.page.add_script_tag(url="later.js")
+        visit.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        visit.until("document.querySelectorAll('.rb-plot .point').length > 0")
+        assert "The table below" not in visit.page.locator(".rb-plot").inner_text()
 
 
 def test_the_policy_refuses_what_is_injected(browser: Any, folder: Path, tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ HANDLERS = (
     "[...document.querySelectorAll('*')].flatMap((e) => [...e.attributes])"
     ".filter((a) => a.name.startsWith('on') || /^\\s*javascript:/i.test(a.value)).length"
 )
+DRAWN = (
+    "[...document.querySelectorAll('.rb-plot')]"
+    ".every((e) => e.querySelector('.main-svg') || !e.querySelector('script[type=\"application/json\"]'))"
+)
+"""Every chart is drawn, or says in words that it cannot be."""
 CUT = (
     "[...document.querySelectorAll('p, li, dd, h1, h2, h3, td, th, summary, label, button, select')]"
     ".filter((e) => !e.closest('.rb-scroll, pre, .skip') && e.getBoundingClientRect().width > 1)"
@@ -65,6 +70,7 @@ class Visit:
         self.page.on("request", lambda r: self.asked.append(r.url))
         self.page.goto(path.resolve().as_uri() + hash_)
         self.page.wait_for_load_state("networkidle")
+        self.until(DRAWN)
 
     def __enter__(self) -> Visit:
         return self

@@ -9,14 +9,8 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
+  // Charts: each place holds its figure as JSON, and its label in words until, or in place of, a drawing.
   const plots = [...document.querySelectorAll(".rb-plot")];
-  if (!window.Plotly) {
-    for (const plot of plots) {
-      plot.textContent = plot.getAttribute("aria-label");
-      plot.style.height = "auto";
-    }
-    return;
-  }
   const narrow = () => document.documentElement.clientWidth < 560;
   const figures = new Map(plots.map((plot) => [plot, plot.querySelector("script").textContent]));
   const paint = (value, style) => {
@@ -29,7 +23,12 @@
   };
   const PAPER = 660; // the width of A4 between its margins, in CSS pixels
   const printing = () => "print" in document.documentElement.dataset;
+  const tell = (plot) => {
+    plot.textContent = plot.getAttribute("aria-label");
+    plot.style.height = "auto";
+  };
   const draw = (plot) => {
+    if (!plot.classList.contains("js-plotly-plot")) plot.replaceChildren();
     const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
     if (printing()) figure.layout.width = PAPER;
     else if (narrow() && figure.layout.annotations?.length) {
@@ -44,13 +43,44 @@
     plot.style.height = figure.layout.height + "px";
     return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, scrollZoom: false, responsive: !printing() });
   };
-  const drawAll = () => plots.forEach(draw);
+  const drawAll = () => plots.forEach(window.Plotly ? draw : tell);
+  const redraw = () => window.Plotly && drawAll();
   let wasNarrow = narrow();
-  drawAll();
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   window.addEventListener("resize", () => {
-    if (narrow() !== wasNarrow) { wasNarrow = narrow(); drawAll(); }
+    if (narrow() !== wasNarrow) { wasNarrow = narrow(); redraw(); }
   });
   window.addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; drawAll(); });
-  window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
+  window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; redraw(); });
+
+  // What draws them is large. It comes after the page, and after a table that the address asks for; what is in view is
+  // drawn first, and each of the others in a turn of its own, so that the page answers meanwhile.
+  const near = (plot) => { const { top, bottom } = plot.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
+  const begin = () => {
+    const left = plots.filter((plot) => !near(plot));
+    plots.filter(near).forEach(draw);
+    const next = () => {
+      const plot = left.shift();
+      if (!plot) return;
+      if (!plot.classList.contains("js-plotly-plot")) draw(plot);
+      setTimeout(next);
+    };
+    setTimeout(next);
+  };
+  const load = () => {
+    const kept = document.querySelector("script[data-later], script[data-inside]");
+    const script = document.createElement("script");
+    script.onload = begin;
+    script.onerror = () => plots.forEach(tell);
+    if (kept.dataset.later) script.src = kept.dataset.later;
+    else script.textContent = kept.textContent;
+    document.body.append(script);
+    if (!kept.dataset.later) (window.Plotly ? begin : script.onerror)();
+  };
+  const painted = () => new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, 200); // a page in the background is not painted
+  });
+  if (window.ragbenchAsked) window.ragbenchAsked.finally(painted).finally(load);
+  else load();
 })();

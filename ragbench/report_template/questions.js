@@ -5,9 +5,9 @@
   window.ragbenchData = (name, text) => waiting.get(name)?.[0](text);
 
   const inflate = async (text) => {
-    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text());
+    const signs = atob(text), bytes = new Uint8Array(signs.length);
+    for (let place = 0; place < signs.length; place += 1) bytes[place] = signs.charCodeAt(place);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
   };
   const fetchPart = (name) => new Promise((resolve, reject) => {
     const inside = [...document.querySelectorAll("script[data-part]")].find((one) => one.dataset.part === name);
@@ -42,7 +42,7 @@
       this.name = root.dataset.parts;
       this.setting = JSON.parse(root.querySelector("script").textContent);
       this.words = this.setting.words;
-      this.state = { metric: 0, system: 0, against: -1, slice: "", outcome: "", sort: "order", search: "" };
+      this.state = { metric: 0, system: 0, against: -1, slice: "", outcome: "", sort: this.setting.sort || "order", search: "" };
       this.rows = [];
       this.active = 0;
       this.open = -1;
@@ -66,9 +66,6 @@
       const base = data.systems.indexOf(setting.baseline);
       state.system = base >= 0 && data.systems.length > 1 ? (base === 0 ? 1 : 0) : 0;
       state.against = base;
-      this.folded = data.texts.map((text, place) => `${text}\n${data.ids[place]}`.toLocaleLowerCase());
-      this.places = new Map(data.ids.map((id, place) => ["q-" + id, place]));
-      for (const [anchor, place] of Object.entries(data.anchors)) this.places.set(anchor, place);
       this.build();
       this.update();
     }
@@ -76,9 +73,17 @@
 
     // What is shown
     number(value, signed = false) {
+      return this.said(this.data.metrics[this.state.metric], value, signed);
+    }
+    said(measure, value, signed = false) { // a measure with words is a kind: its values are places among its words
       if (value === null || value === undefined) return "\u2014";
-      const digits = this.data.metrics[this.state.metric].digits;
-      return this.written(value, digits, signed);
+      if (!measure.words) return this.written(value, measure.digits, signed);
+      if (!signed) return measure.words[value] ?? "\u2014";
+      return value === 0 ? this.words.equal : value * this.sign() > 0 ? this.words.better : this.words.worse;
+    }
+    paired() { // whether a second system stands beside the first, and whether the two can be compared
+      const { state, data } = this, paired = state.against >= 0 && state.against !== state.system;
+      return [paired, paired && !data.metrics[state.metric].single];
     }
     written(value, digits, signed = false) {
       const text = new Intl.NumberFormat(this.setting.language, {
@@ -102,6 +107,9 @@
       const { data, state } = this;
       const tests = [];
       const wanted = state.search.trim().toLocaleLowerCase().split(/\s+/).filter(Boolean);
+      if (wanted.length && !this.folded) {
+        this.folded = data.texts.map((text, place) => `${text}\n${data.ids[place]}`.toLocaleLowerCase());
+      }
       if (wanted.length) tests.push((row) => wanted.every((word) => this.folded[row].includes(word)));
       if (state.slice) {
         const at = state.slice.indexOf(":"), slice = data.slices.find((one) => one.key === state.slice.slice(0, at));
@@ -112,6 +120,7 @@
       if (outcome === "better") tests.push((row) => sign * this.difference(row) > 0);
       if (outcome === "worse") tests.push((row) => sign * this.difference(row) < 0);
       if (outcome === "equal") tests.push((row) => this.difference(row) === 0);
+      if (outcome.startsWith("=")) tests.push((row) => this.value(row, state.system) === Number(outcome.slice(1)));
       if (outcome === "measured") tests.push((row) => this.value(row, state.system) !== null);
       if (outcome.startsWith("!")) {
         const lists = data.missing[`${state.metric}/${state.system}`] || {};
@@ -209,13 +218,13 @@
       if (this.open >= 0) this.read(this.open, false);
     }
     reset() {
-      Object.assign(this.state, { slice: "", outcome: "", sort: "order", search: "" });
+      Object.assign(this.state, { slice: "", outcome: "", sort: this.setting.sort || "order", search: "" });
       this.view.scrollTop = 0;
       this.active = 0;
       this.update();
     }
     head() {
-      const { words, data, state, controls } = this, paired = state.against >= 0 && state.against !== state.system;
+      const { words, data, state, controls } = this, [paired, compared] = this.paired(), measure = data.metrics[state.metric];
       const choose = (control, pairs, value) => {
         control.replaceChildren(...pairs.map(([key, text]) => make("option", { value: key }, text)));
         control.value = value;
@@ -224,10 +233,11 @@
       const lists = data.missing[`${state.metric}/${state.system}`] || {};
       const statuses = Object.keys(lists).map((status) => ["!" + status, words.statuses[status] || status]);
       choose(controls.outcome, [["", words.all],
-        ...(paired ? [["better", words.better], ["worse", words.worse], ["equal", words.equal]] : []),
+        ...(measure.words || []).map((word, place) => ["=" + place, word]),
+        ...(compared ? [["better", words.better], ["worse", words.worse], ["equal", words.equal]] : []),
         ["measured", words.measured], ...(statuses.length ? [["!", words.unmeasured], ...statuses] : [])], state.outcome);
       choose(controls.sort, [["order", words.order], ["worst", words.worst], ["best", words.best],
-        ...(paired ? [["lost", words.lost], ["won", words.won]] : [])], state.sort);
+        ...(compared ? [["lost", words.lost], ["won", words.won]] : [])], state.sort);
       for (const name of ["metric", "system", "against", "slice", "search"]) {
         if (controls[name] && controls[name].value !== String(state[name])) controls[name].value = String(state[name]);
       }
@@ -243,8 +253,8 @@
       const systems = paired ? [state.system, state.against] : [state.system];
       this.top.replaceChildren(column(words.question),
         ...systems.map((place, number) => column(this.signed(place), number === 0 ? "worst" : "")),
-        ...(paired ? [column(words.difference, "lost")] : []));
-      this.root.dataset.columns = String(systems.length + (paired ? 1 : 0));
+        ...(compared ? [column(words.difference, "lost")] : []));
+      this.root.dataset.columns = String(systems.length + (compared ? 1 : 0));
     }
     signed(place) {
       const [series, glyph] = this.setting.signs[place];
@@ -254,23 +264,23 @@
       const height = this.height(), { state, data } = this, shown = Math.ceil(this.room() / height) + 2;
       const first = Math.max(0, Math.floor(this.view.scrollTop / height) - 1);
       const last = Math.min(this.rows.length, first + shown + 1);
-      const paired = state.against >= 0 && state.against !== state.system;
+      const [paired, compared] = this.paired(), worded = data.metrics[state.metric].words ? "rb-worded" : "";
       this.window.style.transform = `translateY(${first * height}px)`;
       const made = [];
       for (let place = first; place < last; place += 1) {
-        const row = this.rows[place], difference = paired ? this.difference(row) : null;
+        const row = this.rows[place], difference = compared ? this.difference(row) : null;
         const cell = (text, kind = "", label = "") => make("span", { role: "gridcell", class: kind, "data-label": label }, text);
         const value = (system) => {
           const number = this.value(row, system), status = number === null ? this.missing(row, system) : "";
           return cell(number === null && status ? (this.words.statuses[status] || status) : this.number(number),
-            number === null ? "rb-quiet" : "", data.systems[system]);
+            number === null ? "rb-quiet" : worded, data.systems[system]);
         };
         const good = difference === null ? 0 : Math.sign(difference) * this.sign();
         const line = make("div", {
           role: "row", id: `${this.name}-row-${row}`, "aria-rowindex": place + 2,
           class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
         }, make("span", { role: "rowheader" }, make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
-        value(state.system), ...(paired ? [value(state.against),
+        value(state.system), ...(paired ? [value(state.against)] : []), ...(compared ? [
           cell(difference === null ? "\u2014" : this.number(difference, true),
             good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
         line.dataset.place = String(place);
@@ -326,7 +336,9 @@
       const place = this.rows.indexOf(row);
       if (place >= 0) this.move(place);
       const known = (await part(`${this.name}/details-${block}`))[row - block * data.block];
-      const wanted = new Set([...(known.needed || []), ...(known.hits || []).flatMap((list) => (list || []).map((hit) => hit[0]))]);
+      const wanted = new Set([...(known.needed || []), ...(known.hits || []).flatMap((list) => (list || []).map((hit) => hit[0])),
+        ...[known.sections || [], ...(known.sides || [])].flat().flatMap(([, body]) => typeof body === "string" ? []
+          : body.map(([text]) => text).filter(Number.isInteger))]);
       const blocks = [...new Set([...wanted].map((text) => Math.floor(text / data.block)))];
       const texts = new Map(await Promise.all(blocks.map(async (one) => [one, await part(`${this.name}/texts-${one}`)])));
       if (this.open !== row) return;
@@ -356,12 +368,22 @@
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
       if (known.reference) made.push(make("p", { class: "rb-lead" }, words.reference), make("p", { class: "rb-text" }, known.reference));
+      made.push(...this.sections(known.sections || [], passage));
       if (known.needed) made.push(...this.needed(known, passage));
       else if (known.hits) made.push(make("p", { class: "rb-lead" }, words.no_label));
-      const systems = state.against >= 0 && state.against !== state.system ? [state.system, state.against] : [state.system];
+      const systems = this.paired()[0] ? [state.system, state.against] : [state.system];
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
+    }
+    sections(list, passage) { // headings, each with a text or with texts that may lead to other rows
+      return list.flatMap(([lead, body]) => [
+        make("p", { class: "rb-lead" }, lead),
+        typeof body === "string" ? make("p", { class: "rb-text" }, body)
+          : make("ul", { class: "rb-hits" }, ...body.map(([text, meta, anchor]) => make("li", {},
+            this.excerpt(Number.isInteger(text) ? passage(text)[1] : text),
+            meta || anchor ? make("p", { class: "rb-meta" }, anchor ? make("a", { href: "#" + anchor }, meta || "#") : meta) : null))),
+      ]);
     }
     needed(known, passage) {
       const { words, data } = this;
@@ -388,6 +410,7 @@
         const answer = known.answers[system];
         made.push(make("p", { class: "rb-lead" }, words.answer), make("p", { class: "rb-text" }, answer ?? words.no_answer));
       }
+      made.push(...this.sections(known.sides?.[system] || [], passage));
       for (const one of (known.judged || []).filter((line) => line[0] === system)) made.push(this.judgement(one));
       if (known.hits) {
         const hits = known.hits[system] || [];
@@ -422,7 +445,7 @@
       const lines = data.metrics.map((one, metric) => make("tr", {}, make("th", { scope: "row" }, one.name),
         ...data.systems.map((_, system) => {
           const value = data.values[metric][system][row];
-          return make("td", {}, value === null ? "\u2014" : this.written(value, one.digits));
+          return make("td", {}, this.said(one, value));
         })));
       return make("div", { class: "rb-scroll", tabindex: 0, role: "region", "aria-label": this.words.values },
         make("table", { class: "rb-values" }, make("thead", {}, head), make("tbody", {}, ...lines)));
@@ -435,22 +458,25 @@
         if (this.data) this.wish(new URLSearchParams(hash.slice("#questions?".length)));
         return;
       }
+      if (hash === "#questions") return void (await this.start());
       if (!/^#q-/.test(hash)) {
         if (this.open >= 0) this.close();
         return;
       }
       await this.start();
       if (!this.data) return;
-      const row = this.places.get(decodeURIComponent(hash.slice(1)));
-      if (row !== undefined) await this.read(row);
+      const anchor = decodeURIComponent(hash.slice(1));
+      const row = this.data.anchors[anchor] ?? this.data.ids.indexOf(anchor.slice("q-".length));
+      if (row >= 0) await this.read(row);
     }
     wish(asked) {
       const { data, state } = this, system = data.systems.indexOf(asked.get("system"));
-      const metric = data.metrics.findIndex((one) => one.name === asked.get("metric"));
+      const metric = data.metrics.findIndex((one) => [one.name, ...(one.of || [])].includes(asked.get("metric")));
       if (metric >= 0) state.metric = metric;
       if (system >= 0) state.system = system;
       if (asked.has("against")) state.against = data.systems.indexOf(asked.get("against"));
-      Object.assign(state, { slice: asked.get("slice") || "", outcome: "", search: "", sort: asked.get("sort") || "order" });
+      Object.assign(state, { slice: asked.get("slice") || "", outcome: asked.get("outcome") || "", search: "",
+        sort: asked.get("sort") || "order" });
       this.open = -1;
       this.detail.hidden = true;
       this.active = 0;
@@ -461,6 +487,7 @@
     }
   }
 
+  const asked = [];
   for (const root of document.querySelectorAll(".rb-table")) {
     const table = new Table(root);
     const follow = () => table.follow(location.hash);
@@ -468,6 +495,8 @@
     new IntersectionObserver((seen, self) => {
       if (seen.some((one) => one.isIntersecting)) { self.disconnect(); table.start(); }
     }, { rootMargin: "600px" }).observe(root);
-    follow();
+    const followed = follow();
+    if (/^#(q-|questions\b)/.test(location.hash)) asked.push(followed);
   }
+  if (asked.length) window.ragbenchAsked = Promise.allSettled(asked); // charts wait for what the address asks for
 })();
