@@ -18,7 +18,7 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kap
 from ragbench.bench import BenchError, judge_asking, judge_logged, judge_numbers, judge_rivals, judge_texts
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard, Trial, Turned, scale_turned
-from ragbench.bench.judge_biases import family, in_order, own_family
+from ragbench.bench.judge_biases import family, family_of_judge, in_order, of_family, own_family
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import Effect, Limits, judged, probed
 from ragbench.judge import Rule
@@ -27,6 +27,7 @@ from ragbench.metrics.claims import CLAIMS
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy
 from ragbench.metrics.response_groundedness import GROUNDEDNESS
+from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Answer, Prompt, Sample, Status
 from tests.small_project import write_lines
 
@@ -281,9 +282,26 @@ class TestProbes:
         one = heard(given[:, None], family="gpt")
         effect = own_family(one, answers(people, clusters, systems), given)
         assert effect.values.tolist() == [0.25] * 12
-        assert (
-            own_family(replace(one, family="claude"), answers(people, clusters, systems), given).why == "no_own_family"
-        )
+        known = answers(people, clusters, systems)
+        reasons = {
+            "no_own_family": (replace(one, family="claude"), known),
+            "no_judge_family": (replace(one, family=None), known),
+            "no_model": (replace(one, name="lexical"), known),
+            "no_systems": (one, answers(people, clusters)),
+            "no_other_family": (one, answers(people, None, systems)),
+            "no_people": (one, answers(np.full((24, 1), NAN), clusters, systems)),
+        }
+        assert {why: own_family(judge, these, given).why for why, (judge, these) in reasons.items()} == {
+            why: why for why in reasons
+        }
+
+    def test_a_family_that_only_the_settings_know(self) -> None:
+        named = JudgeSettings(base_url="http://x", model="ft-0425", family="Acme")
+        assert family_of_judge(named) == "acme"
+        assert family_of_judge(named.model_copy(update={"family": "GPT-4"})) == "gpt"
+        assert family_of_judge(named.model_copy(update={"family": None})) is None
+        assert [of_family(name, "acme") for name in ("Acme-7b", "gpt-4", "rag", None)] == [True, False, False, False]
+        assert of_family("gpt-4o", "gpt")
 
 
 class TestRivals:
@@ -332,7 +350,7 @@ class TestLogged:
             {"id": "a", "people": {"x": 5}, "judges": {"m": 1, "n": None}, "cluster": "q",
              "choices": {"k": ["A", "Tie"]}, "label": "A"},
         ])  # fmt: skip
-        found = judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+        found = judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
         by_name = {one.name: one for one in found.heard}
         assert [one.id for one in found.answers.samples] == ["a", "b"]
         assert found.answers.clusters == ("q", "b")
@@ -359,7 +377,7 @@ class TestLogged:
     def test_what_is_wrong_is_named(self, tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
         write_lines(tmp_path / "j.jsonl", rows)
         with pytest.raises(BenchError, match=message):
-            judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+            judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
 
     @pytest.mark.parametrize("text", ["", "1", "5, 1", "1, x", "nan, 1", "1,2,3"])
     def test_a_scale_has_two_ends(self, text: str) -> None:
@@ -370,7 +388,7 @@ class TestLogged:
 def test_a_line_of_the_file_is_json(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_text(json.dumps({"id": "a"}) + "\nno\n", encoding="utf-8")
     with pytest.raises(BenchError, match="line 2"):
-        judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT, {})
+        judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
 
 
 def test_judges_that_are_equally_good_are_told_apart_as_rarely_as_the_level_says() -> None:

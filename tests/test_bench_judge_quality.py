@@ -193,6 +193,56 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
     assert "100.0% of the pairs" in html
 
 
+@pytest.mark.parametrize(
+    ("model", "more", "own", "why"),
+    [
+        ("gpt-tester", "", "gpt-4o", ""),
+        ("tuned-0425", 'family = "acme"', "acme-7b", ""),
+        ("tuned-0425", "", "acme-7b", "no_judge_family"),
+        ("gpt-tester", "", "claude-3", "no_own_family"),
+    ],
+)
+def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more: str, own: str, why: str) -> None:
+    """People find both answers equally good; the judge prefers the words of one model."""
+    data = project / "data" / "kin"
+    data.mkdir()
+    (data / "dataset.toml").write_text('title = "Kin"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
+    places = range(24)
+    write_lines(data / "chunks.en.jsonl", [{"id": f"c{n}", "text": f"Hall {n} opens at nine."} for n in places])
+    write_lines(
+        data / "questions.en.jsonl",
+        [{"id": f"q{n:02}", "text": f"When does hall {n} open?", "reference": f"Hall {n} opens at nine.",
+          "relevant": {f"c{n}": 1}} for n in places],
+    )  # fmt: skip
+    write_lines(
+        data / "ratings.en.jsonl",
+        [{"id": f"r{n:02}{system}", "question_id": f"q{n:02}", "answer": f"{word}, hall {n} opens at nine.",
+          "ratings": {"ann": 3 + n % 2}, "system": system}
+         for n in places for system, word in ((own, "Certainly"), ("mistral-7b", "Well"))],
+    )  # fmt: skip
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        return {"reason": "so", "rating": 2 if "Certainly" in text else 1}
+
+    with ChatServer(answer=reply).running() as server:
+        configured = project / "ragbench.toml"
+        table = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "{model}"\n{more}\n'
+        configured.write_text(configured.read_text(encoding="utf-8") + table, encoding="utf-8")
+        settings.load.cache_clear()
+        found = bench.judge("kin", "model", metric="answer_accuracy", tempted=0, repeats=1, **QUICK)
+    [row] = found.extra["probes"].query("probe == 'own_family'").to_dict("records")
+    assert row["why"] == why
+    html = drawn(found)
+    if why:
+        assert row["verdict"] == "unmeasured"
+        assert {"no_judge_family": "name it as “family”", "no_own_family": "the judge&#39;s own model family"}[
+            why
+        ] in html
+    else:
+        assert (row["n"], row["verdict"], row["value"]) == (24, "found", 0.5)
+
+
 def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
     rows = [

@@ -18,6 +18,8 @@ from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judge_texts import EQUALS, LADDER
+from ragbench.bench.judged import OFFLINE
+from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Array
 
 PROBES = (
@@ -119,25 +121,55 @@ def in_order(tempted: Mapping[str, Array]) -> Array:
 
 
 def own_family(one: Heard, answers: Answers, given: Array) -> Effect:
-    """Score above people's mean: of answers by the judge's own family, less the same of the others, by cluster."""
-    families = [family(sample.system) for sample in answers.samples]
-    if one.family is None or one.family not in families:
+    """Score above people's mean: of answers by the judge's own family, less the same of the others, by cluster.
+
+    Clusters without both kinds say nothing. Where nothing can be said, the effect tells which of the two sides names no
+    family, or what is missing.
+    """
+    if one.name == OFFLINE:
+        return _nothing("no_model")
+    if one.family is None:
+        return _nothing("no_judge_family")
+    if not any(sample.system for sample in answers.samples):
+        return _nothing("no_systems")
+    own = np.array([of_family(sample.system, one.family) for sample in answers.samples])
+    other = np.array([bool(sample.system) for sample in answers.samples]) & ~own
+    if not own.any():
         return _nothing("no_own_family")
     above = given - answers.mean_people
-    values, labels = [], []
-    for cluster in dict.fromkeys(answers.clusters):
-        here = np.array([label == cluster for label in answers.clusters]) & ~np.isnan(above)
-        own = here & np.array([each == one.family for each in families])
-        if own.any() and (here & ~own).any():
-            values.append(float(above[own].mean() - above[here & ~own].mean()))
-            labels.append(cluster)
-    return Effect(np.array(values), None, why="" if values else "no_own_family")
+    if np.isnan(above).all():
+        return _nothing("no_people")
+    labels, codes = np.unique(np.asarray(answers.clusters, dtype=object), return_inverse=True)
+    means = [_means(above, codes, part & ~np.isnan(above), len(labels)) for part in (own, other)]
+    values = means[0] - means[1]
+    values = values[~np.isnan(values)]
+    return Effect(values, None, why="" if values.size else "no_other_family")
+
+
+def _means(values: Array, codes: Any, part: Any, number: int) -> Array:
+    """(clusters,) mean of the values that are in `part`; NaN where none is."""
+    counts = np.bincount(codes[part], minlength=number)
+    sums = np.bincount(codes[part], weights=values[part], minlength=number)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def family(model: str | None) -> str | None:
     """The family that a model's name tells of; None for an unknown one."""
     plain = (model or "").casefold()
     return next((name for name, signs in FAMILIES.items() if any(sign in plain for sign in signs)), None)
+
+
+def family_of_judge(judge: JudgeSettings) -> str | None:
+    """The family that a judge's settings name, else the one that its model's name tells; None where neither does."""
+    if judge.family is not None:
+        return family(judge.family) or judge.family.casefold().strip() or None
+    return family(judge.model)
+
+
+def of_family(system: str | None, own: str) -> bool:
+    """Whether a system's name tells of the family `own`; one that is not in FAMILIES has to stand in the name."""
+    told = family(system)
+    return told == own if told is not None else bool(system) and own in (system or "").casefold()
 
 
 FAMILIES = {

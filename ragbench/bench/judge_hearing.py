@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from ragbench import llm
 from ragbench import settings as configuration
-from ragbench.bench import judge_asking, judge_items, scoring
+from ragbench.bench import judge_asking, judge_biases, judge_items, scoring
 from ragbench.bench.judge_asking import Heard, Trial
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judged import OFFLINE
@@ -22,6 +22,7 @@ from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
 from ragbench.settings import Settings
+from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Judge, Sample
 
 LANGUAGES = ("en", "ru")
@@ -112,6 +113,14 @@ async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
     return replace(found.answers, scores=bounds(faithful).share(found.answers.scores))
 
 
+def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
+    """The same with the model family of each configured judge: as settings name it, else as its model's name tells."""
+    return [
+        replace(one, family=judge_biases.family_of_judge(judges[one.name])) if one.name in judges else one
+        for one in heard
+    ]
+
+
 def timed(
     session: Session, known: Settings, names: Sequence[str], trial: Trial, heard: Sequence[Heard], fresh: bool
 ) -> list[Heard]:
@@ -127,7 +136,10 @@ def timed(
         "metric": trial.metric.label,
         "data": session.dataset.content_hash,
         "repeats": trial.repeats,
-        "judges": [known.judges[name].model_dump(mode="json") if name in known.judges else name for name in names],
+        "judges": [
+            known.judges[name].model_dump(mode="json", exclude={"family"}) if name in known.judges else name
+            for name in names
+        ],
         "names": list(names),
     }
     with Store.open(session.settings) as store:

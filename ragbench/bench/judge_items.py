@@ -84,6 +84,7 @@ def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
             sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context)),
             id=one.id,
             response=one.answer,
+            system=one.system,
         )
         for one in dataset.ratings
     )

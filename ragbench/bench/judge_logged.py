@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -59,10 +58,10 @@ class Logged:
     content_hash: str
 
 
-def read(path: Path, people: Scale, judges: Scale, models: Mapping[str, str | None]) -> Logged:
+def read(path: Path, people: Scale, judges: Scale) -> Logged:
     """The judgements of a JSON Lines file, sorted by id.
 
-    models: judge → the name of its model, for the probe of its own family. Raises BenchError, naming line and field.
+    A judge's name tells its model family, where it does. Raises BenchError, naming line and field.
     """
     found: dict[str, Judgement] = {}
     try:
@@ -90,7 +89,7 @@ def read(path: Path, people: Scale, judges: Scale, models: Mapping[str, str | No
     names = sorted({name for one in items for name in (*one.judges, *one.choices)})
     return Logged(
         _answers(items, people),
-        tuple(_heard(name, items, judges, models.get(name, name)) for name in names),
+        tuple(_heard(name, items, judges) for name in names),
         np.array([SIGNS[one.label] for one in items]),
         digest.hexdigest(),
     )
@@ -107,7 +106,7 @@ def _answers(items: list[Judgement], scale: Scale) -> Answers:
     return Answers(samples, clusters, raters, scale.share(people.reshape(len(items), len(raters))))
 
 
-def _heard(name: str, items: list[Judgement], scale: Scale, model: str | None) -> Heard:
+def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
     from ragbench.bench.judge_biases import family
 
     given = [one.judges.get(name, ...) for one in items]
@@ -130,5 +129,5 @@ def _heard(name: str, items: list[Judgement], scale: Scale, model: str | None) -
         Sitting(scores, asked),
         np.vectorize(str, otypes=[object])(statuses),
         choices=choices,
-        family=family(model),
+        family=family(name),
     )

@@ -20,7 +20,6 @@ from ragbench.bench import (
 )
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard, Trial
-from ragbench.bench.judge_biases import family
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import Limits
 from ragbench.bench.judge_tables import Settled
@@ -144,8 +143,7 @@ def _live(session: Session, request: _Request) -> Measurement:
     trial = Trial(measured, answers, temptations, judge_hearing.twins(session, answers), request.repeats)
     faithful = next((parse(name) for name in FAITHFULNESS if name in catalogue()), None)
     heard, faithfulness = judge_hearing.all_heard(session, known, names, trial, faithful)
-    models = {name: known.judges[name].model for name in names if name in known.judges}
-    heard = [replace(one, family=family(models.get(one.name))) for one in heard]
+    heard = judge_hearing.with_families(heard, known.judges)
     baseline = next((one for one in heard if one.name == OFFLINE), None)
     if baseline is None and names:
         baseline = llm.run(
@@ -174,13 +172,14 @@ def _live(session: Session, request: _Request) -> Measurement:
 
 def _logged(session: Session, request: _Request) -> Measurement:
     path = _inside(request.ratings)
-    models = {name: one.model for name, one in session.settings.judges.items()}
-    found = judge_logged.read(path, request.people_scale, request.judge_scale, models)
+    found = judge_logged.read(path, request.people_scale, request.judge_scale)
     names = [one.name for one in found.heard]
     chosen = parted(request.judging.judges)
     if wrong := [name for name in chosen if name not in names]:
         raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
-    heard = [one for one in found.heard if not chosen or one.name in chosen]
+    heard = judge_hearing.with_families(
+        [one for one in found.heard if not chosen or one.name in chosen], session.settings.judges
+    )
     baseline = next((one for one in found.heard if one.name == request.rival), None)
     how = Settled(
         request.judge_scale, request.good, request.delta, request.rival,

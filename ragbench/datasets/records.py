@@ -86,9 +86,14 @@ class PastQuestion(Record):
 
 
 class RatedAnswer(Record):
-    """An answer with the scores that people gave it; None where a person gave none."""
+    """An answer with the scores that people gave it; None where a person gave none.
+
+    system: the model, or the system, that wrote it; its name tells the model family. A set that names none has the hash
+    that it had before there was such a field.
+    """
 
     question_id: Identifier
     answer: StrictStr
     context: tuple[Identifier, ...] = ()
     ratings: dict[Identifier, Rating | None]
+    system: Identifier | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -130,9 +130,13 @@ class ProviderSettings(EndpointSettings):
 
 
 class JudgeSettings(EndpointSettings):
-    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`)."""
+    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`).
+
+    family: of the model, where its name does not tell; `tier_judge` asks whether a judge prefers its own family.
+    """
 
     model: str
+    family: str | None = None
     provider: str | None = None
     mode: Literal["direct", "reasoned"] = "direct"
     temperature: float | None = Field(default=0.0, ge=0, le=2)

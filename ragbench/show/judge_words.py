@@ -107,7 +107,15 @@ def missing(material: Material, why: str) -> str:
         "one_repeat": _("every answer was judged once"),
         "no_scale": _("the prompt lists no levels, or they were not asked for in both orders"),
         "one_language": _("the data set has these answers in one language only"),
+        "no_model": _("this judge is no language model, so there is no family that it could prefer"),
+        "no_judge_family": _(
+            "the judge's model family is not known; name it as “family” in its table [judges.NAME] of ragbench.toml"
+        ),
+        "no_systems": _("no answer names the model that wrote it (“system” of a rated answer)"),
         "no_own_family": _("no answer is known to come from the judge's own model family"),
+        "no_other_family": _(
+            "no question has an answer of the judge's own model family and one of another that people rated"
+        ),
         "no_baseline": _("the lexical baseline was not asked"),
         "is_baseline": _("this judge is the baseline"),
         "no_people": _("too few answers were rated by people"),
