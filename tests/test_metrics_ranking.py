@@ -173,6 +173,16 @@ def test_many_questions_collapse_to_few_cells_with_equal_values() -> None:
         np.testing.assert_array_equal(together[label], parse(label)(made), err_msg=label)
 
 
+def test_rows_that_differ_only_in_the_order_of_their_grades_are_two_cells() -> None:
+    """The same ideal and length, no gain of 0: ndcg is 1 for one order and below it for the other."""
+    made = ranking(("ab", {"a": 2, "b": 1}), ("ba", {"a": 2, "b": 1}), ("ab", {"a": 2, "b": 1}))
+    found = cells(made)
+    assert found is not None
+    assert sorted(found.counts.tolist()) == [1, 2]
+    swapped = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
+    assert parse("ndcg")(found.ranking)[found.inverse] == pytest.approx([1, swapped, 1], abs=1e-12)
+
+
 def test_questions_without_relevant_documents_can_count_zero() -> None:
     made = ranking(("a", {"a": 1}), ("a", {}))
     assert np.nanmean(evaluate(made, ["mrr"])["mrr"]) == 1.0
@@ -190,6 +200,7 @@ def test_consistency_is_the_share_of_equal_repeats() -> None:
     assert "1 / 3" in score.reason
     assert (retrieval_consistency @ 1)(repeats("abc", "abc", "acb", "abd")).value == 1.0
     assert (retrieval_consistency @ 2)(repeats("abc", "abc", "acb", "abd")).value == pytest.approx(2 / 3)
+    assert retrieval_consistency(repeats("abc", "acb", "acb")).value == 0.0  # the first run is what others must equal
     assert retrieval_consistency(repeats("", "")).value == 1.0
 
 

@@ -41,6 +41,16 @@ def test_scores_sort_and_ties_keep_the_given_order_and_are_counted() -> None:
     assert made.ties.tolist() == [2]
 
 
+def test_numbers_beyond_32_bits_stay_themselves() -> None:
+    """7 and 7 + 2³² would be one document if only their low bits were compared."""
+    far = 7 + (1 << 32)
+    asked, judged = np.array([[far, 7, far]]), np.array([7])
+    made = rankings.from_arrays(asked, np.array([0]), judged)
+    assert made.gains[:, :2].tolist() == [[0, 1]]
+    assert made.lengths.tolist() == [2]
+    assert rankings.from_arrays(np.array([[7]]), np.array([0]), np.array([far])).gains.tolist() == [[0]]
+
+
 def test_depth_cuts_after_duplicates_are_gone() -> None:
     made = rankings.from_lists([["a", "a", "b", "c"]], [{"b": 1}], depth=2)
     assert made.gains.tolist() == [[0, 1]]

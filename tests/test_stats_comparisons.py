@@ -131,6 +131,30 @@ def test_a_few_moved_questions_get_bonett_and_prices_interval() -> None:
     assert (one.low, one.high) == pytest.approx((up - down - half, up - down + half), abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1, 100])
+def test_the_pairs_that_bonett_and_price_add_move_as_far_as_those_that_did(scale: int) -> None:
+    """100 pairs, of which 0.4 and −0.2 moved: the two that are added move by the root of (0.16 + 0.04) / 2 = 0.1."""
+    first = np.full(100, 0.5)
+    second = first + np.array([0.4, -0.2] + [0.0] * 98)
+    one = stats.compare(first * scale, second * scale, margin=0.03 * scale)
+    centre, freedom = 0.2 / 102, 99
+    error = math.sqrt(((0.2 + 0.2) / 102 - centre**2) / 102)
+    half = scipy.stats.t.ppf(0.975, freedom) * error
+    assert (one.low, one.high) == pytest.approx(((centre - half) * scale, (centre + half) * scale), rel=1e-12)
+    assert one.p_equivalence == pytest.approx(scipy.stats.t.cdf((centre - 0.03) / error, freedom), abs=1e-12)
+
+
+def test_a_dense_skewed_difference_has_the_studentized_interval_and_a_sparse_one_student_s() -> None:
+    moves = np.random.default_rng(2).lognormal(0, 1.5, 60)
+    dense = stats.compare(np.zeros(100), np.append(moves, np.zeros(40)))
+    assert (dense.method, dense.note) == ("studentized", "skewed")
+    assert (dense.low, dense.high) == dense.intervals["studentized"]
+    sparse = stats.compare(np.zeros(200), np.append(moves, np.zeros(140)))
+    assert (sparse.method, sparse.note) == ("t", "few")
+    even = stats.compare(np.zeros(100), np.append(np.random.default_rng(2).normal(1, 1, 60), np.zeros(40)))
+    assert (even.method, even.note) == ("t", "few")
+
+
 def test_two_systems_that_never_differ() -> None:
     hits = np.array([0.0, 1.0] * 100)
     same = stats.compare(hits, hits, margin=0.05)

@@ -60,6 +60,15 @@ def test_clustered_errors_agree_with_statsmodels(seed: int) -> None:
     assert (high - low) / 2 == pytest.approx(scipy.stats.t.ppf(0.975, number - 1) * math.sqrt(variance), rel=1e-9)
 
 
+@pytest.mark.parametrize("method", ["bca", "percentile", "studentized", "t", "wilson"])
+def test_a_method_that_is_asked_for_is_the_one_that_is_printed(method: stats.estimates.Method) -> None:
+    values = np.random.default_rng(4).beta(2, 5, 20)
+    one = stats.estimate(values, bounds=(0, 1), method=method, resamples=500)
+    assert (one.method, one.note) == (method, "")
+    assert (one.low, one.high) == interval(one, method)
+    assert stats.estimate(values, bounds=(0, 1), resamples=500).method == "wilson"
+
+
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
 def test_bootstrap_intervals_agree_with_scipy_within_monte_carlo_error(method: str) -> None:
     for seed in range(5):
