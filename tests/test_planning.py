@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ragbench.llm import Experience, Outlook, planning
+from ragbench.llm import Client, Experience, Outlook, planning
 from ragbench.settings import JudgeSettings
+from ragbench.store import Store
+from ragbench.store.journal import DatabaseJournal
 from tests import judged_project
 from tests.chat_server import ChatServer
+from tests.llm_shapes import request, settings
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,7 +37,7 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def numbers(text: str, judge: str) -> list[float]:
-    """The numbers of a judge's line: calls, journaled, tokens read and written, cost, at most, minutes."""
+    """The numbers of a judge's line: calls, journaled, repairs if known, tokens read and written, cost, at most, minutes."""
     [line] = [line for line in text.splitlines() if line.split()[:1] == [judge]]
     return [float(word.replace(",", "")) for word in line.split() if re.fullmatch(r"[\d,]+(\.\d+)?", word)]
 
@@ -49,10 +55,23 @@ class TestOutlooks:
         assert (plan.input_tokens, plan.output_tokens) == (400, 40)
         assert plan.minutes == pytest.approx(4 * 3 / 2 / 60)
 
+    def test_repairs_are_foreseen_by_the_journals_share_and_paid_for(self) -> None:
+        plain = outlook("a", "wxyz", input_price=1.0, output_price=2.0)
+        often = replace(plain, experience=Experience(3.0, 10.0, again=0.5))
+        before, plan = plain.plan(), often.plan()
+        assert (before.calls, before.repairs, plan.calls, plan.repairs) == (4, None, 4, 2)
+        assert plan.output_tokens == 6 * 10
+        assert plan.input_tokens == 6 * 100 + 2 * 10, "a repair reads the question and the reply that was no use"
+        assert plan.money == pytest.approx((620 + 2 * 60) / 1e6)
+        assert plan.money_at_most == pytest.approx((620 + 2 * 6 * 40) / 1e6)
+        assert plan.minutes == pytest.approx(6 * 3 / 2 / 60)
+        assert replace(plain, experience=Experience(3.0, 10.0, again=0.0)).plan() == replace(before, repairs=0)
+
     def test_they_travel_through_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planning.folder() is None
         monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path / "plan"))
-        given = [outlook("a", "xy", journaled="z"), outlook("b", "x", input_price=2.0)]
+        repaired = replace(outlook("b", "x", input_price=2.0), experience=Experience(3.0, 10.0, 0.25))
+        given = [outlook("a", "xy", journaled="z"), repaired]
         planning.keep(given)
         assert planning.kept(tmp_path / "plan") == given
         planning.keep([outlook("a", "w")])
@@ -63,6 +82,48 @@ class TestOutlooks:
         apart = [same[0], outlook("b", "xyzw", base_url="http://other/v1")]
         assert planning.minutes(same) == pytest.approx(2 * planning.minutes(apart))
         assert planning.minutes([]) == 0.0
+
+
+class TestAskedAgain:
+    @staticmethod
+    def row(prompt: str, *, limit: int = 100, finish: str = "stop", repair: bool = False) -> dict[str, Any]:
+        roles = ("user", "assistant", "user") if repair else ("user",)
+        messages = [{"role": role, "content": "x"} for role in roles]
+        request = {"messages": messages, "decoding": {"max_tokens": limit}}
+        return {"prompt": prompt, "version": 1, "finish": finish, "request": request}
+
+    def test_repairs_and_longer_replies_are_second_calls(self) -> None:
+        plain = [self.row("p") for _ in range(7)]
+        cut = [self.row("p", finish="length"), self.row("p", limit=200), self.row("p", limit=200, repair=True)]
+        assert planning.asked_again(plain) == 0.0
+        assert planning.asked_again([*plain, *cut]) == pytest.approx(2 / 8)
+        assert planning.asked_again([]) is None
+
+    def test_another_limit_by_choice_is_no_second_call(self) -> None:
+        assert planning.asked_again([self.row("p"), self.row("p", limit=200), self.row("q", finish="length")]) == 0.0
+
+    def test_the_journal_tells_how_often_a_model_was_asked_again(self, store: Store) -> None:
+        """Against what the server counted, and the plan of other questions against what they then take."""
+        journal, name = DatabaseJournal(store.engine), "spoilt"
+
+        async def ask(url: str, part: str, n: int) -> None:
+            client = Client(name, settings(url), journal=journal)
+            try:
+                await asyncio.gather(*(client.complete(request(f"{part} {number}")) for number in range(n)))
+            finally:
+                await client.close()
+
+        with ChatServer(faults={"nan": 0.2, "length": 0.1}, seed=3).running() as server:
+            asyncio.run(ask(server.url, "before", 300))
+            known = planning.experience(journal, name, settings(server.url).model)
+            assert known.again == pytest.approx((server.calls - 300) / 300)
+            assert 0.2 < known.again < 0.4
+            plan = Outlook(name, settings(server.url), dict.fromkeys(map(str, range(300)), (10, 10)), experience=known)
+            before = server.calls
+            asyncio.run(ask(server.url, "after", 300))
+            repairs = server.calls - before - 300
+        assert plan.plan().repairs == pytest.approx(repairs, abs=4 * (300 * 0.3 * 0.7) ** 0.5)
+        assert planning.experience(journal, "never asked", "m").again is None
 
 
 @pytest.mark.slow
@@ -91,7 +152,7 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
         assert "Judged by" in page
 
         again = ragbench("run", notebook, "--plan")
-        assert numbers(again.stdout, "one")[:2] == [0, calls]
+        assert numbers(again.stdout, "one")[:3] == [0, calls, 0]
         assert "The journal knows no call" not in again.stdout
 
         assert ragbench("run", notebook).returncode == 0

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragbench.llm import Outlook, Plan
     from ragbench.settings import BudgetSettings
 
-COLUMNS = ("calls", "in the journal", "tokens read", "tokens written", "cost", "at most", "minutes")
+COLUMNS = ("calls", "in the journal", "repairs, about", "tokens read", "tokens written", "cost", "at most", "minutes")
 
 
 def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
@@ -41,8 +41,9 @@ def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
 
 
 def _numbers(plans: Sequence[Plan], minutes: float) -> list[str]:
-    counts = ("calls", "journaled", "input_tokens", "output_tokens")
-    whole = [f"{sum(getattr(plan, name) for plan in plans):,}" for name in counts]
+    counts = ("calls", "journaled", "repairs", "input_tokens", "output_tokens")
+    known = [[count for plan in plans if (count := getattr(plan, name)) is not None] for name in counts]
+    whole = [f"{sum(some):,}" if some else "—" for some in known]
     money = [sum(plan.money for plan in plans), sum(plan.money_at_most for plan in plans)]
     return [*whole, *(f"{amount:,.4f}" for amount in money), f"{minutes:,.1f}"]
 
@@ -53,14 +54,17 @@ def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
     said = ["No call was made. Tokens are estimated; later questions are counted by what the lexical judge answers."]
     if guessed := [plan.judge for plan in plans if plan.guessed]:
         assumed = f"{SECONDS_A_CALL:g} s a call and {SHARE_WRITTEN:.0%} of max_tokens written are assumed"
-        said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}.")
+        said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}, and repairs are not foreseen.")
+    if any(plan.repairs for plan in plans):
+        by_share = "estimated by the share of such calls in the journal, and contained in tokens, cost and minutes"
+        said.append(f"Repairs ask once more where a reply cannot be used: {by_share}.")
     said += [
         f"{plan.judge}: {plan.unknown} answers have no stand-in; the questions that follow from them are not counted."
         for plan in plans
         if plan.unknown
     ]
     limits = (
-        ("calls", sum(plan.calls for plan in plans), budget.calls),
+        ("calls", sum(plan.calls + (plan.repairs or 0) for plan in plans), budget.calls),
         ("tokens", sum(plan.input_tokens + plan.output_tokens for plan in plans), budget.tokens),
         ("money", sum(plan.money for plan in plans), budget.money),
     )

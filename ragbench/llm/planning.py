@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from ragbench.llm.journal import Journal
+from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
 from ragbench.settings import JudgeSettings
 
@@ -26,12 +26,20 @@ SHARE_WRITTEN = 0.25
 """The share of `max_tokens` that a reply is assumed to have, where the journal knows none of this model's."""
 
 
+SAMPLE = 2000
+"""So many of a model's journaled calls are looked at for `asked_again`."""
+
+
 @dataclass(frozen=True)
 class Experience:
-    """What the journal knows of a model's calls: means of seconds and of tokens written; None if nothing."""
+    """What the journal knows of a model's calls: means of seconds and of tokens written; None if nothing.
+
+    again: how many more calls were made for a question on average, see `asked_again`; None if nothing is known.
+    """
 
     seconds: float | None = None
     output_tokens: float | None = None
+    again: float | None = None
 
 
 class Size(Protocol):
@@ -56,12 +64,44 @@ class Sized(Protocol):
     def sizes(self) -> Sequence[Size]: ...
 
 
+@runtime_checkable
+class Sampled(Protocol):
+    """A journal that can show some of its rows."""
+
+    def sample(self, judge: str, model: str, rows: int) -> Sequence[Row]:
+        """So many rows of one model under one name, or all if it has fewer, chosen without regard to what they say."""
+        ...
+
+
+def asked_again(rows: Sequence[Row]) -> float | None:
+    """Calls that were made because the reply before them could not be used, per call that was not; None for no rows.
+
+    Those are repairs of malformed replies, which go on after the model's own words, and askings with a greater length
+    limit than the prompt has otherwise, where replies to it were truncated.
+    """
+    limits: dict[Any, list[int]] = {}
+    for row in rows:
+        limits.setdefault((row["prompt"], row["version"]), []).append(_limit(row))
+    truncated = {(row["prompt"], row["version"]) for row in rows if row["finish"] == "length"}
+    again = 0
+    for row in rows:
+        prompt = (row["prompt"], row["version"])
+        repaired = any(message["role"] == "assistant" for message in row["request"]["messages"])
+        again += repaired or (prompt in truncated and _limit(row) > min(limits[prompt]))
+    return again / (len(rows) - again) if len(rows) > again else None
+
+
+def _limit(row: Row) -> int:
+    return int(row["request"].get("decoding", {}).get("max_tokens", 0))
+
+
 def experience(journal: Journal | Iterable[Size] | None, name: str, model: str) -> Experience:
     """What a journal, or its sizes, tells of the calls of one model under one name."""
     sizes: Any = journal.sizes() if isinstance(journal, Sized) else journal
     for size in sizes if isinstance(sizes, Iterable) else ():
         if (size.judge, size.model) == (name, model) and size.replies:
-            return Experience(size.seconds / size.replies, size.output_tokens / size.replies)
+            again = asked_again(journal.sample(name, model, SAMPLE)) if isinstance(journal, Sampled) else None
+            return Experience(size.seconds / size.replies, size.output_tokens / size.replies, again)
     return Experience()
 
 
@@ -69,10 +109,12 @@ def experience(journal: Journal | Iterable[Size] | None, name: str, model: str) 
 class Plan:
     """What one model's share of a run will take, about.
 
-    calls: to be paid for; journaled: replies that the journal has. money and output_tokens are expected values,
-    money_at_most holds if every reply has its full length. minutes: at the model's concurrency and its provider's
-    rates. guessed: whether seconds or tokens are assumptions, for want of experience. unknown: calls whose number
-    cannot be known, because they depend on an answer for which there is no stand-in.
+    calls: to be paid for; journaled: replies that the journal has. repairs: calls to expect besides, because some
+    replies cannot be used and are asked for once more, by the journal's experience of this model; None for want of it.
+    Tokens, money and minutes are of both. money and output_tokens are expected values, money_at_most holds if every
+    reply has its full length. minutes: at the model's concurrency and its provider's rates. guessed: whether seconds
+    or tokens are assumptions, for want of experience. unknown: calls whose number cannot be known, because they depend
+    on an answer for which there is no stand-in.
     """
 
     judge: str
@@ -85,6 +127,7 @@ class Plan:
     minutes: float
     guessed: bool
     unknown: int = 0
+    repairs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +165,9 @@ class Outlook:
         read = sum(tokens for tokens, _ in self.missing.values())
         longest = sum(tokens for _, tokens in self.missing.values())
         written = calls * known.output_tokens if known.output_tokens is not None else longest * SHARE_WRITTEN
+        again = known.again or 0.0
+        read += round(again * (read + written))  # a repair repeats the question and the reply that could not be used
+        written, longest = written * (1 + again), round(longest * (1 + again))
         price = Price(self.settings.input_price, self.settings.output_price)
         return Plan(
             judge=self.name,
@@ -131,12 +177,13 @@ class Outlook:
             output_tokens=round(written),
             money=price.of(read, written),
             money_at_most=price.of(read, longest),
-            minutes=self._minutes(calls, read + written, known.seconds or SECONDS_A_CALL),
+            minutes=self._minutes(calls * (1 + again), read + written, known.seconds or SECONDS_A_CALL),
             guessed=calls > 0 and (known.seconds is None or known.output_tokens is None),
             unknown=self.unknown,
+            repairs=None if known.again is None else round(calls * known.again),
         )
 
-    def _minutes(self, calls: int, tokens: float, seconds: float) -> float:
+    def _minutes(self, calls: float, tokens: float, seconds: float) -> float:
         limits = [calls * seconds / self.settings.concurrency / 60]
         if self.settings.requests_per_minute:
             limits.append(calls / self.settings.requests_per_minute)
@@ -164,6 +211,7 @@ def keep(outlooks: Iterable[Outlook]) -> None:
             "unknown": one.unknown,
             "seconds": one.experience.seconds,
             "output_tokens": one.experience.output_tokens,
+            "again": one.experience.again,
         }
         for one in outlooks
     ]
@@ -179,7 +227,7 @@ def kept(place: Path) -> list[Outlook]:
     for path in sorted(place.glob("*.json")):
         for line in json.loads(path.read_text(encoding="utf-8")):
             missing = {key: (int(read), int(longest)) for key, (read, longest) in line["missing"].items()}
-            known = Experience(line["seconds"], line["output_tokens"])
+            known = Experience(line["seconds"], line["output_tokens"], line["again"])
             settings = JudgeSettings.model_validate(line["settings"])
             found.append(Outlook(line["name"], settings, missing, frozenset(line["journaled"]), line["unknown"], known))
     return together(found)

@@ -155,6 +155,13 @@ class DatabaseJournal:
             for row in connection.execution_options(yield_per=500).execute(wanted):
                 yield dict(row._mapping)
 
+    def sample(self, judge: str, model: str, rows: int) -> list[Row]:
+        """So many rows of one judge and model, or all if it has fewer; keys are hashes, so their order is no order."""
+        wanted = select(*(journal.c[name] for name in COLUMNS)).order_by(journal.c.key).limit(rows)
+        wanted = wanted.where(journal.c.judge == judge, journal.c.model == model)
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(wanted)]
+
     def sizes(self) -> list[JournalSize]:
         """What the journal holds, by judge and model."""
         columns = (journal.c.input_tokens, journal.c.output_tokens, journal.c.cost, journal.c.seconds)
