@@ -37,7 +37,7 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def numbers(text: str, judge: str) -> list[float]:
-    """The numbers of a judge's line: calls, journaled, repairs if known, tokens read and written, cost, at most, minutes."""
+    """The numbers of a judge's line: calls, journaled, repairs if known, tokens read, written, cost, most, minutes."""
     [line] = [line for line in text.splitlines() if line.split()[:1] == [judge]]
     return [float(word.replace(",", "")) for word in line.split() if re.fullmatch(r"[\d,]+(\.\d+)?", word)]
 
@@ -116,6 +116,7 @@ class TestAskedAgain:
         with ChatServer(faults={"nan": 0.2, "length": 0.1}, seed=3).running() as server:
             asyncio.run(ask(server.url, "before", 300))
             known = planning.experience(journal, name, settings(server.url).model)
+            assert known.again is not None
             assert known.again == pytest.approx((server.calls - 300) / 300)
             assert 0.2 < known.again < 0.4
             plan = Outlook(name, settings(server.url), dict.fromkeys(map(str, range(300)), (10, 10)), experience=known)
