@@ -11,11 +11,13 @@ from markupsafe import Markup
 from ragbench.metrics.decisions import Cell
 from ragbench.show import chart
 from ragbench.show.cells import cell, head, row, table
+from ragbench.show.decision_items import cell_link
 from ragbench.show.intervals import SYMBOLS, named, series
+from ragbench.show.links import behind, link
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of
 from ragbench.show.table import DASH, chip
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Verdict
 
 SUMMARY, EXCERPT = 110, 900
@@ -30,7 +32,8 @@ def confusion(material: Material, present: frozenset[str], count: int) -> Markup
     if not len(rows):
         return Markup("<p>{}</p>").format(material.text("The data set has no labelled decisions to hold a judge to."))
     judges = [name for name in material.systems if not _is_reference(material, name)] or list(material.systems)
-    return Markup("").join(_judge(material, name, rows_of(rows, name), count) for name in judges)
+    drawn = Markup("").join(_judge(material, present, name, rows_of(rows, name), count) for name in judges)
+    return drawn + behind(material, present, material.text("Every decision with its values"))
 
 
 def _is_reference(material: Material, name: str) -> bool:
@@ -39,7 +42,9 @@ def _is_reference(material: Material, name: str) -> bool:
     return any(isinstance(one, Mapping) and one.get("name") == name and one.get("kind") == "reference" for one in known)
 
 
-def _judge(material: Material, name: str, rows: Sequence[Mapping[str, Any]], count: int) -> Markup:
+def _judge(
+    material: Material, present: frozenset[str], name: str, rows: Sequence[Mapping[str, Any]], count: int
+) -> Markup:
     _ = material.text
     by_cell = {each: [one for one in rows if one["cell"] == each.name.lower()] for each in Cell}
     title = Markup("<h3><b>{}</b></h3>").format(named(material, name))
@@ -49,10 +54,12 @@ def _judge(material: Material, name: str, rows: Sequence[Mapping[str, Any]], cou
     folded = Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
         _("Cases that were decided rightly"), Markup("").join(right)
     )
-    return title + _matrix(material, name, by_cell) + Markup("").join(lists) + (folded if right else Markup(""))
+    return (
+        title + _matrix(material, present, name, by_cell) + Markup("").join(lists) + (folded if right else Markup(""))
+    )
 
 
-def _matrix(material: Material, name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
+def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
     _ = material.text
     failed = any(by_cell[each] for each in (Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE))
     heads = [_("people say"), _("judge shows"), _("judge holds back")] + ([_("call failed")] if failed else [])
@@ -69,7 +76,11 @@ def _matrix(material: Material, name: str, by_cell: Mapping[Cell, Sequence[Any]]
             kind = "rb-good" if each in RIGHT else "rb-worse" if number else "rb-quiet"
             share = material.text.percent(number / whole) if whole else DASH
             content = Markup('<span class="rb-number"><b class="{}">{}</b> <span class="rb-interval">{}</span></span>')
-            cells.append(cell(title, content.format(kind, _.integer(number), share)))
+            content = content.format(kind, _.integer(number), share)
+            address = link(material, present, metric="outcome", system=clean(name), outcome=cell_link(each))
+            if address is not None and number:
+                content = Markup('<a href="{}">{}</a>').format(address, content)
+            cells.append(cell(title, content))
         body.append(row(cells))
     label = _("Labels and decisions of {judge}", judge=shown(name))
     return table(label, [head(each) for each in heads], body, "rb-wide rb-confusion")

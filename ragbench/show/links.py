@@ -16,18 +16,20 @@ METRIC_PAGES = "metrics"
 def link(material: Material, present: frozenset[str], **wish: str | None) -> str | None:
     """The address of the table of questions as it is wished for; None where the page does not hold it.
 
-    wish: metric, system, against (the system beside it), slice (`kind:well_formed`), sort (`worst`, `lost`, `order`).
+    wish: metric, system, against (the system beside it), slice (`kind:well_formed`), sort (`worst`, `lost`, `order`),
+    outcome (`better`, `measured`, `=0` for the first of a measure's words).
     """
     if "questions" not in present:
         return None
     return "#questions?" + urlencode({key: value for key, value in wish.items() if value})
 
 
-def behind(material: Material, present: frozenset[str]) -> Markup:
-    """The way from numbers to the questions they were made of; empty where the page does not list them."""
+def behind(material: Material, present: frozenset[str], text: str = "") -> Markup:
+    """The way from numbers to the questions they were made of, in the words of `text` where these are others; empty
+    where the page does not list them."""
     if "questions" not in present:
         return Markup("")
-    text = material.text("Every question with its values")
+    text = text or material.text("Every question with its values")
     return Markup('<p class="rb-meta rb-behind"><a href="#questions">{}</a></p>').format(text)
 
 

@@ -8,10 +8,11 @@ from markupsafe import Markup
 
 from ragbench.show.cells import cell, table
 from ragbench.show.intervals import named
-from ragbench.show.links import metric_name
+from ragbench.show.item_kinds import has_items
+from ragbench.show.links import link, metric_name
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, spread
-from ragbench.show.text import anchor, shown
+from ragbench.show.text import anchor, clean, shown
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
@@ -30,7 +31,7 @@ def _row(material: Material, metric: str, notes: Notes, present: frozenset[str])
     declared = material.declaration(metric)
     known = _undeclared(material).get(metric, "") if declared is None else material.text(declared.summary)
     meaning = Markup("<small>{}</small>").format(known) if known else ""
-    cells = Markup("").join(_value(material, name, metric, notes) for name in material.systems)
+    cells = Markup("").join(_value(material, present, name, metric, notes) for name in material.systems)
     return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
         anchor("measure", metric), metric_name(material, present, metric), meaning, cells
     )
@@ -46,12 +47,16 @@ def _undeclared(material: Material) -> dict[str, str]:
     }
 
 
-def _value(material: Material, system: str, metric: str, notes: Notes) -> Markup:
+def _value(material: Material, present: frozenset[str], system: str, metric: str, notes: Notes) -> Markup:
     estimate = material.estimate(system, metric)
     if estimate is None:
         content = Markup("{}").format(DASH)
     else:
-        content = Markup("{}{}").format(spread(material.value(estimate, metric)), notes.mark(estimate))
+        content = spread(material.value(estimate, metric))
+        address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
+        if address is not None and has_items(material, metric):
+            content = Markup('<a href="{}">{}</a>').format(address, content)
+        content += notes.mark(estimate)
         if math.isnan(estimate.value):
             content += Markup(" <small>{}</small>").format(material.text("not measured"))
     return cell(shown(system), content)

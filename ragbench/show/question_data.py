@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench.metrics.explanation import reason_in, spoken
+from ragbench.show.item_data import parts as item_parts
+from ragbench.show.item_kinds import items_of
 from ragbench.show.material import Material
 from ragbench.show.slices import dimension_name, slice_name
 from ragbench.show.text import anchor, clean, is_simple, shortened
@@ -56,6 +58,10 @@ def slug(material: Material) -> str:
 
 def parts(material: Material) -> Iterator[Part]:
     """Every part of a measurement, the table first."""
+    items = items_of(material)
+    if items is not None:
+        yield from item_parts(items, material.systems)
+        return
     made = _Parts(material)
     yield "table", made.table()
     yield from made.details()

@@ -1,4 +1,4 @@
-"""Every question behind the numbers: in a page a table to search, filter and sort; in JupyterLab a folded list."""
+"""Every question, or other item, behind the numbers: in a page a table to search, filter and sort; else a list."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import question_data, verdicts
+from ragbench.show import item_list, question_data, verdicts
 from ragbench.show.intervals import GLYPHS, named, series
+from ragbench.show.item_kinds import items_of
+from ragbench.show.items import Items
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import relevant, value_of, wanted
@@ -18,25 +20,43 @@ from ragbench.types import Status
 def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
     """In a page (which knows that it holds this view) the table, whose data lies beside the page; else a list."""
     _ = material.text
+    items = items_of(material)
+    if items is not None:
+        if not items.ids or not material.systems:
+            return Markup("")
+        return _table(material, items) if "questions" in present else item_list.draw(material, items, limit)
     if material.primary is None or not material.question_rows:
         return Markup("<p>{}</p>").format(_("There are no questions to show."))
     return _table(material) if "questions" in present else _list(material, material.primary, limit)
 
 
-def _table(material: Material) -> Markup:
+def _table(material: Material, items: Items | None = None) -> Markup:
     _ = material.text
-    payload = json.dumps(_setting(material), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    setting = _setting(material)
+    without = _("This table needs JavaScript. All its values are in scores.parquet, beside this page.")
+    if items is not None:
+        setting |= {
+            "words": setting["words"] | items.words,
+            "metric": clean(items.measures[0].name),
+            "sort": items.sort,
+        }
+        without = _("This table needs JavaScript. All that it shows is in the tables of this run.")
+    title = _("Every question") if items is None else items.title
+    count = _.plural("{n} question.", "{n} questions.", len(material.question_rows))
+    if items is not None:
+        count = _.plural("{n} row.", "{n} rows.", len(items.ids))
+    payload = json.dumps(setting, ensure_ascii=False, sort_keys=True, allow_nan=False)
     for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         payload = payload.replace(sign, escape)
     return Markup(
         '<h2 id="questions" tabindex="-1">{}</h2><div class="rb-table" data-parts="{}">'
         '<script type="application/json">{}</script><p class="rb-wait">{} {}</p></div>'
     ).format(
-        _("Every question"),
+        title,
         question_data.slug(material),
         Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
-        _.plural("{n} question.", "{n} questions.", len(material.question_rows)),
-        _("This table needs JavaScript. All its values are in scores.parquet, beside this page."),
+        count,
+        without,
     )
 
 
