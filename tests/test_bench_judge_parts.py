@@ -368,7 +368,7 @@ class TestLogged:
         [
             ([], "holds no judgements"),
             ([{"id": "a"}, {"id": "a"}], "line 2: the id 'a' stands there twice"),
-            ([{"id": "a", "judge": {}}], "line 1: judge: Extra"),
+            ([{"id": "a", "judge": {}}], "line 1: there is no field 'judge'; legal: id, people, judges"),
             ([{"id": "a", "judges": {"m": 2}}], "2 is not on the scale from 0 to 1"),
             ([{"id": "a", "people": {"x": 0}}], "0 is not on the scale from 1 to 5"),
             ([{"id": "a", "choices": {"k": ["A>B", "A"]}}], "line 1: choices"),

@@ -5,47 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ragbench.bench import judge_records
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale
-from ragbench.bench.session import BenchError
-from ragbench.datasets.files import DatasetError, read_lines
+from ragbench.bench.judge_records import Judgement
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Sample, Status
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Pick = Literal["A", "B", "Tie"]
-PEOPLE = "people"
 SIGNS = {"A": 1.0, "B": -1.0, "Tie": 0.0, None: math.nan}
-
-
-class Judgement(BaseModel):
-    """A line of the file.
-
-    people: rater → rating on the people's scale, null where none was made. judges: judge → score on the judges' scale,
-    a list for repeats, null for a reply that could not be used. choices: judge → the place that won ("A" the first
-    shown, "B" the second, "Tie", null) with the pair in its own order and with the places changed.
-    label: which answer of the pair is better, in its own order. cluster: items of one cluster are not independent.
-    system: what wrote the answer.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    id: str = Field(min_length=1, max_length=300)
-    people: dict[str, Number | None] = {}
-    judges: dict[str, Number | list[Number | None] | None] = {}
-    choices: dict[str, tuple[Pick | None, Pick | None]] = {}
-    label: Pick | None = None
-    cluster: str | None = None
-    system: str | None = None
-    question: str | None = None
-    answer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,31 +31,13 @@ class Logged:
     content_hash: str
 
 
-def read(path: Path, people: Scale, judges: Scale) -> Logged:
-    """The judgements of a JSON Lines file, sorted by id.
+def read(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) -> Logged:
+    """The judgements of a file, see `ragbench.bench.judge_records`, sorted by id.
 
-    A judge's name tells its model family, where it does. Raises BenchError, naming line and field.
+    A judge's name tells its model family, where it does. classes: names from the worst to the best that may stand for
+    ratings and scores. Raises BenchError, naming file, row, field, and what was expected.
     """
-    found: dict[str, Judgement] = {}
-    try:
-        for number, item in read_lines(path):
-            one = Judgement.model_validate(item)
-            if one.id in found:
-                raise BenchError(f"{path.name}, line {number}: the id {one.id!r} stands there twice")
-            found[one.id] = one
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise BenchError(f"{path.name}, line {number}: {place}: {fault['msg']}") from None
-    except DatasetError as error:
-        raise BenchError(str(error)) from None
-    if not found:
-        raise BenchError(f"{path.name}: holds no judgements; at least one line is expected")
-    items = [found[name] for name in sorted(found)]
-    if reserved := [one.id for one in items if PEOPLE in one.judges or PEOPLE in one.choices]:
-        raise BenchError(
-            f"{path.name}: {reserved[0]}: no judge can be called {PEOPLE!r}; that is what people are called"
-        )
+    items = judge_records.read(path, people, judges, classes)
     digest = hashlib.sha256(
         "\n".join(json.dumps(one.model_dump(mode="json"), sort_keys=True) for one in items).encode()
     )

@@ -112,8 +112,8 @@ def judge(
     good: the share of a scale from which an answer is good, for judges and people alike. people_scale: "low, high".
     classes: names from the worst to the best, evenly over that scale ("contradicted, neutral, supported"); empty: the
     levels of people's ratings, where they are 3 to 7. From three classes on the page says which is taken for which.
-    ratings: a JSON Lines file inside the project (see `ragbench.bench.judge_logged.Judgement`) instead of live judges;
-    its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
+    ratings: a JSON Lines, JSON, CSV or Parquet file inside the project (see `ragbench.bench.judge_records.Judgement`)
+    instead of live judges; its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
     bias_limit, flips_limit, attacks_limit, ladder_limit, alike_limit: how much of each nobody would mind; beyond them a
     probe finds a fault, see `ragbench.bench.judge_probes.Limits`. fresh: take new clock readings.
 
@@ -172,7 +172,7 @@ def _live(session: Session, request: _Request) -> Measurement:
 
 def _logged(session: Session, request: _Request) -> Measurement:
     path = _inside(request.ratings)
-    found = judge_logged.read(path, request.people_scale, request.judge_scale)
+    found = judge_logged.read(path, request.people_scale, request.judge_scale, request.classes)
     names = [one.name for one in found.heard]
     chosen = parted(request.judging.judges)
     if wrong := [name for name in chosen if name not in names]:
