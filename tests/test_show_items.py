@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from ragbench.bench.judge_pipeline import DECISIONS
+from ragbench.bench.judge_tables import ANSWER_COLUMNS
+from ragbench.bench.judge_trials import EFFECTS, TRIALS
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
 from ragbench.show.item_data import BLOCK
@@ -103,13 +105,102 @@ def test_cells_of_the_matrix_lead_to_their_decisions() -> None:
     assert "#questions" not in page.confusion().html()
 
 
+def tried(text: str = "") -> Measurement:
+    """Two judges, of whom the second gives no score for one answer; answers, one made answer, one pair."""
+    rows = [
+        (judge, f"r{place}{text}", f"Question {place}? {text}", f"Answer {place}. {text}", "Reference.", people,
+         f"ann {people:.2f}", score, "ok" if score is not None else "timeout", f"{judge} thinks so. {text}", "bot")
+        for judge, scores in (("strict", (0.0, 0.5)), ("lost", (1.0, None)))
+        for place, (people, score) in enumerate(zip((0.75, 0.5), scores, strict=True))
+    ]  # fmt: skip
+    made = [
+        (
+            "strict",
+            "made",
+            f"q1.padded{text}",
+            "padded",
+            "Made?",
+            f"Padded. {text}",
+            None,
+            "Ref.",
+            0.9,
+            None,
+            None,
+            "M.",
+        ),
+        ("strict", "pair", f"q1.pair{text}", "pair", "Made?", "One.", "Two.", "Ref.", None, 1.0, -1.0, ""),
+    ]
+    effects = [
+        ("strict", "padding", "made", f"q1.padded{text}", 0.5, 0.9, 0.4, True),
+        ("strict", "repeats", "answer", f"r0{text}", 0.0, 0.0, 0.0, False),
+        ("strict", "repeats", "answer", f"r1{text}", 0.5, 0.75, 1.0, True),
+        ("strict", "scale_order", "answer", f"r1{text}", 0.5, 0.75, 0.25, True),
+        ("strict", "place", "pair", f"q1.pair{text}", 1.0, 1.0, 1.0, True),
+    ]
+    probes = pd.DataFrame([("strict", "padding", 0.4, 0.3, 0.5, -0.05, 0.05, 0.001, 0.002, "found", "", 1)], columns=[
+        "judge", "probe", "value", "low", "high", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why", "n",
+    ])  # fmt: skip
+    coverage = pd.DataFrame({"judge": ["strict", "lost"], "outcome": "valid", "count": 2, "asked": 2})
+    return bare(
+        "tier_judge", {"strict": ("consistency_score",), "lost": ("consistency_score",)}, {"describes": "judges"},
+        answers=pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float}),
+        trials=pd.DataFrame(made, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float)),
+        effects=pd.DataFrame(effects, columns=list(EFFECTS)), probes=probes, coverage=coverage,
+    )  # fmt: skip
+
+
+def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> None:
+    made = found(tried())
+    table = made["table"]
+    assert table["ids"] == ["answer.r0", "answer.r1", "made.q1.padded", "pair.q1.pair"]
+    assert table["metrics"][0]["of"] == ["apart"]
+    assert table["metrics"][0]["lower"] is True
+    assert column(table, "apart", "strict") == [0.75, 0.0, None, None]
+    assert column(table, "apart", "lost") == [0.25, None, None, None]
+    assert column(table, "people", "lost") == [0.75, 0.5, None, None]
+    assert column(table, "error_rate", "strict") == [0.0, 0.5, 0.9, None]
+    assert column(table, "failed", "strict") == [0, 2, 1, 1]
+    assert column(table, "failed", "lost") == [None] * 4
+    assert column(table, "padding", "strict") == [None, None, "fell to it", None]
+    assert column(table, "consistency_score", "strict") == ["held", "fell to it", None, None]
+    score = next(place for place, one in enumerate(table["metrics"]) if "score" in one["of"])
+    assert table["missing"] == {f"{score}/1": {"timeout": [1]}}
+    [what] = table["slices"]
+    assert [what["values"][code] for code in what["codes"]] == [
+        "rated answer",
+        "rated answer",
+        "padded",
+        "pair of answers",
+    ]
+    first, second, padded, pair = made["details-0"]
+    assert lines(first["sections"])["people"] == "0.75 of the scale · ann 0.75"
+    assert lines(first["sides"][0])["the judge's reason"] == "strict thinks so."
+    assert lines(second["sides"][0])["Probes"] == [
+        ["asked again: 0.50 → 0.75 · fell to it"], ["order of the scale: 0.50 → 0.75 · fell to it"]
+    ]  # fmt: skip
+    assert lines(second["sides"][1])["score, share of the scale"] == "not measured: out of time"
+    assert lines(padded["sides"][0])["the judge's reason"] == "M."
+    assert lines(pair["sides"][0])["Which is better"] == (
+        "in this order: the first answer; in the opposite order: the second answer"
+    )
+
+
+def test_the_effect_of_a_probe_and_disagreements_lead_to_the_judged_answers() -> None:
+    page = Page(tried())
+    present = frozenset({"questions"})
+    assert 'href="#questions?metric=padding&amp;system=strict&amp;sort=worst"' in page.probes().html(present)
+    assert "#questions" not in page.probes().html()
+    assert "Every judged answer with its values" in page.disagreements().html(present)
+    assert "#questions?metric=consistency_score&amp;system=lost" in page.measures().html(present)
+
+
 def test_a_page_without_items_has_no_table() -> None:
     made = decided()
     empty = replace(made, extra={"decisions": made.extra["decisions"].iloc[:0]}, estimates=())
     assert not Page(empty).questions().html(frozenset({"questions"})).striptags().strip()
 
 
-HOSTILE_PAGES = [decided]
+HOSTILE_PAGES = [decided, tried]
 
 
 @pytest.mark.parametrize("make", HOSTILE_PAGES)

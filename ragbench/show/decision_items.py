@@ -38,6 +38,7 @@ def items(material: Material) -> Items:
         words={
             "search": _("Search questions and answers"),
             "question": _("question and answer"),
+            "system": _("judge"),
             "count": _("{shown} of {all} decisions"),
             "nothing": _("No decision fits."),
             "grid": _("Decisions; arrow keys move, Enter opens"),

@@ -12,6 +12,7 @@ from ragbench.show import judge_words as words
 from ragbench.show.intervals import GLYPHS, SYMBOLS
 from ragbench.show.judge_tables import calibration
 from ragbench.show.judge_words import UNMEASURED
+from ragbench.show.links import behind, link
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered
 from ragbench.show.text import anchor, clean, shown
@@ -29,11 +30,12 @@ def probes(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     if not words.kept(material, "probes"):
         return Markup("<p>{}</p>").format(_("Nothing was tried."))
-    return Markup("").join(_probes(material, name, len(judges) > 1) for name in judges)
+    return Markup("").join(_probes(material, present, name, len(judges) > 1) for name in judges)
 
 
-def _probes(material: Material, judge: str, several: bool) -> Markup:
+def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
     _ = material.text
+    tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
     titles = (_("probe"), _("effect"), _("limit"), _("p (Holm)"), _("verdict"), _("n"))
     body, untried = [], []
     for row in words.kept(material, "probes", judge):
@@ -45,7 +47,7 @@ def _probes(material: Material, judge: str, several: bool) -> Markup:
             cells.row(
                 [
                     Markup("<th scope=row>{} <small>{}</small></th>").format(name, meaning),
-                    cells.cell(titles[1], words.number(material, row, signed=not _is_share(row))),
+                    cells.cell(titles[1], _effect(material, present, row, tried)),
                     cells.cell(titles[2], _limit(material, row)),
                     cells.cell(titles[3], _.p_value(row["p_adjusted"])),
                     cells.cell(titles[4], words.chip(material, row["verdict"]), "rb-word"),
@@ -64,6 +66,14 @@ def _probes(material: Material, judge: str, several: bool) -> Markup:
     if untried:
         rest = Markup('<p class="rb-meta">{} {}</p>').format(_("Not tried:"), "; ".join(untried) + ".")
     return title + table + rest
+
+
+def _effect(material: Material, present: frozenset[str], row: words.Row, tried: set[str]) -> Markup:
+    """The effect, leading to the answers that it is made of."""
+    number = words.number(material, row, signed=not _is_share(row))
+    wish = {"metric": str(row["probe"]), "system": clean(row["judge"]), "sort": "worst"}
+    address = link(material, present, **wish) if row["probe"] in tried else None
+    return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
 
 
 def _is_share(row: words.Row) -> bool:
@@ -237,7 +247,8 @@ def disagreements(material: Material, present: frozenset[str], count: int) -> Ma
             Markup("<h3>{}</h3>").format(title)
             + ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count])
         )
-    return Markup("").join(parts)
+    more = behind(material, present, _("Every judged answer with its values")) if parts else Markup("")
+    return Markup("").join(parts) + more
 
 
 def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:

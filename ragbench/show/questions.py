@@ -12,9 +12,9 @@ from ragbench.show.intervals import GLYPHS, named, series
 from ragbench.show.item_kinds import items_of
 from ragbench.show.items import Items
 from ragbench.show.material import Material
+from ragbench.show.statuses import statuses
 from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import relevant, value_of, wanted
-from ragbench.types import Status
 
 
 def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
@@ -143,22 +143,6 @@ def _reading(material: Material) -> dict[str, str]:
         "reason": _("reason"),
         "cited": _("passages cited"),
         "whole": _("whole passage"),
-    }
-
-
-def statuses(material: Material) -> dict[str, str]:
-    """Why a value is not there, in words, by status."""
-    _ = material.text
-    return {
-        Status.MISSING_FIELD.value: _("a field is missing"),
-        Status.EMPTY_INPUT.value: _("a text is empty"),
-        Status.EMPTY_DECOMPOSITION.value: _("nothing was claimed"),
-        Status.JUDGE_ERROR.value: _("the judge failed"),
-        Status.PARSE_ERROR.value: _("the reply could not be read"),
-        Status.TIMEOUT.value: _("out of time"),
-        Status.REFUSED.value: _("the judge refused"),
-        Status.TRUNCATED.value: _("the reply was cut off"),
-        Status.VERDICT_MISMATCH.value: _("verdicts do not fit the statements"),
     }
 
 
