@@ -328,3 +328,46 @@ class TestSpearmanAlone:
             widths.append(found.high - found.low)
         assert covered >= 52, "at least .87 of a nominal .95"
         assert np.mean(widths) < 0.4, "20 independent items would give .75"
+
+
+def test_the_size_of_the_unit_does_not_change_an_interval_scale_s_alpha() -> None:
+    """Scores on 0 … 1 differ by less than one: expected disagreement is small, not absent."""
+    rng = np.random.default_rng(3)
+    a = rng.random(40)
+    b = np.clip(a + rng.normal(0, 0.2, 40), 0, 1)
+    expected = krippendorff.alpha(np.array([a, b]), level_of_measurement="interval")
+    for unit in (1, 0.01, 1000):
+        found = stats.agreement(a * unit, b * unit, scale="interval", **FAST)["krippendorff_alpha"]
+        assert found.value == pytest.approx(expected, abs=1e-9)
+
+
+def test_rank_correlations_have_bonett_and_wrights_intervals() -> None:
+    """tanh(artanh r ± z · s), s² = (1 + r² / 2) / (n − 3) for Spearman's ρ and 0.437 / (n − 4) for Kendall's τ."""
+    rng = np.random.default_rng(4)
+    a = rng.normal(size=60)
+    b = a + rng.normal(size=60)
+    found = stats.agreement(a, b, scale="interval", **FAST)
+    rho, tau = scipy.stats.spearmanr(a, b).statistic, scipy.stats.kendalltau(a, b).statistic
+    for name, r, error in (
+        ("spearman", rho, math.sqrt((1 + rho**2 / 2) / 57)),
+        ("kendall", tau, math.sqrt(0.437 / 56)),
+    ):
+        half = scipy.stats.norm.ppf(0.975) * error
+        expected = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+        assert (found[name].low, found[name].high) == pytest.approx(expected, abs=1e-9), name
+        assert found[name].method == "bonett_wright"
+
+
+def test_accuracy_and_bias_vary_by_clusters_and_a_missing_rating_is_in_none() -> None:
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(30), 4)
+    a = rng.integers(0, 3, 120).astype(float)
+    b = np.where(rng.random(30)[groups] < 0.6, a, (a + 1) % 3)
+    ratings_of_b = [None, *b[1:].tolist()]
+    found = stats.agreement(a.tolist(), ratings_of_b, scale="ordinal", clusters=groups.tolist(), **FAST)
+    same = np.where(np.arange(120) > 0, a == b, np.nan)
+    expected = stats.estimate(same, clusters=groups.tolist(), bounds=(0, 1), **FAST)
+    assert (found["accuracy"].low, found["accuracy"].high) == (expected.low, expected.high)
+    assert (found["accuracy"].clusters, found["accuracy"].n_unmeasured) == (30, 1)
+    alone = stats.agreement(a.tolist(), ratings_of_b, scale="ordinal", **FAST)["accuracy"]
+    assert found["accuracy"].high - found["accuracy"].low > 1.5 * (alone.high - alone.low)  # type: ignore[operator]

@@ -32,6 +32,17 @@ def test_p_is_that_of_all_shuffles_counted_one_by_one() -> None:
     assert p[1, 0] == pytest.approx(0.4), "alone it is not shown, and no set can show it then"
 
 
+@pytest.mark.parametrize("lowered", [0.3, 0.5])
+def test_the_p_of_a_set_decides_where_the_pair_alone_is_sure(lowered: float) -> None:
+    """Nothing but the shuffles of all three systems can give these p-values: alone the first would have 0.0001."""
+    rows = np.array([[0, 1, 0.5], [0.2, 0.9, 0.1], [0, 0.7, 0.2], [0.4, 1, 0.3], [0.1, 0.3, 0.6]]) - [0, lowered, 0]
+    p = closed_p(rows[:, :, None], len(rows), 40_000, 0, np.array([[1e-4], [0.4]]))
+    observed = np.abs(rows.sum(axis=0)[1:] - rows.sum(axis=0)[0]).max()
+    both = float(np.mean(exact_largest(rows) >= observed - 1e-12))
+    assert both > 0.05
+    assert p[0, 0] == pytest.approx(both, abs=4 * np.sqrt(both / 40_000))
+
+
 def test_p_is_never_below_that_of_the_pair_alone() -> None:
     rng = np.random.default_rng(3)
     table = rng.random((60, 4, 5))

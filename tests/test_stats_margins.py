@@ -19,6 +19,11 @@ def test_one_limit_is_the_one_sided_t_test() -> None:
     assert outside_p(values, low=0.1) == pytest.approx(expected, abs=1e-12)
 
 
+def test_two_values_are_enough_for_a_t_test() -> None:
+    expected = scipy_stats.ttest_1samp([0.4, 0.5], 0.1, alternative="greater").pvalue
+    assert outside_p([0.4, 0.5], high=0.1) == pytest.approx(expected, abs=1e-12)
+
+
 def test_limits_that_meet_are_the_two_sided_t_test() -> None:
     values = np.random.default_rng(2).normal(0.3, 1, 40)
     assert outside_p(values, 0.1, 0.1) == pytest.approx(scipy_stats.ttest_1samp(values, 0.1).pvalue, abs=1e-12)

@@ -63,6 +63,7 @@ def test_what_cannot_be_told_is_none() -> None:
     assert stats.minimum_detectable_difference(0.0, 50) is None
     assert stats.sample_size(0.0, 1.0) is None
     assert stats.sample_size(0.5, 0.0) is None
+    assert stats.sample_size(1e-9, 1.0) is None, "more questions than there will ever be"
     assert math.isnan(stats.power_of_mean(0.5, 1))
     with pytest.raises(ValueError, match="power lies between"):
         stats.sample_size(0.5, 1.0, power=1.2)

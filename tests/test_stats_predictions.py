@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from ragbench import stats
 from ragbench.stats.predictions import cross_fitted
@@ -189,3 +190,42 @@ def test_a_cluster_may_have_labelled_items_and_others() -> None:
         stats.prediction_powered(people[first], judge[first], judge[rest], clusters=(["a"], []))
     lonely = stats.prediction_powered(people[:3], judge[:3], judge[3:], clusters=(["a"] * 3, ["a"] * 597))
     assert (lonely.low, lonely.note) == (None, "few")
+
+
+def test_people_alone_have_student_s_interval_of_their_labels() -> None:
+    y, f, rest = world(4, 40, 0.8)
+    one = stats.prediction_powered(y, f, rest)
+    assert one.intervals["people"] == pytest.approx(tuple(scipy.stats.ttest_1samp(y, 0).confidence_interval(0.95)))
+    everyone = np.concatenate([f, rest])
+    expected = scipy.stats.ttest_1samp(everyone, 0).confidence_interval(0.95)
+    assert one.intervals["judge"] == pytest.approx(tuple(expected))
+    assert (one.design_effect, one.clusters) == (1.0, None)
+    single = stats.prediction_powered([0.5], [0.4], rest)
+    assert (single.value, single.low, single.n, single.note) == (0.5, None, 1, "few")
+
+
+def test_items_that_are_copied_into_clusters_say_no_more_than_once() -> None:
+    """Every item twice: as clusters of two it is as sure as the items once, as items of their own √2 times surer."""
+    y, f, rest = world(5, 60, 0.8)
+    doubled = [np.repeat(part, 2) for part in (y, f, rest)]
+    groups = np.repeat(np.arange(60), 2), np.repeat(np.arange(60, 560), 2)
+    once, known, unknown = (
+        stats.prediction_powered(y, f, rest),
+        stats.prediction_powered(*doubled, clusters=groups),
+        stats.prediction_powered(*doubled),
+    )
+    widths = []
+    for one in (once, known, unknown):
+        low, high = one.intervals["prediction_powered"]
+        widths.append(high - low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.03)
+    assert widths[2] == pytest.approx(widths[0] / math.sqrt(2), rel=0.05)
+    assert (known.clusters, known.design_effect) == (60, None)
+    for kind in ("people", "judge"):
+        assert known.intervals[kind] == pytest.approx(once.intervals[kind], rel=1e-9)
+
+
+def test_the_effect_of_a_powered_comparison_is_over_the_deviation_of_people_s_differences() -> None:
+    first, second = world(6, 50, 0.8), world(7, 50, 0.8)
+    one = stats.prediction_powered_comparison(*zip(first, second, strict=True))
+    assert one.effect_size == pytest.approx(one.difference / np.std(second[0] - first[0], ddof=1), rel=1e-12)

@@ -87,3 +87,18 @@ def test_it_never_rejects_more_often_than_it_says_on_the_same_questions() -> Non
         found = compare_summaries(summary(first), summary(second))
         rejected += found is not None and found.p < 0.05
     assert rejected <= 8  # 2 %: nominal 5 % needs independence
+
+
+def test_the_questions_it_would_take_are_those_of_two_samples() -> None:
+    """Means 0.5 and 0.51 with a deviation of 0.5 each: a difference varies by √2 · 0.5, so n = (z + z)² · 2 · 50²."""
+    error = 0.5 / math.sqrt(400)
+    edge = float(scipy_stats.t.ppf(0.975, 399)) * error
+    first, second = (Summary(mean, mean - edge, mean + edge, 0.95, 400) for mean in (0.5, 0.51))
+    found = compare_summaries(first, second)
+    assert found is not None
+    assert found.verdict is Verdict.NOT_SHOWN
+    z = scipy_stats.norm.ppf(0.975) + scipy_stats.norm.ppf(0.8)
+    assert found.questions_needed == pytest.approx(z**2 * 2 * 50**2, rel=1e-3)
+    freedom = 2 * 399
+    detectable = (scipy_stats.t.ppf(0.975, freedom) + scipy_stats.norm.ppf(0.8)) * error * math.sqrt(2)
+    assert found.minimum_detectable == pytest.approx(detectable, rel=1e-6)
