@@ -92,7 +92,7 @@ class Sample:
     """One question and all that one system said about it: the unit of every judged metric.
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
-    (`empty_input`).
+    (`empty_input`). shown: whether the production judge let its user see the response, where that is known.
     """
 
     id: str
@@ -105,6 +105,7 @@ class Sample:
     language: str | None = None
     cluster: str | None = None
     system: str | None = None
+    shown: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from ragbench.bench.answer_tables import find_answers
 from ragbench.measurement import Measurement
 from tests import answer_project
 from tests.chat_server import ChatServer
+from tests.small_project import write_lines
 from tests.test_bench_generation import estimate, values
 
 FEW = "e2e_score,rouge1_f,response_exact_match_rate"
@@ -93,6 +95,35 @@ def test_logged_answers_with_their_latency() -> None:
     assert refusals["logged", "unanswerable"]["refused"] == 0
     assert "It is in room 5." in show.Page(found).refusals().html()
     assert {c.comparison.challenger for c in found.comparisons} == {"plain"}
+
+
+def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: Path) -> None:
+    """A good answer that was held back is withheld; one of which the log is silent is unmeasured, not shown."""
+    marks: dict[str, Any] = {"q1": "нет", "q2": "да", "q3": None, "q4": "0", "q5": 1}
+    rows = [
+        {"id": name, "retrieved": list(relevant), "answer": " ".join(answer_project.CHUNKS[each] for each in relevant)
+         if name != "q4" else "Nobody knows anything about horses.", "shown": marks[name]}
+        for name, (_, _, relevant) in answer_project.QUESTIONS.items() if relevant
+    ] + [{"id": "q5", "retrieved": ["card"], "answer": "It is in room 112.", "shown": 1}]  # fmt: skip
+    write_lines(project / "log.jsonl", rows)
+    options: dict[str, Any] = {"metrics": FEW, "right_from": 2, "faithful_from": 2, "resamples": 100}
+    found = bench.end_to_end(systems="logged,plain", **options)
+    blame = found.extra["blame"].set_index(["system", "sample"])
+    parts = {name: blame.loc[("logged", name), "part"] for name in marks}
+    assert parts == {"q1": "withheld", "q2": "good", "q3": "unmeasured", "q4": "not_used", "q5": "invented"}
+    assert blame.loc[("logged", "q3"), "cause"] == "shown"
+    assert set(blame.loc["plain", "shown"]) == {1.0}, "a system without such a log shows all of its own"
+    assert found.facts["blame"]["shown_logged"] == ["logged"]
+    assert found.facts["blame"]["production_judge"] is None
+    perfect = found.extra["blame_counterfactuals"].set_index(["system", "part", "measure"])
+    assert perfect.loc[("logged", "judge", "good"), "changed"] == 1
+    assert "Which answers were shown is taken from the log of logged." in show.Page(found).blame().html()
+    assert "из журнала систем" in show.Page(found, language="ru").blame().html()
+    named = bench.end_to_end(systems="logged,plain", production_judge="show-all", **options)
+    assert "withheld" not in set(named.extra["blame"]["part"]), "who is named decides, whatever was logged"
+    assert "shown_logged" not in named.facts["blame"]
+    plain = bench.end_to_end(systems="plain", **options)
+    assert "shown" not in plain.extra["answers"]
 
 
 @pytest.mark.usefixtures("project")

@@ -81,6 +81,18 @@ def test_the_log_of_a_table_of_answers_is_a_system(project: Path) -> None:
     assert '[systems.pilot-logged] results = "data/pilot/answers.logged.jsonl"' in said
     lines = (project / "data" / "pilot" / "answers.logged.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["answer"] for line in lines] == ["С 9 до 21.", "Не знаю."]
+    assert not any("shown" in line for line in lines)
+
+
+def test_what_a_table_of_answers_says_was_shown_is_logged(project: Path) -> None:
+    rows = ("id,question,answer,contexts,shown", "a,Когда?,В 9.,С 9.,да", "b,Где?,Там.,Тут.,0", "c,Кто?,Я.,Он.,")
+    (project / "set.csv").write_text("\n".join(rows), encoding="utf-8")
+    ragbench("answers", str(project / "set.csv"), "--name", "pilot")
+    lines = (project / "data" / "pilot" / "answers.logged.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line).get("shown") for line in lines] == [True, False, None]
+    (project / "set.csv").write_text("\n".join([rows[0], "a,Когда?,В 9.,С 9.,perhaps"]), encoding="utf-8")
+    with pytest.raises(DatasetError, match="shown = 'perhaps': true or false, yes or no, да or нет, 1 or 0"):
+        ragbench("answers", str(project / "set.csv"), "--name", "other")
 
 
 def test_the_chunks_of_a_whole_base_come_from_users_tables(project: Path, own: object) -> None:

@@ -289,6 +289,32 @@ def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             LoggedSystem("log", path, dataset)
 
 
+def test_what_a_log_says_was_shown(tmp_path: Path) -> None:
+    from ragbench.datasets import Dataset
+    from ragbench.systems.logged import LoggedSystem
+    from ragbench.systems.retrieval import RetrievalError
+
+    path = tmp_path / "log.json"
+    marks = [True, "false", 1, "0", "yes", "No", "да", " НЕТ ", None, ""]
+    rows: list[dict[str, Any]] = [{"id": f"q{n}", "answer": "One.", "shown": mark} for n, mark in enumerate(marks)]
+    rows += [{"id": "q10", "answer": "One."}, {"id": "q11", "answers": ["One.", "Two."], "shown": ["да", None]},
+             {"id": "q12", "answers": ["One.", "Two."], "shown": 0}]  # fmt: skip
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    questions = tuple(Question(f"q{n}", f"Question {n}?") for n in range(13))
+    dataset = Dataset("d", "ru", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+    found = LoggedSystem("log", path, dataset).retrieve(questions, 5).answers
+    said = [[one.shown for one in found[f"q{n}"]] for n in range(13)]
+    assert said[:11] == [[mark] for mark in (True, False) * 4 + (None,) * 3]
+    assert said[11:] == [[True, None], [False, False]]
+    for wrong in ("maybe", 2, [True], {"a": 1}):
+        path.write_text(json.dumps([{"id": "q1", "answers": ["One.", "Two."], "shown": wrong}]), encoding="utf-8")
+        with pytest.raises(RetrievalError, match=r"log.json, item 1: shown = .*да or нет, 1 or 0 is expected.*\(2\)"):
+            LoggedSystem("log", path, dataset)
+    path.write_text(json.dumps([{"id": "q1", "retrieved": [], "shown": "yes"}]), encoding="utf-8")
+    with pytest.raises(RetrievalError, match="item 1: shown = 'yes': it is of an \"answer\", and there is none"):
+        LoggedSystem("log", path, dataset)
+
+
 @pytest.mark.parametrize(
     ("answer", "refused"),
     [

@@ -37,7 +37,8 @@ class Answered:
 
     table: one row a system, question and repeat (ANSWER_COLUMNS): `response` None exactly when `status` is not "ok";
     `refused`: whether it says that there is no answer; `contexts`: ids of the chunks that were shown;
-    `contexts_cut`, `characters_cut`: what a limit on their length shortened or left out.
+    `contexts_cut`, `characters_cut`: what a limit on their length shortened or left out; `shown`, only where a log says
+    it: whether the production judge let the user see the answer.
     shown: (system, question id) → the chunks as they were shown.
     generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
     written anew from other contexts.
@@ -269,14 +270,18 @@ def _row(name: str, question: Question, repeat: int, one: Generation, shown: Sho
     return (
         name, question.id, repeat, one.answer, one.status.value, one.reason,
         one.answer is not None and is_refusal(one.answer), one.seconds, one.input_tokens, one.output_tokens,
-        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut,
+        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut, one.shown,
     )  # fmt: skip
 
 
 def _table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame(rows, columns=list(ANSWER_COLUMNS))
+    table = pd.DataFrame(rows, columns=[*ANSWER_COLUMNS, "shown"])
+    if table["shown"].isna().all():
+        table = table.drop(columns="shown")
+    else:
+        table["shown"] = table["shown"].astype("boolean")
     types: dict[str, Any] = {
         "repeat": "int64",
         "refused": bool,

@@ -28,8 +28,9 @@ class Blaming:
     """How blame is found.
 
     standard: what counts as right and faithful. production_judge: who decides which answers are shown: a judge of
-    ragbench.toml, "lexical", `module:function`, a file of logged decisions; empty: all are shown. perfect_parts:
-    whether answers are written and judged anew with one part perfect, which takes about two more rounds of calls.
+    ragbench.toml, "lexical", `module:function`, a file of logged decisions; empty: what systems logged of it with their
+    answers, else all are shown. perfect_parts: whether answers are written and judged anew with one part perfect, which
+    takes about two more rounds of calls.
     """
 
     standard: Standard = field(default_factory=Standard)
@@ -80,7 +81,7 @@ def decomposed(
         retrieved,
         found.table,
         scores,
-        decide(found) if decide is not None else _logged(found.table),
+        decide(found) if decide is not None else _logged(found),
     )
     table = blame_tables.blame(evidence, standard)
     clusters = answer_scores.clusters_of(asked)
@@ -96,7 +97,12 @@ def decomposed(
             "blame_comparisons": blame_tables.compared(table, list(found.generators), clusters, sureness),
             "blame_counterfactuals": perfect,
         },
-        {**standard.facts(), "production_judge": _title(blaming), "perfect_parts": blaming.perfect_parts},
+        {
+            **standard.facts(),
+            "production_judge": _title(blaming),
+            "perfect_parts": blaming.perfect_parts,
+            **({"shown_logged": names} if decide is None and (names := logging_systems(found)) else {}),
+        },
     )
 
 
@@ -123,14 +129,27 @@ def _scores(
     return pd.concat([worth.scores, more.scores], ignore_index=True)
 
 
-def _logged(answers: pd.DataFrame) -> Mapping[tuple[str, str], bool | None]:
-    """What was logged of which answers were shown; empty where nothing was."""
-    if "shown" not in answers:
+def logging_systems(found: Answered) -> list[str]:
+    """The systems whose logs say which of their answers were shown."""
+    if "shown" not in found.table:
+        return []
+    known = set(found.table.loc[found.table["shown"].notna(), "system"])
+    return [name for name in found.generators if name in known]
+
+
+def _logged(found: Answered) -> Mapping[tuple[str, str], bool | None]:
+    """What was logged of which answers were shown; empty where nothing was.
+
+    Where a log is silent of single answers nobody knows of them; a system without such a log shows all of its own.
+    """
+    logging = logging_systems(found)
+    if not logging:
         return {}
-    firsts = answers[answers["repeat"] == 0]
+    firsts = found.table[found.table["repeat"] == 0]
+    marks = firsts["shown"].astype(object).where(firsts["shown"].notna(), None)
     return {
-        (row["system"], row["sample"]): None if row["shown"] != row["shown"] else bool(row["shown"])
-        for row in firsts.to_dict("records")
+        (system, identifier): mark if system in logging else True
+        for system, identifier, mark in zip(firsts["system"], firsts["sample"], marks, strict=True)
     }
 
 

@@ -41,6 +41,8 @@ def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
             line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
             if sample.response is not None:
                 line["answer"] = sample.response
+            if sample.shown is not None:
+                line["shown"] = sample.shown
             logged.setdefault(sample.system or SYSTEM, []).append(line)
     if not questions:
         raise DatasetError(f"{path.name}: holds no samples; at least one is expected")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json, read_lines, read_text
-from ragbench.datasets.rows import parquet_rows
+from ragbench.datasets.question_sets import flag
+from ragbench.datasets.rows import cut, parquet_rows
 from ragbench.types import Chunk, Sample
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "language": ("language",),
     "cluster": ("cluster",),
     "system": ("system",),
+    "shown": ("shown",),
 }
 """What a field may be called, the present name first."""
 
@@ -113,7 +115,18 @@ def _sample(item: Mapping[str, Any], place: str, number: int) -> Sample:
         language=label("language"),
         cluster=label("cluster"),
         system=label("system"),
+        shown=_flag(found["shown"], place),
     )
+
+
+def _flag(value: Any, place: str) -> bool | None:
+    try:
+        found: bool | None = flag(value)
+    except ValueError:
+        raise DatasetError(
+            f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
+        ) from None
+    return found
 
 
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -41,7 +41,8 @@ class Blamed:
     @cached_property
     def is_judged(self) -> bool:
         """Whether somebody decided which answers are shown."""
-        return bool(self.facts.get("production_judge")) or any(row["part"] == WITHHELD for row in self.rows)
+        named = self.facts.get("production_judge") or self.facts.get("shown_logged")
+        return bool(named) or any(row["part"] == WITHHELD for row in self.rows)
 
     def parts(self, group: str) -> tuple[str, ...]:
         """The parts of a group in the order of work; without a production judge none can withhold."""

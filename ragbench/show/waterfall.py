@@ -97,6 +97,13 @@ def standard(blamed: Blamed) -> list[str]:
     judge = facts.get("production_judge")
     if judge:
         said.append(_("{judge} decides which answers are shown.", judge=clean(judge)))
+    elif logged := facts.get("shown_logged"):
+        said.append(
+            _(
+                "Which answers were shown is taken from the log of {systems}.",
+                systems=_.enumeration([clean(name) for name in logged]),
+            )
+        )
     elif not blamed.is_judged:
         said.append(_("No production judge was named: every answer counts as shown."))
     lucky = [row for row in blamed.rows if row["part"] == GOOD and str(row["cause"]).startswith("although")]

@@ -43,6 +43,7 @@ class Generation:
 
     seconds: what the generator took, for a reply out of the journal what it took then; None where nobody measured.
     input_tokens, output_tokens: as the endpoint reported or as estimated; None for a generator without tokens.
+    shown: whether the production judge let its user see it, where a log says so.
     """
 
     answer: str | None
@@ -51,6 +52,7 @@ class Generation:
     seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    shown: bool | None = None
 
     def __post_init__(self) -> None:
         if (self.answer is None) == (self.status is Status.OK):

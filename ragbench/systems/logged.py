@@ -11,6 +11,8 @@ from typing import Any
 from ragbench import trec
 from ragbench.datasets import Dataset, DatasetError
 from ragbench.datasets.files import parse_json, read_lines, read_text
+from ragbench.datasets.question_sets import flag
+from ragbench.datasets.rows import cut
 from ragbench.settings import project_folder
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
@@ -30,7 +32,8 @@ class LoggedSystem:
     the file's order. Each may be gzipped. Items are read by `ItemReader`.
 
     An object may also hold the "answer" that the system gave, or its "answers" to the same question asked repeatedly,
-    and "latency_ms" (a number, or one for each answer); one with an answer may leave "retrieved" out.
+    and "latency_ms" (a number, or one for each answer); one with an answer may leave "retrieved" out. "shown" (or one
+    for each answer) says whether the production judge let the user see it: true or false, yes or no, да or нет, 1 or 0.
     """
 
     is_stand_in = False
@@ -126,6 +129,8 @@ def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, _Line]]:
 def _answers(item: Mapping[str, Any], place: str) -> tuple[Generation, ...]:
     """The answers of one line, each with its latency where that is known."""
     if not item.keys() & set(ANSWERS):
+        if item.get("shown") not in (None, ""):
+            raise DatasetError(f'{place}: shown = {cut(item["shown"])}: it is of an "answer", and there is none')
         return ()
     texts = item["answers"] if "answers" in item else [item["answer"]]
     if not isinstance(texts, list) or not texts:
@@ -135,7 +140,25 @@ def _answers(item: Mapping[str, Any], place: str) -> tuple[Generation, ...]:
     if len(taken) != len(texts) or not all(_is_duration(one) for one in taken):
         raise DatasetError(f"{place}: latency_ms is a number from 0, or a list of one for each of the answers")
     seconds = [None if one is None else one / 1000 for one in taken]
-    return tuple(Generation.of(text, "the log", seconds=one) for text, one in zip(texts, seconds, strict=True))
+    return tuple(
+        Generation.of(text, "the log", seconds=one, shown=shown)
+        for text, one, shown in zip(texts, seconds, _shown(item.get("shown"), len(texts), place), strict=True)
+    )
+
+
+def _shown(given: Any, number: int, place: str) -> list[bool | None]:
+    """Whether each answer was shown; None where the log does not say."""
+    marks = given if isinstance(given, list) else [given] * number
+    try:
+        found = [flag(mark) for mark in marks]
+    except ValueError:
+        found = []
+    if len(found) != number:
+        raise DatasetError(
+            f"{place}: shown = {cut(given)}: true or false, yes or no, да or нет, 1 or 0 is expected, or a list of one "
+            f"for each of the answers ({number})"
+        )
+    return found
 
 
 def _is_duration(value: Any) -> bool:
