@@ -142,6 +142,16 @@ def test_unequal_clusters_are_worth_fewer_equal_ones() -> None:
     assert "t_effective" not in equal.intervals
 
 
+def test_the_worth_of_clusters_falls_with_the_square_of_their_sizes_variation() -> None:
+    """Sizes 1 … 12 have mean 6.5 and variance 143 / 12; here no floor of one degree of freedom hides the formula."""
+    sizes = np.arange(1, 13)
+    values = np.random.default_rng(1).random(78)
+    one = stats.estimate(values, clusters=np.repeat(sizes, sizes))
+    plain, effective = one.intervals["t"], one.intervals["t_effective"]
+    expected = scipy.stats.t.ppf(0.975, 12 / (1 + 143 / 12 / 6.5**2) - 1) / scipy.stats.t.ppf(0.975, 11)
+    assert (effective[1] - effective[0]) / (plain[1] - plain[0]) == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize(("hits", "n"), [(0, 20), (20, 20), (0, 1), (1, 1)])
 def test_none_and_all_never_have_zero_width(hits: int, n: int) -> None:
     one = stats.estimate([1.0] * hits + [0.0] * (n - hits), bounds=(0, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -149,3 +150,14 @@ def test_bad_systems_are_named() -> None:
         stats.compare_many({"a": [1.0], "b": [1.0]}, method="dunn")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a 1, b 2"):
         stats.compare_many({"a": [1.0], "b": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize("method", ["tukey", "max_t"])
+def test_two_systems_that_are_the_same_are_never_told_apart(method: Literal["tukey", "max_t"]) -> None:
+    """Their difference has no spread to divide by; the pairs with a third system keep their own p."""
+    rng = np.random.default_rng(9)
+    first = rng.random(60)
+    found = stats.compare_many({"a": first, "twin": first, "better": first + rng.normal(0.3, 0.1, 60)}, method=method)
+    adjusted = {(one.baseline, one.challenger): one.p_adjusted for one in found}
+    assert adjusted["a", "twin"] == 1.0
+    assert adjusted["a", "better"] == adjusted["twin", "better"] == pytest.approx(1e-4, rel=0.01)

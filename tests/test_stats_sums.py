@@ -175,3 +175,15 @@ def test_few_items_get_the_interval_on_fishers_z() -> None:
     assert (one.low, one.high) == pytest.approx(expected, abs=1e-12)
     many = stats.agreement(np.tile(a, 5), np.tile(b, 5))["cohen_kappa"]
     assert many.method == "bca"
+
+
+@pytest.mark.parametrize("method", ["delta", "percentile", "bca"])
+def test_an_interval_that_is_asked_for_is_printed_without_an_excuse(method: str) -> None:
+    rows = np.random.default_rng(3).integers(0, 4, (60, 3)).astype(float)
+    one = stats.resample(f1, rows, method=method, resamples=500)
+    assert (one.method, one.note) == (method, "")
+    assert (one.low, one.high) == one.intervals[method]
+    two = stats.resample(f1, [[3.0, 1.0, 1.0], [2.0, 4.0, 0.0]], resamples=500)
+    assert two.note != "few", "two units have a spread"
+    with pytest.raises(ValueError, match="level"):
+        stats.resample(f1, rows, level=1.5)
