@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench.bench.caching import CACHES, CURVE, NEAREST
 from ragbench.bench.judge_pipeline import DECISIONS
 from ragbench.bench.judge_tables import ANSWER_COLUMNS
 from ragbench.bench.judge_trials import EFFECTS, TRIALS
+from ragbench.bench.ux import SIMILARITIES
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
 from ragbench.show.item_data import BLOCK
@@ -194,13 +196,82 @@ def test_the_effect_of_a_probe_and_disagreements_lead_to_the_judged_answers() ->
     assert "#questions?metric=consistency_score&amp;system=lost" in page.measures().html(present)
 
 
+def talked(text: str = "") -> Measurement:
+    """A dialogue of three turns, one question of the data set; a cache that serves two of the four."""
+    asked = [
+        ("near", kind, f"{name}{text}", f"Asked {name}? {text}", f"Known. {text}", ["/a"], "h1", f"Cached? {text}",
+         f"Out. {text}", "/b", similarity, serving)
+        for kind, name, similarity, serving in (
+            ("dialogues", "t.1", 0.9, "wrong"), ("dialogues", "t.2", 0.4, "right"), ("dialogues", "t.3", 0.85, "wrong"),
+            ("questions", "q1", 0.95, "doubtful"),
+        )
+    ]  # fmt: skip
+    near = [("near", "t", "question", *pair, value) for pair, value in (((1, 2), 0.3), ((2, 3), 0.1), ((1, 3), 0.7))]
+    near.append(("near", "t", "answer", 1, 2, 0.6))
+    hits = ("near", "dialogues", 3, 1, 0.333, 0.0, 0.6, "bca", 3, 0, 0, 1, 0.333, 0.0, 0.6, "bca", 1)
+    turns = [("t", turn, f"Turn {turn}? {text}", f"Said {turn}. {text}") for turn in (1, 2, 3)]
+    made = bare(
+        "tier_ux", {"near": ("cache_hit_rate", "context_preservation")},
+        {"describes": "dialogues", "threshold": 0.85, "sessions": "dialogues"},
+        nearest=pd.DataFrame(asked, columns=list(NEAREST)),
+        similarities=pd.DataFrame(near, columns=list(SIMILARITIES)),
+        turns=pd.DataFrame(turns, columns=["sample", "turn", "question", "answer"]),
+        caches=pd.DataFrame([hits], columns=list(CACHES)),
+        curve=pd.DataFrame(columns=list(CURVE)),
+    )  # fmt: skip
+    rows = [("near", "context_preservation", "t", 0.2, "ok", "", None),
+            ("near", "answer_consistency", "t", np.nan, "missing_field", "", None)]  # fmt: skip
+    return replace(made, scores=pd.DataFrame(rows, columns=list(SCORE_COLUMNS)))
+
+
+def test_every_question_stands_with_what_the_cache_would_serve() -> None:
+    made = found(talked())
+    table = made["table"]
+    assert table["ids"] == ["dialogues.t.1", "dialogues.t.2", "dialogues.t.3", "questions.q1", "session.t"]
+    served = ["served wrongly", "not served", "not served", "served, doubtful", None]
+    assert column(table, "cache_hit_rate", "near") == served, "a cosine at the threshold does not serve"
+    assert column(table, "similarity", "near") == [0.9, 0.4, 0.85, 0.95, None]
+    assert column(table, "before", "near") == [None, 0.3, 0.1, None, 0.1], "of the dialogue its weakest place"
+    assert column(table, "context_preservation", "near") == [None] * 4 + [0.2]
+    place = next(i for i, one in enumerate(table["metrics"]) if "answer_consistency" in one["of"])
+    assert table["missing"] == {f"{place}/0": {"missing_field": [4]}}
+    second = made["details-0"][1]
+    assert lines(second["sections"])["Its dialogue"] == [["Turn 1?", "turn 2 of 3", "q-session.t"]]
+    assert lines(second["sides"][0])["out of the cache"] == (
+        "not served · 0.400 ≤ 0.850 · it would have been: served rightly"
+    )
+    assert lines(second["sides"][0])["The nearest cached question, and its answer"] == [["Cached?"], ["Out.", "/b"]]
+
+
+def test_every_dialogue_stands_with_its_turns_and_its_weakest_place() -> None:
+    dialogue = found(talked())["details-0"][4]
+    turns = lines(dialogue["sections"])["Its turns"]
+    assert turns[2] == ["Turn 3?\nSaid 3.", "turn 3 of 3", "q-dialogues.t.3"]
+    side = lines(dialogue["sides"][0])
+    assert side["context_preservation"] == "0.200"
+    assert side["answer_consistency"] == "not measured: a field is missing"
+    assert side["Neighbours, the farthest apart first"] == [
+        ["turns 2 and 3: questions 0.100, answers —"], ["turns 1 and 2: questions 0.300, answers 0.600"]
+    ]  # fmt: skip
+
+
+def test_numbers_of_the_cache_lead_to_what_it_would_serve() -> None:
+    page, present = Page(talked()), frozenset({"questions"})
+    html = page.cache().html(present)
+    assert "#questions?system=near&amp;slice=what%3Adialogues&amp;metric=serving&amp;outcome=%3D0" in html
+    assert "outcome=%3D1" not in html, "no hit is doubtful: there is nothing to lead to"
+    assert "#questions" not in page.cache().html()
+    for view in (page.hits(), page.dialogues()):
+        assert "Every question and every dialogue with its values" in view.html(present)
+
+
 def test_a_page_without_items_has_no_table() -> None:
     made = decided()
     empty = replace(made, extra={"decisions": made.extra["decisions"].iloc[:0]}, estimates=())
     assert not Page(empty).questions().html(frozenset({"questions"})).striptags().strip()
 
 
-HOSTILE_PAGES = [decided, tried]
+HOSTILE_PAGES = [decided, tried, talked]
 
 
 @pytest.mark.parametrize("make", HOSTILE_PAGES)
@@ -215,7 +286,9 @@ def test_hostile_texts_stay_texts(make: Any, language: str) -> None:
         assert "\u202e" not in html
     table = found(made, language)["table"]
     assert all("\u202e" not in text and "\x1b" not in text for text in table["texts"])
-    assert set(table["anchors"].values()) == set(range(len(table["ids"])))
+    hostile = {place for place, name in enumerate(table["ids"]) if "script" in name}
+    assert hostile
+    assert set(table["anchors"].values()) == hostile
 
 
 @pytest.mark.parametrize("make", HOSTILE_PAGES)

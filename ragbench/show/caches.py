@@ -12,13 +12,16 @@ from ragbench.metrics.cache import Serving
 from ragbench.show import chart
 from ragbench.show.cells import cell, head, row, table
 from ragbench.show.intervals import legend, named, series
+from ragbench.show.links import behind, link
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of
 from ragbench.show.table import DASH
-from ragbench.show.text import anchor, shown
+from ragbench.show.talk_items import served_link
+from ragbench.show.text import anchor, clean, shown
 
 PANEL = 220
 SUMMARY, EXCERPT = 100, 600
+WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG)
 RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
 
 
@@ -50,7 +53,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         panels,
         _("cosine above which the cache answers"),
         lines,
-        _table(material, kinds),
+        _table(material, present, kinds),
     )
 
 
@@ -109,7 +112,7 @@ def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what:
     }
 
 
-def _table(material: Material, kinds: Sequence[str]) -> Markup:
+def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
     _ = material.text
     heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("hit rate"), _("right"), _("doubtful"),
              _("wrong"), _("wrong, of all with a known answer"))  # fmt: skip
@@ -120,9 +123,9 @@ def _table(material: Material, kinds: Sequence[str]) -> Markup:
             values: list[Markup | str] = [
                 kind_name(material, kind),
                 _.integer(int(one["n"])),
-                _.integer(int(one["hits"])),
+                _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best"),
                 _spread(material, one["rate"], one["low"], one["high"]),
-                *(_.integer(int(one[key])) if known else DASH for key in ("right", "doubtful", "wrong")),
+                *(_worth(material, present, one, each) if known else DASH for each in WORTHS),
                 _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"]) if known else DASH,
             ]
             name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
@@ -131,6 +134,22 @@ def _table(material: Material, kinds: Sequence[str]) -> Markup:
             body.append(row([name, *cells]))
     kinds_of = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
     return table(_("The cache at its threshold"), kinds_of, body)
+
+
+def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:
+    """How many hits would be so, leading to them where there are any."""
+    number = material.text.integer(int(one[worth.value]))
+    if not one[worth.value]:
+        return number
+    return _behind(material, present, one, number, metric="serving", outcome=served_link(worth))
+
+
+def _behind(
+    material: Material, present: frozenset[str], one: Mapping[str, Any], number: str, **wish: str
+) -> Markup | str:
+    """A number that leads to the questions of its kind."""
+    address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
+    return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
 
 
 def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
@@ -144,7 +163,8 @@ def hits(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each embedder what the cache would serve: wrong answers first, then doubtful ones, then the rest."""
     if not _kinds(material):
         return Markup("")
-    return Markup("").join(_hits(material, name, count) for name in material.systems)
+    more = behind(material, present, material.text("Every question and every dialogue with its values"))
+    return Markup("").join(_hits(material, name, count) for name in material.systems) + more
 
 
 def _hits(material: Material, name: str, count: int) -> Markup:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench.show.cells import cell, head, row, table
 from ragbench.show.intervals import named
+from ragbench.show.links import behind
 from ragbench.show.material import Material
 from ragbench.show.neighbours import rows_of
 from ragbench.show.table import DASH
@@ -33,7 +34,9 @@ def draw(material: Material, present: frozenset[str], count: int) -> Markup:
             "made. Open a dialogue to read it."
         )
     )
-    return lead + Markup("").join(_embedder(material, name, count) for name in material.systems) + _pooled(material)
+    drawn = Markup("").join(_embedder(material, name, count) for name in material.systems)
+    more = behind(material, present, _("Every question and every dialogue with its values"))
+    return lead + drawn + _pooled(material) + more
 
 
 def _embedder(material: Material, name: str, count: int) -> Markup:

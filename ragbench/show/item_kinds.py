@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ragbench.show import decision_items, trial_items
+from ragbench.show import decision_items, talk_items, trial_items
 from ragbench.show.items import Items
 from ragbench.show.material import Material
 
 KINDS: Mapping[str, tuple[Callable[[Material], Items], tuple[str, ...]]] = {
     "decisions": (decision_items.items, decision_items.MEASURES),
+    "dialogues": (talk_items.items, talk_items.MEASURES),
     "judges": (trial_items.items, trial_items.MEASURES),
 }
 """By what is described: the items, and the page's measures whose numbers are made of them."""
