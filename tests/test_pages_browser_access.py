@@ -69,6 +69,29 @@ def test_the_overview_fits_a_screen_and_leads_to_every_page(browser: Any, run: P
                 assert f'id="{anchor}"' in (run / target).read_text(encoding="utf-8"), link
 
 
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_index_of_ten_pages_fits_a_screen(browser: Any, tmp_path: Path, language: str) -> None:
+    systems = (*[("ngrams", "ngrams-svd")] * 7, *[("show-all", "lexical")] * 2, ("answers",))
+    over = ("Tier 0", "Tier 1", "Tier 2", "Tier 3", "UX", "Real users", "Sources", "Judge", "Judge pipeline", "Answers")
+    metrics = ("effective_dimensionality", "mrr", "faithfulness_rating", "e2e_score", "cache_hit_rate")
+    described = []
+    for number, (names, above) in enumerate(zip(systems, over, strict=True)):
+        facts = {"stand_ins": ["ngrams", "ngrams-svd", "lexical"]}
+        made = measurement(names, (metrics[number % 5],), 20, notebook=f"page_{number}", facts=facts)
+        title = f"# {above} · Would a cache serve people well, and do dialogues hold together?"
+        described.append(keep_page(tmp_path, made, made.notebook, language, title, ("answer", "table")))
+    folder = draw(tmp_path, described, language)
+    with Visit(browser, folder / "index.html") as visit:
+        assert visit.run("document.querySelectorAll('.rb-overview .rb-first').length") == 10
+        bottoms = "[...document.querySelectorAll('.rb-view-overview *')].map((e) => e.getBoundingClientRect().bottom)"
+        assert max(visit.run(bottoms)) <= 900
+        visit.assert_whole()
+        assert visit.run("document.querySelectorAll('.rb-scroll').length") == 3
+        overflow = "[...document.querySelectorAll('.rb-scroll')].map((e) => e.scrollWidth - e.clientWidth)"
+        assert max(visit.run(overflow)) <= 0
+        visit.assert_quiet(folder)
+
+
 def test_the_overview_prints_whole(browser: Any, run: Path) -> None:
     with Visit(browser, run / "index.html") as visit:
         visit.page.emulate_media(media="print")

@@ -68,6 +68,7 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
     whole = _overall(measurements, language)
     page = pages.chrome(language, title) | {"entries": [e for e in entries if e["name"] != OVERVIEW], "overall": whole}
+    page["wide"] = True
     page["more"] = next((e["href"] for e in entries if e["name"] == OVERVIEW), None)
     template = pages.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

@@ -115,6 +115,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "version": version("ragbench"),
         "charts": False,
         "tables": False,
+        "wide": False,
         "root": "",
     }
 
