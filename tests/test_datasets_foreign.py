@@ -276,7 +276,7 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
         "t.json, item 1: expected_answers has 1 answers to 2 questions; as many are expected",
     ),
     (A, "a.json", '[{"response": "a"}]', "a.json, sample 1: user_input = None: a question is expected"),
-    (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, row 1, contexts[0]: a text"),
+    (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0]: a text"),
     (A, "a.json", '[{"question": "a", "contexts": [" "]}]', "a.json, sample 1: contexts.1 = ' ': a text is expected"),
     (A, "a.jsonl", '{"id": "x", "question": "a"}\n{"id": "x", "question": "b"}\n', "the id 'x' stands twice"),
 ]

@@ -56,6 +56,47 @@ def test_what_was_not_given_is_none_and_what_is_empty_is_empty() -> None:
     assert (second.response, second.contexts) == ("", ())
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1251", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_as_spreadsheets_write_them(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    """Semicolons, tabs and old encodings; an empty cell is a text that was given and is empty, also in a bare row."""
+    rows = [
+        ["id", "question", "answer", "ground_truth", "contexts", "shown"],
+        ["a", "Когда открыт зал, и до скольки; а двор?", 'С 9 до 21,\n"без обеда"', "", '["Один.", "Два."]', "нет"],
+        ["b", "", "", "Эталон.", "", ""],
+        ["", "", "", "", "", ""],
+    ]  # fmt: skip
+    name = tmp_path / ("a.tsv" if delimiter == "\t" else "a.csv")
+    with name.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    assert read_samples(name) == [
+        Sample("a", rows[1][1], rows[1][2], "", (Chunk("1", "Один."), Chunk("2", "Два.")), shown=False),
+        Sample("b", "", "", "Эталон.", ()),
+        Sample("", "", "", "", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("answer\nx\na,b\n", "a.csv, line 3: 2 cells, but the header names 1 columns"),
+        ("id,answer\n1\n", "a.csv, line 2: 1 cells, but the header names 2 columns"),
+        ("answer,answer\nx,y\n", "a.csv, line 1: the column 'answer' stands there twice"),
+        ('answer\n"x\n', "a.csv, line .*: not CSV"),
+        ('id,contexts,context_ids\n\n1,"[""a""]","[""1"", ""2""]"\n', "a.csv, line 3, contexts: 1 texts and 2"),
+        (
+            "question|answer\nx|y\n",
+            r"line 2: none of its fields \('question\|answer'\) is one of id, user_input",
+        ),
+        ("answer,shown\nx,perhaps\n", "a.csv, line 2, shown = 'perhaps': true or false"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=message):
+        read_samples(tmp_path / "a.csv")
+
+
 def test_identifiers_and_rubrics() -> None:
     row = {"retrieved_contexts": [{"id": "c7", "text": "t"}], "reference_context_ids": ["c7", "c9"], "cluster": 3}
     (one,) = samples_of([{**row, "rubrics": {"score1_description": "bad", "score5_description": "good"}}])
@@ -90,12 +131,12 @@ def test_the_same_id_in_two_systems() -> None:
 
 
 def test_unknown_files(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"\.jsonl, \.json, \.csv and \.parquet"):
+    with pytest.raises(DatasetError, match=r"none of \.json, \.jsonl, \.csv, \.tsv, \.parquet"):
         read_samples(tmp_path / "a.xlsx")
     with pytest.raises(DatasetError, match="no such file"):
         read_samples(tmp_path / "a.jsonl")
     (tmp_path / "b.parquet").write_bytes(b"no parquet")
     with pytest.raises(DatasetError, match="cannot be read"):
         read_samples(tmp_path / "b.parquet")
-    with pytest.raises(DatasetError, match="cannot be read"):
+    with pytest.raises(DatasetError, match="no such file"):
         read_samples(tmp_path / "none.parquet")

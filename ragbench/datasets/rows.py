@@ -19,11 +19,12 @@ Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
 
-def read_rows(path: Path) -> Iterator[Placed]:
+def read_rows(path: Path, *, keep_empty: bool = False) -> Iterator[Placed]:
     """(place, row) of each row; the place is `FILE, item 3` in JSON, `line 3` in JSON Lines, CSV, `row 3` in Parquet.
 
     A JSON file holds a list of objects, or one object, which is a row of its own. CSV is separated by commas,
-    semicolons or tabs; its empty cells are left out of the row. Texts are in NFC. All but Parquet may be gzipped.
+    semicolons or tabs; its empty cells are left out of the row (keep_empty: they are empty texts, and a row of nothing
+    else is a row). Texts are in NFC. All but Parquet may be gzipped.
     Raises DatasetError with file and place for what cannot be read.
     """
     endings = [ending.lower() for ending in path.suffixes]
@@ -32,7 +33,7 @@ def read_rows(path: Path) -> Iterator[Placed]:
     if ".json" in endings:
         return _json(path)
     if ".csv" in endings or ".tsv" in endings:
-        return _csv(path)
+        return _csv(path, keep_empty)
     if ".parquet" in endings:
         return _parquet(path)
     raise DatasetError(f"{path.name}: ends in none of .json, .jsonl, .csv, .tsv, .parquet; such files can be read")
@@ -76,7 +77,7 @@ def _json(path: Path) -> Iterator[Placed]:
         yield f"{path.name}, item {number}", item
 
 
-def _csv(path: Path) -> Iterator[Placed]:
+def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
     text = read_text(path)
     head = text.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=head.count)
@@ -89,13 +90,13 @@ def _csv(path: Path) -> Iterator[Placed]:
             raise DatasetError(f"{path.name}, line 1: the column {twice!r} stands there twice")
         for number, cells in enumerate(reader, 2):
             place = f"{path.name}, line {reader.line_num}"
-            if not any(cell.strip() for cell in cells):
+            if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
                 continue
             if len(cells) != len(names):
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
             if number > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            yield place, {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
+            yield place, {name: cell for name, cell in zip(names, cells, strict=True) if keep_empty or cell.strip()}
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
     except csv.Error as error:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json, read_lines, read_text
+from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json
 from ragbench.datasets.question_sets import flag
-from ragbench.datasets.rows import cut, parquet_rows
+from ragbench.datasets.rows import cut, read_rows
 from ragbench.types import Chunk, Sample
 
 if TYPE_CHECKING:
@@ -35,26 +33,22 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """What a field may be called, the present name first."""
 
+_KNOWN = {name for names in NAMES.values() for name in names}
+
 
 def read_samples(path: Path) -> list[Sample]:
-    """The samples of a .jsonl, .json, .csv or .parquet file; the first two and CSV may be gzipped.
+    """The samples of a .jsonl, .json, .csv, .tsv or .parquet file, read as `ragbench.datasets.rows` reads them.
 
-    Raises DatasetError with file, line and field for what cannot be read.
+    An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
+    not given. Raises DatasetError with file, line and field for what cannot be read.
     """
-    endings = [ending.lower() for ending in path.suffixes]
-    if ".jsonl" in endings:
-        return _unique([_sample(item, f"{path.name}, line {n}", n) for n, item in read_lines(path)])
-    if ".json" in endings:
-        content = parse_json(read_text(path), path.name)
-        if not isinstance(content, list):
-            raise DatasetError(f"{path.name}: a JSON list of objects is expected, found {type(content).__name__}")
-        return samples_of(content, path.name)
-    if ".csv" in endings:
-        csv.field_size_limit(2**24)
-        return samples_of(list(csv.DictReader(io.StringIO(read_text(path)))), path.name)
-    if ".parquet" in endings:
-        return samples_of(parquet_rows(path), path.name)
-    raise DatasetError(f"{path.name}: samples are read from .jsonl, .json, .csv and .parquet files")
+    found = []
+    for number, (place, item) in enumerate(read_rows(path, keep_empty=True), 1):
+        if item and not item.keys() & _KNOWN:
+            legal = ", ".join(names[0] for names in NAMES.values())
+            raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
+        found.append(_sample(item, place, number))
+    return _unique(found)
 
 
 def samples_of(
