@@ -61,6 +61,7 @@ class TestLengths:
         assert quantile(found, system="a", what="output_tokens") == (7.0, 1)
         assert quantile(found, system="b", what="answer") == (2.0, 1)
         assert set(found["what"]) == {"answer", "contexts", "reference", "output_tokens"}, "nobody knows input tokens"
+        assert set(found.query("system == 'b'")["what"]) == {"answer", "contexts", "reference"}, "nor its tokens at all"
         assert sorted(set(found["probability"])) == [0.1, 0.5, 0.9]
 
     def test_a_question_that_was_not_asked_has_no_length(self) -> None:
