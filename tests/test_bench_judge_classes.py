@@ -212,6 +212,19 @@ def test_the_page_shows_them(project: Path, tmp_path: Path) -> None:
     assert "точность" in russian
 
 
+def test_a_class_that_no_score_tells_apart_is_never_said(project: Path) -> None:
+    """Answers of the lowest class have the scores of the middle one: its cut point lies below everything."""
+    rows = [
+        {"id": f"i{n:03}", "people": {"ann": 2 if n % 4 > 1 else 0 if n % 60 == 0 else 1},
+         "judges": {"j": (0.9 if n % 4 > 1 else 0.0) + n % 5 / 100}} for n in range(120)
+    ]  # fmt: skip
+    write_lines(project / "flat.jsonl", rows)
+    found = bench.judge("small", ratings="flat.jsonl", people_scale="0, 2", resamples=100)
+    assert np.isneginf(found.extra["cuts"]["value"]).any()
+    assert "1 −∞" in drawn(found)
+    assert "-inf" not in drawn(found)
+
+
 def test_two_classes_or_none_have_no_table(project: Path) -> None:
     write_lines(project / "two.jsonl", [{"id": str(n), "people": {"a": n % 2}, "judges": {"j": 1}} for n in range(12)])
     found = bench.judge("small", ratings="two.jsonl", people_scale="0, 1", resamples=100)

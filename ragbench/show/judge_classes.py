@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from markupsafe import Markup
 
 from ragbench.show import cells
@@ -93,7 +95,7 @@ def _cuts(material: Material, judge: str) -> Markup:
     if not rows:
         return Markup("")
     said = [
-        _.enumeration([f"{clean(row['class'])} {_.number(row['value'], 3)}" for row in rows if row["half"] == half])
+        _.enumeration([f"{clean(row['class'])} {_end(material, row['value'])}" for row in rows if row["half"] == half])
         for half in (0, 1)
     ]
     text = _(
@@ -103,6 +105,11 @@ def _cuts(material: Material, judge: str) -> Markup:
         other=said[1],
     )
     return Markup('<p class="rb-meta">{}</p>').format(text)
+
+
+def _end(material: Material, value: float) -> str:
+    """A cut point; −∞ where the class below it is never said, ∞ where the one above is not."""
+    return material.text.number(value) if math.isfinite(value) else "∞" if value > 0 else "−∞"
 
 
 def _overall(material: Material, judges: list[str]) -> Markup:

@@ -2,8 +2,10 @@
 
 `python tests/benchmarks/real_decisions.py FOLDER` makes a small project in FOLDER out of ../shared/data, measures the
 four numbers with intervals, a three-class confusion matrix whose thresholds are chosen on one source and scored on the
-other, and how often a mean corrected by 50 or 100 labels covers the mean of all labels. A page over the same data:
-`RAGBENCH_CONFIG=FOLDER/ragbench.toml ragbench run tier_judge_pipeline`.
+other, the same classes as the page of `tier_judge` has them, and how often a mean corrected by 50 or 100 labels covers
+the mean of all labels. Pages over the same data: `RAGBENCH_CONFIG=FOLDER/ragbench.toml ragbench run
+tier_judge_pipeline`, and `ragbench run tier_judge -p ratings=begin.jsonl -p "classes=Generic, Not fully attributable,
+Fully attributable"`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn import metrics as sklearn_metrics
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +117,40 @@ def main(folder: Path) -> None:
               f"|kappa - scikit-learn| = {apart:.1e}")  # fmt: skip
         print("rows people, columns judge:", CLASSES)
         print(stats.confusion(truth.tolist(), guess.tolist(), categories=[0, 1, 2])[1])
+    on_the_page(table, folder)
     corrected_by(label.astype(float), score)
+
+
+def on_the_page(table: pd.DataFrame, folder: Path) -> None:
+    """The three classes as `tier_judge` shows them: cut points of one half of the answers, scored on the other."""
+    from ragbench import bench
+
+    order = ("Generic", "Not fully attributable", "Fully attributable")
+    rows = [
+        {"id": row["sample"], "people": {"annotator": row["rationale"]},
+         "judges": {"lexical": None if row["score"] is None else float(row["score"])},
+         "cluster": row["question"], "question": row["question"], "answer": row["answer"]}
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (folder / "begin.jsonl").write_text(text, encoding="utf-8")
+    found = bench.judge(ratings="begin.jsonl", classes=", ".join(order), resamples=2000)
+    print("tier_judge, rows people, columns judge:", order)
+    counts = found.extra["confusion"].query("said != ''").pivot(index="people", columns="said", values="count")
+    print(counts.loc[list(order), list(order)].to_numpy())
+    for row in found.extra["classes"].to_dict("records"):
+        print(f"  {row['class'] or 'all':24} {row['name']:22} {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]")
+    print(found.extra["cuts"].to_string())
+    matrix = counts.loc[list(order), list(order)].to_numpy(dtype=int)
+    places = np.array([(i, j) for i in range(3) for j in range(3) for _ in range(matrix[i, j])])
+    for name, weights in (
+        ("cohen_kappa", None),
+        ("cohen_kappa_linear", "linear"),
+        ("cohen_kappa_quadratic", "quadratic"),
+    ):
+        own = found.extra["classes"].query("name == @name")["value"].item()
+        peer = sklearn_metrics.cohen_kappa_score(places[:, 0], places[:, 1], weights=weights)
+        print(f"{name}: |own - scikit-learn| = {abs(own - peer):.1e}")
 
 
 def corrected_by(label: np.ndarray, score: np.ndarray) -> None:
