@@ -265,13 +265,81 @@ def test_numbers_of_the_cache_lead_to_what_it_would_serve() -> None:
         assert "Every question and every dialogue with its values" in view.html(present)
 
 
+def used(text: str = "", *, labelled: bool = True) -> Measurement:
+    """Five passages on two pages and on none; q1 needs a1 and b1, q2 needs a1; a1 and a2 say the same."""
+    texts = {"a1": "The same  text", "a2": "the SAME text", "b1": "Of b.", "b2": "Idle.", "c1": "Homeless."}
+    urls = {"a1": "/a", "a2": "/a", "b1": "/b", "b2": "/b", "c1": None}
+    chunks = [(f"{name}{text}", f"{said} {text}", urls[name] and urls[name] + text, "Title", None, 0)
+              for name, said in texts.items()]  # fmt: skip
+    needed = {"q1": ["a1", "b1"] if labelled else [], "q2": ["a1"] if labelled else [], "q3": []}
+    questions = [(name, f"What of {name}? {text}", None, None, "en", None, None,
+                  [f"{one}{text}" for one in chunks_]) for name, chunks_ in needed.items()]  # fmt: skip
+    hits = {"q1": ["a1", "a2"], "q2": ["c1", "a2"], "q3": ["a2"]}
+    retrieved = [("one", name, rank, f"{chunk}{text}", None, 0.5, 0.0, "") for name, chunks_ in hits.items()
+                 for rank, chunk in enumerate(chunks_, 1)]  # fmt: skip
+    pages = [("one", f"/a{text}", "Title", 2, 3, 1.5, 2)]
+    return bare(
+        "sources", {"one": ("utilization_rate", "n_topics")}, {"describes": "sources", "n_questions": 3, "k": 2},
+        questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),
+        retrieved=pd.DataFrame(retrieved, columns=list(RETRIEVED_COLUMNS)),
+        chunks=pd.DataFrame(chunks, columns=["chunk", "text", "url", "title", "section", "needed"]),
+        pages=pd.DataFrame(pages, columns=["system", "page", "title", "chunks", "questions", "excess", "needed"]),
+        uses=pd.DataFrame({"system": "one", "chunk": list(texts), "questions": [1, 3, 0, 0, 1]}),
+    )  # fmt: skip
+
+
+def test_every_source_stands_with_who_needs_and_who_finds_it() -> None:
+    made = found(used())
+    table = made["table"]
+    assert table["ids"] == ["passage.a1", "passage.a2", "passage.b1", "passage.b2", "passage.c1", "page./a", "page./b"]
+    assert column(table, "utilization_rate", "one") == [
+        "needed, missed by some", "retrieved, never needed", "needed, never retrieved", "never retrieved",
+        "retrieved, never needed", "found by all who need it", "needed, never retrieved",
+    ]  # fmt: skip
+    assert column(table, "missed", "one") == [1, None, 1, None, None, 0, 1]
+    assert column(table, "retrieved", "one") == [1, 3, 0, 0, 1, 3, 0]
+    assert column(table, "needed", "one") == [2, 0, 1, 0, 0, 2, 1]
+    assert column(table, "excess", "one") == [None] * 5 + [1.5, None]
+    copies = table["slices"][1]
+    assert [copies["keys"][code] if code >= 0 else None for code in copies["codes"]][:3] == ["yes", "yes", "no"]
+    first = made["details-0"][0]
+    assert lines(first["sections"])["The same text stands in"] == [["/a", "a2", "q-passage.a2"]]
+    assert lines(first["sections"])["Its page"][0][2] in table["anchors"], "an address is no simple name"
+    side = lines(first["sides"][0])
+    texts = made["texts-0"]
+    [[missing, meta]] = side["1 question needs it and misses it"]
+    assert (texts[missing][1], meta) == ("What of q2?", "q2 · needs it")
+    [[finding, meta]] = side["1 question retrieves it"]
+    assert (texts[finding][1], meta) == ("What of q1?", "q1 · rank 1 · needs it")
+    page = made["details-0"][5]
+    assert [one[1:] for one in lines(page["sections"])["Its 2 passages"]] == [
+        ["a1", "q-passage.a1"], ["a2", "q-passage.a2"]
+    ]  # fmt: skip
+
+
+def test_without_labels_a_source_is_only_retrieved_or_not() -> None:
+    finding = column(found(used(labelled=False))["table"], "finding", "one")
+    assert finding == ["retrieved", "retrieved", "never retrieved", "never retrieved", "retrieved", "retrieved",
+                       "never retrieved"]  # fmt: skip
+
+
+def test_pages_and_passages_lead_to_their_rows() -> None:
+    page, present = Page(used()), frozenset({"questions"})
+    html = page.pages().html(present)
+    assert any(f'href="#{anchor}"' in html for anchor in found(used())["table"]["anchors"])
+    assert "Every passage and every page with its values" in page.unused().html(present)
+    measures = page.measures().html(present)
+    assert "#questions?metric=utilization_rate&amp;system=one" in measures
+    assert "metric=n_topics" not in measures, "a number of topics is of no single source"
+
+
 def test_a_page_without_items_has_no_table() -> None:
     made = decided()
     empty = replace(made, extra={"decisions": made.extra["decisions"].iloc[:0]}, estimates=())
     assert not Page(empty).questions().html(frozenset({"questions"})).striptags().strip()
 
 
-HOSTILE_PAGES = [decided, tried, talked]
+HOSTILE_PAGES = [decided, tried, talked, used]
 
 
 @pytest.mark.parametrize("make", HOSTILE_PAGES)

@@ -10,8 +10,10 @@ from markupsafe import Markup
 from ragbench.show import chart
 from ragbench.show.cells import cell, table
 from ragbench.show.intervals import SYMBOLS, legend, named, series, sign
+from ragbench.show.links import behind
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of, text
+from ragbench.show.source_items import page_id
 from ragbench.show.text import anchor, shown
 
 ROW = 28
@@ -169,7 +171,8 @@ def _question(material: Material, sample: str) -> Markup:
 
 def unused(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each system the chunks that it never retrieved; those that a question is labelled with come first."""
-    return Markup("").join(_unused(material, name, count) for name in material.systems)
+    more = behind(material, present, material.text("Every passage and every page with its values"))
+    return Markup("").join(_unused(material, name, count) for name in material.systems) + more
 
 
 def _unused(material: Material, system: str, count: int) -> Markup:
@@ -218,10 +221,10 @@ def _chunk(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
 
 def pages(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each system the pages that are retrieved for most questions, against how many questions need them."""
-    return Markup("").join(_pages(material, name, count) for name in material.systems)
+    return Markup("").join(_pages(material, present, name, count) for name in material.systems)
 
 
-def _pages(material: Material, system: str, count: int) -> Markup:
+def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
     _ = material.text
     rows = rows_of(material.kept("pages"), system)[:count]
     title = Markup("<h3>{}</h3>").format(
@@ -231,10 +234,10 @@ def _pages(material: Material, system: str, count: int) -> Markup:
         return title + Markup("<p>{}</p>").format(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
     head = [Markup("<th scope=col>{}</th>").format(name) for name in heads]
-    return title + table(_("Pages"), head, [_page(material, heads, row) for row in rows])
+    return title + table(_("Pages"), head, [_page(material, present, heads, row) for row in rows])
 
 
-def _page(material: Material, heads: tuple[str, ...], row: Mapping[str, Any]) -> Markup:
+def _page(material: Material, present: frozenset[str], heads: tuple[str, ...], row: Mapping[str, Any]) -> Markup:
     _ = material.text
     asked = int(material.facts.get("n_questions", 0))
     questions = int(row["questions"])
@@ -247,9 +250,10 @@ def _page(material: Material, heads: tuple[str, ...], row: Mapping[str, Any]) ->
         _.integer(int(row["chunks"])),
     )
     cells = Markup("").join(cell(name, value) for name, value in zip(heads[1:], values, strict=True))
-    return Markup("<tr><th scope=row>{}{}</th>{}</tr>").format(
-        shown(row["title"], 90) or shown(row["page"], 90), address, cells
-    )
+    name = shown(row["title"], 90) or shown(row["page"], 90)
+    if "questions" in present:
+        name = Markup('<a href="#{}">{}</a>').format(anchor("q", page_id(str(row["page"]))), name)
+    return Markup("<tr><th scope=row>{}{}</th>{}</tr>").format(name, address, cells)
 
 
 def _name(material: Material, system: str) -> Markup:

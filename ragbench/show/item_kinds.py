@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ragbench.show import decision_items, talk_items, trial_items
+from ragbench.show import decision_items, source_items, talk_items, trial_items
 from ragbench.show.items import Items
 from ragbench.show.material import Material
 
@@ -12,6 +12,7 @@ KINDS: Mapping[str, tuple[Callable[[Material], Items], tuple[str, ...]]] = {
     "decisions": (decision_items.items, decision_items.MEASURES),
     "dialogues": (talk_items.items, talk_items.MEASURES),
     "judges": (trial_items.items, trial_items.MEASURES),
+    "sources": (source_items.items, source_items.MEASURES),
 }
 """By what is described: the items, and the page's measures whose numbers are made of them."""
 
