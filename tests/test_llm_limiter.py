@@ -87,6 +87,20 @@ class TestWindow:
 
         with_loop(test)
 
+    def test_a_place_given_to_one_who_has_just_left_goes_to_the_next(self) -> None:
+        async def test() -> None:
+            limiter = Limiter(1)
+            held = await limiter.acquire(1)
+            first, second = await waiting(limiter, 2)
+            limiter.failed(held)  # the place is the first one's, who has not heard of it yet
+            first.cancel()
+            await asyncio.sleep(0.01)
+            assert first.cancelled()
+            assert second.done()
+            assert limiter.in_flight == 1
+
+        with_loop(test)
+
     def test_those_who_leave_the_line_take_no_place(self) -> None:
         async def test() -> None:
             limiter = Limiter(2)

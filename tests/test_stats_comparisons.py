@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -246,3 +247,9 @@ def test_skewed_differences_of_mean_zero_fool_rank_tests_but_not_ours() -> None:
     assert wrong["ours"] <= 12
     assert wrong["wilcoxon"] > 40
     assert wrong["sign"] > 90
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_rank_tests_of_pairs_that_never_moved(test: Literal["wilcoxon", "sign"]) -> None:
+    assert rank_test_p([0.0, 0.0, math.nan], test) == 1.0
+    assert math.isnan(rank_test_p([math.nan], test))

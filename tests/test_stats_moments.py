@@ -97,3 +97,17 @@ def test_too_few_items_for_pairs() -> None:
     assert stats.pairwise_mean([]).note == "empty"
     assert stats.pairwise_mean([0.3, 0.3]).note == "few"
     assert stats.pairwise_mean([0.3, 0.3, 0.3]).note == "no_spread"
+    assert stats.pairwise_mean([0.3, math.nan, 0.5, 0.4]).n_unmeasured == 1
+    assert stats.pairwise_mean([0.2, 0.5, 0.4]).low is not None
+    three = stats.pairwise_std([0.2, 0.5, 0.4], [0.1, 0.3, 0.2])
+    assert (three.note, three.low) == ("few", None)
+    assert stats.pairwise_std([0.2, 0.5, 0.4, 0.3], [0.1, 0.3, 0.2, 0.2]).low is not None
+    assert stats.pairwise_std([0.5] * 4, [0.25] * 4).note == "no_spread"
+
+
+def test_the_smallest_value_can_be_the_end_of_an_interval() -> None:
+    """Six values: the median is outside of all of them two times in 64, outside of the inner four 14 in 64."""
+    one = stats.quantile([6.0, 1.0, 5.0, 2.0, 4.0, 3.0], 0.5)
+    assert (one.low, one.high, one.note) == (1.0, 6.0, "")
+    five = stats.quantile([1.0, 2.0, 3.0, 4.0, 5.0], 0.5)
+    assert (five.low, five.high, five.note) == (None, None, "open")
