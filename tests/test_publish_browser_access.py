@@ -1,0 +1,105 @@
+"""Comparisons and histories in a real browser and on paper: nobody is shut out, nothing is cut off."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench.bench.history import history
+from ragbench.bench.runs import compare_runs
+from ragbench.report import comparison, kept
+from ragbench.report import history as history_page
+from tests import kept_runs
+from tests.measurements import measurement
+from tests.visits import Visit
+
+pytestmark = pytest.mark.browser
+PAPER = {"width": 680, "height": 960}  # A4 between margins of 15 mm, in CSS pixels
+WIDE = (
+    "[...document.querySelectorAll('.rb-grid, .rb-plot svg, p, li, h1, h2, dd, td, th')]"
+    ".filter((e) => e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > 681)"
+    ".map((e) => e.outerHTML.slice(0, 200))"
+)
+
+
+@pytest.fixture(scope="module", params=["en", "ru"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`difference/`, a comparison of two runs by three systems, and `history/`, five runs, with changes and a mark."""
+    folder, language = tmp_path_factory.mktemp("site"), request.param
+    (folder / "ragbench.toml").write_text("", encoding="utf-8")
+    systems = ("ivfflat", "hnsw", "reranked")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
+        made = [measurement(systems, questions=30, seed=seed) for seed in (7, 8)]
+        paths = [
+            kept_runs.make(folder / "reports", name, one) for name, one in zip(("first", "second"), made, strict=True)
+        ]
+        first, second = (kept.of_folder(path) for path in paths)
+        second = replace(second, identities=dict(second.identities) | {"code": {"commit": "0123456789abcdef"}})
+        comparison.write(compare_runs(first, second), folder / "difference", language)
+        start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+        values = [replace(v, value=1.0923, comparable=False, reason="outside_scale") for v in second.values]
+        foreign = replace(second, id="foreign", values=tuple(values), scores=())
+        runs = (first, second, replace(first, id="third"), replace(second, id="fourth"), foreign)
+        records = [replace(run, started=start + datetime.timedelta(days=day)) for day, run in enumerate(runs)]
+        history_page.write(history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
+    return folder
+
+
+def pages(site: Path) -> list[Path]:
+    """Every page of the comparison and of the history."""
+    found = sorted([*(site / "difference").glob("*.html"), *(site / "history").glob("*.html")])
+    assert len(found) == 5, "the comparison's index, a page for each system, and the history"
+    return found
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "dark")])
+def test_axe_finds_nothing_serious(browser: Any, site: Path, width: int, scheme: str) -> None:
+    for page in pages(site):
+        with Visit(browser, page, width, scheme) as visit:
+            visit.see_all()
+            assert visit.faults() == [], page.name
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, site: Path, width: int) -> None:
+    for page in pages(site):
+        with Visit(browser, page, width) as visit:
+            visit.see_all()
+            visit.assert_whole()
+            visit.assert_quiet(site)
+
+
+def test_a_sheet_of_paper_holds_everything(browser: Any, site: Path) -> None:
+    for page in pages(site):
+        with Visit(browser, page, scheme="dark") as visit:
+            charts = visit.page.locator(".rb-plot").count()
+            visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            visit.page.emulate_media(media="print")
+            visit.page.set_viewport_size(PAPER)
+            assert visit.run(WIDE) == [], page.name
+            assert visit.run("document.documentElement.scrollWidth") <= PAPER["width"], page.name
+            assert visit.page.locator(".rb-plot .main-svg:first-child").count() >= charts
+            assert visit.run("getComputedStyle(document.body).color") == "rgb(28, 39, 51)"
+            assert visit.page.pdf(format="A4").startswith(b"%PDF")
+            assert visit.said == []
+
+
+def test_the_keyboard_leads_from_a_comparison_to_its_page_and_back(browser: Any, site: Path) -> None:
+    with Visit(browser, site / "difference" / "index.html") as visit:
+        for _ in range(60):
+            visit.page.keyboard.press("Tab")
+            if "tier1_retrieval.html" in (visit.run("document.activeElement.getAttribute('href')") or ""):
+                break
+        else:
+            pytest.fail("no press of Tab leads to a page")
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url("**/*tier1_retrieval.html*")
+        visit.page.locator(".crumbs a").focus()
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url("**/index.html")
