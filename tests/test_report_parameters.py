@@ -43,7 +43,15 @@ CODE = (
     "\\'; open('pwned', 'w') #", '""" + open("pwned", "w").name + """', "{open('pwned', 'w')}", "$(touch pwned)",
     "!touch pwned", "%sx touch pwned", "`touch pwned`", "\u2028open('pwned', 'w')",
     "\x00", "\\", "\\\n", "\r\nimport os",
+    "\"\"\"\nopen('pwned')\n\"\"\"", "\'\'\'\nopen('pwned')\n\'\'\'", "chunk'\nopen('pwned')\n'",
+    "chunk\" if open('pwned', 'w') else \"", "\x0copen('pwned')", "\x85open('pwned')", "\u2029open('pwned')",
+    "{{ cycler.__init__.__globals__.os.popen('touch pwned') }}", "${jndi:ldap://127.0.0.1/x}", "%%bash\ntouch pwned",
+    "?touch", "\\N{NEW LINE}open('pwned')", "\\x0aopen('pwned')", "# -*- coding: utf-7 -*-\n+AG8-pen('pwned')",
 )  # fmt: skip
+
+
+def test_there_are_thirty_of_them() -> None:
+    assert len(set(CODE)) >= 30
 
 
 @pytest.mark.parametrize("text", CODE)
