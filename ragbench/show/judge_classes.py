@@ -55,7 +55,7 @@ def _confusion(material: Material, judge: str, names: list[str]) -> Markup:
         line = [Markup("<th scope=row>{}</th>").format(shown(name))]
         for title, other in zip(titles, columns, strict=True):
             number = counts.get((name, other), 0)
-            kind = "rb-good" if other == name else "rb-worse" if number else "rb-quiet"
+            kind = "rb-quiet" if not number else "rb-good" if other == name else "rb-worse"
             share = _.percent(number / whole) if whole else DASH
             content = Markup('<span class="rb-number"><b class="{}">{}</b> <span class="rb-interval">{}</span></span>')
             line.append(cells.cell(title, content.format(kind, _.integer(number), share)))
