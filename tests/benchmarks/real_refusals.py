@@ -3,8 +3,8 @@
     python -m tests.benchmarks.real_refusals FOLDER_OF_THE_REAL_DATA_SETS
 
 For each set: the area under the curve of the best sentence's fit (0.5: answerable and unanswerable questions fit the
-passages equally well), and what a threshold refuses that is chosen on other questions (five folds of whole clusters) for
-the highest mean of both shares. Contexts: the five passages nearest by character n-grams (TF-IDF).
+passages equally well), and what a threshold refuses that is chosen on other questions (five folds of whole clusters)
+for the highest mean of both shares. Contexts: the five passages nearest by character n-grams (TF-IDF).
 """
 
 from __future__ import annotations
