@@ -17,7 +17,13 @@ INTERVAL_SECONDS = 0.2
 
 def is_watched() -> bool:
     """Whether somebody sees a bar: in a terminal or in JupyterLab, never in a headless notebook."""
-    return "RAGBENCH_RUN_FOLDER" not in os.environ and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    return "RAGBENCH_RUN_FOLDER" not in os.environ and (sys.stderr.isatty() or is_in_a_notebook())
+
+
+def is_in_a_notebook() -> bool:
+    """Whether this process is a notebook's kernel; a program that merely drives notebooks is none."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class Progress:
@@ -38,9 +44,9 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._path is None and self.total > 0:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=self.total, desc=self.label, leave=False)
+            self._bar = (_cell_bar() if is_in_a_notebook() else _terminal_bar())(
+                total=self.total, desc=self.label, leave=False
+            )
         self._write(force=True)
         return self
 
@@ -80,3 +86,41 @@ class Progress:
         state = {"label": self.label, "done": self.done, "total": self.total, "note": self.note}
         temporary.write_text(json.dumps(state), encoding="utf-8")
         temporary.replace(self._path)
+
+
+def _terminal_bar() -> Any:
+    from tqdm import tqdm
+
+    return tqdm
+
+
+def _cell_bar() -> Any:
+    """A bar below a notebook's cell, as plain HTML that is emptied at the end.
+
+    tqdm's own is a widget: a notebook that was saved with one shows "Loading widget..." when it is opened again.
+    """
+    import io
+    from html import escape
+
+    from IPython.display import HTML, display
+    from tqdm import tqdm
+
+    class CellBar(tqdm):
+        def __init__(self, **options: Any) -> None:
+            self._cell: Any = None
+            super().__init__(file=io.StringIO(), ncols=0, mininterval=INTERVAL_SECONDS, **options)
+
+        def display(self, msg: str | None = None, pos: int | None = None) -> None:
+            words = str(self) if msg is None else msg
+            drawn = HTML(
+                f'<progress value="{self.n}" max="{self.total}"></progress> '
+                f'<span style="font-family: var(--jp-code-font-family, monospace)">{escape(words)}</span>'
+                if words
+                else ""
+            )
+            if self._cell is None:
+                self._cell = display(drawn, display_id=True)
+            else:
+                self._cell.update(drawn)
+
+    return CellBar

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,3 +32,34 @@ def test_a_person_sees_a_bar(capsys: pytest.CaptureFixture) -> None:
     assert "embedding" in drawn
     assert "3 in flight" in drawn
     assert "asked for again" not in drawn
+
+
+def test_a_notebook_sees_a_bar_while_it_works_and_keeps_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A widget that was saved says "Loading widget..." for ever; an emptied piece of HTML says nothing."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.delenv("RAGBENCH_RUN_FOLDER", raising=False)
+    code = (
+        "from ragbench.progress import Progress\n"
+        "with Progress('scoring <b>', 4) as progress:\n"
+        "    progress(3)\n"
+        "    progress.say(lambda: '3 & more in flight')"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    client = NotebookClient(notebook, kernel_name="python3")
+    shown: list[str] = []
+    heed = client.process_message
+
+    def listening(message: dict[str, Any], cell: Any, index: int) -> Any:
+        if message["msg_type"] in ("display_data", "update_display_data"):
+            shown.append(message["content"]["data"]["text/html"])
+        return heed(message, cell, index)
+
+    monkeypatch.setattr(client, "process_message", listening)
+    client.execute()
+    assert '<progress value="0" max="4">' in shown[0]
+    assert "scoring &lt;b&gt;" in shown[0]
+    assert any("3 &amp; more in flight" in one for one in shown)
+    assert shown[-1] == ""
+    assert [output["data"]["text/html"] for output in notebook.cells[0].outputs] == [""]
