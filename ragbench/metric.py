@@ -166,8 +166,9 @@ def parse(label: str) -> Metric:
     found = _registry.get(match["name"]) if match else None
     if match is None or found is None:
         name = match["name"] if match else label
-        near = difflib.get_close_matches(name, _registry, n=3) or sorted(_registry)
-        raise ValueError(f"there is no metric {label!r}; did you mean {', '.join(near)}? `ragbench metrics` lists all")
+        near = difflib.get_close_matches(name, _registry, n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise ValueError(f"there is no metric {label!r}; {hint}`ragbench metrics` lists all {len(_registry)}")
     options = dict(_option(found, part) for part in (match["options"] or "").split(",") if part)
     bound = found.with_options(**options) if options else found
     return bound @ int(match["cutoff"]) if match["cutoff"] else bound

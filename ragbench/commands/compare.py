@@ -41,16 +41,19 @@ def compare(
     Examples:
 
     - `ragbench compare 20261122T0712 latest`
-    - `ragbench compare old new --system A=hnsw --system B=ivfflat --json difference.json`
+    - `ragbench compare old new --system A=exact --system B=hnsw --json difference.json`
 
     Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
     """
     from ragbench import settings
     from ragbench.bench.runs import compare_runs
+    from ragbench.commands import outputs
     from ragbench.report import comparison as report
     from ragbench.report import files, kept
     from ragbench.settings import project_folder
 
+    outputs.file(json_file, "--json")
+    outputs.folder(out, "--out")
     known = settings.load()
     chosen = _systems(system or [])
     a, b = kept.find(first), kept.find(second)

@@ -17,7 +17,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "re
 def doctor() -> None:
     """Check Python, packages, configuration, data sets, database, judges and browser; exit code 1 on a fault.
 
-    Nothing is changed, but that the database server is started if it does not run.
+    It changes nothing, but starts the database server where it does not run.
     """
     faults = 0
     for check in (_python, _packages, _configuration, _data, _database, _judges, _browser):

@@ -31,6 +31,7 @@ def history(
 
     from ragbench import settings
     from ragbench.bench import history as room
+    from ragbench.commands import outputs
     from ragbench.measurement import without_nan
     from ragbench.report import files
     from ragbench.report import history as report
@@ -38,6 +39,8 @@ def history(
     from ragbench.store import Store
     from ragbench.store.runs import Runs
 
+    outputs.file(json_file, "--json")
+    outputs.folder(out, "--out")
     known = settings.load()
     with Store.open(known) as store:
         records = Runs(store.engine).records(limit)

@@ -50,10 +50,12 @@ def export(
 ) -> None:
     """Write the journal as JSON lines: requests and replies, no keys. The texts that were judged are in it."""
     from ragbench import settings
+    from ragbench.commands import outputs
     from ragbench.llm import lines
     from ragbench.store import Store
     from ragbench.store.journal import DatabaseJournal
 
+    outputs.file(file, "FILE")
     with Store.open(settings.load()) as store:
         count = lines.write(file, DatabaseJournal(store.engine).rows(judge or None))
     if judge and not count:

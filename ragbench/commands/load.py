@@ -284,9 +284,11 @@ def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[
 
     if about.language and about.language not in ("en", "ru"):
         raise typer.BadParameter(f"{about.language!r}: en or ru is expected", param_hint="--language")
+    folder = settings.project_folder() / settings.load().data_folder
+    if not about.add:
+        datasets.require_free(about.name, folder, replace=about.replace)
     spoken = about.language or datasets.language_of(found.texts)
     tell(found, about.source, spoken)
-    folder = settings.project_folder() / settings.load().data_folder
     if about.dry_run:
         typer.echo("nothing was written (--dry-run)")
         return

@@ -9,14 +9,19 @@ import typer
 
 
 def metrics(
-    name: Annotated[str, typer.Argument(help="One metric, with all that its declaration says.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One metric, with all that its declaration says.")] = "",
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
     readme: Annotated[
         bool, typer.Option("--readme", help="The tables of README.md, in Markdown, made from the declarations.")
     ] = False,
 ) -> None:
-    """List the metrics that can be measured: name, scale, direction, what they say, and where they come from."""
+    """List the metrics that can be measured: name, scale, direction, and what they say.
+
+    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, and where it comes from.
+
+    Example: `ragbench metrics "ndcg(gain=exponential)@10"`
+    """
     from ragbench.metric import GRAINS, parse
     from ragbench.metrics import catalogue
 

@@ -39,8 +39,10 @@ def publish(
 
     Example: `ragbench publish latest --to public`
     """
+    from ragbench.commands import outputs
     from ragbench.report.publish import publish as write
 
+    outputs.folder(to, "--to")
     index = write(
         name,
         to,

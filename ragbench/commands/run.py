@@ -38,17 +38,20 @@ def run(
 
     Examples:
 
-    - `ragbench run` measures the systems of ragbench.toml on its data set.
-    - `ragbench run tier1_retrieval -d xquad-ru -p k=20` one tier, another data set, deeper rankings.
-    - `ragbench run -l ru` pages in Russian.
-    - `ragbench run --plan` calls, tokens, cost and minutes of a run, and what the journal has of it; without a call.
+    - `ragbench run`: the systems of ragbench.toml on its data set, all tiers.
+    - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
+    - `ragbench run -l ru`: pages in Russian.
+    - `ragbench run --plan`: calls, tokens, cost and minutes of a run, and what the journal has of it; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed, 130 or
     143 when it was interrupted; what models have answered by then is kept, and the same command goes on from there.
+    With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
     from ragbench import bench, report, settings
     from ragbench.bench import gate as gates
+    from ragbench.commands import outputs
 
+    outputs.folder(out, "--out")
     bench.check(dataset, systems)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())

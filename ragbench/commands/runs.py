@@ -130,15 +130,31 @@ def whole(record: RunRecord) -> dict[str, Any]:
 
 
 def headlines(record: RunRecord) -> list[RunValue]:
-    """The numbers that name a run in a list: its first notebook's first metric (its primary one), system by system."""
+    """The numbers that name a run in a list: the primary metric of one notebook, system by system.
+
+    It is the first notebook whose primary metric says what is better; where there is none, the first with numbers.
+    """
+    found = []
     for part in record.parts or ():
         own = [value for value in record.values if value.notebook == part.notebook]
         metrics = list(dict.fromkeys(value.metric for value in own))
         if metrics:
             primary = part.facts.get("primary")
             wanted = primary if primary in metrics else "mrr" if "mrr" in metrics else metrics[0]
-            return [value for value in own if value.metric == wanted]
-    return list(record.values[:1])
+            found.append([value for value in own if value.metric == wanted])
+    judging = (named for named in found if _says_better(named[0].metric))
+    return next(judging, found[0] if found else list(record.values[:1]))
+
+
+def _says_better(metric: str) -> bool:
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        return parse(metric).better is not None
+    except ValueError:  # a metric of another benchmark, or of another version
+        return False
 
 
 def _plain(value: RunValue) -> dict[str, Any]:

@@ -105,16 +105,20 @@ def score(
     from ragbench.bench.answer_tables import of_samples
     from ragbench.bench.judged import Judging
     from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
-    from ragbench.commands import plans
+    from ragbench.commands import outputs, plans
     from ragbench.datasets.samples import read_samples
     from ragbench.judge import Rule
     from ragbench.llm import Outlook, run
     from ragbench.progress import Progress, is_watched
 
+    outputs.file(json_file, "--json")
+    outputs.folder(out, "--out")
     known = settings.load()
     try:
         bounds = [Gate.read(text) for text in gates or ()]
         samples = read_samples(file)
+        if not samples:
+            raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         chosen = applicable(samples, metrics or None)
         rule = Rule(aggregate, tolerance)  # type: ignore[arg-type]
         names = Judging(judges or ()).judge_names(known)

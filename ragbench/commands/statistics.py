@@ -31,8 +31,8 @@ class Scale(StrEnum):
 
 
 Level = Annotated[float, typer.Option(help="Nominal coverage of the intervals.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap samples and randomizations.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap samples and randomizations.", min=100)]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.", min=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON: value, low, high, n and method of each statistic.")]
 
 
@@ -57,7 +57,9 @@ def agree(
     """How far raters agree, from a table with one row a rating.
 
     Two raters: accuracy, κ, AC1, α and, as the scale allows, weighted κ, AC2, ICC, correlations and bias.
-    More raters: Krippendorff's α, Fleiss' κ and ICC over all of them, and every pair.
+    More raters: Krippendorff's α, Fleiss' κ and ICC over all of them; with --json every pair too.
+
+    Example: `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal`
     """
     from ragbench import stats
 
@@ -118,7 +120,10 @@ def significance(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Is the challenger better, question by question? Both files have one row a question and a column a metric."""
+    """Is the challenger better, question by question? Both files have one row a question and a column a metric.
+
+    Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
+    """
     from ragbench import stats
 
     first = read_table(baseline, [id_column, *(metric or ()), *([cluster] if cluster else [])])
@@ -161,11 +166,13 @@ def read_table(path: Path, needed: Sequence[str]) -> DataFrame:
     """A table with its cells as they are written; a ValueError names a missing column and the columns there are."""
     import pandas
 
+    from ragbench.datasets.rows import parquet_rows
+
     kind = path.suffix.lower()
     if kind not in READERS:
         raise ValueError(f"{path}: a table is a file of {', '.join(READERS)}; got {kind or 'no suffix'!r}")
     if kind == ".parquet":
-        frame = pandas.read_parquet(path)
+        frame = pandas.DataFrame(parquet_rows(path))
     elif kind == ".jsonl":
         frame = pandas.DataFrame(_records(path), dtype=object)
     else:
@@ -184,7 +191,11 @@ def read_table(path: Path, needed: Sequence[str]) -> DataFrame:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         try:

@@ -57,7 +57,9 @@ def trec(
     Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
     """
     from ragbench import trec as files
+    from ragbench.commands import outputs
 
+    outputs.file(json_file, "--json")
     try:
         plan = Plan(
             metrics=asked(metrics, level),
@@ -65,7 +67,7 @@ def trec(
             compatible=compatible,
             complete=complete,
             all_pairs=all_pairs,
-            clusters=re.compile(clusters) if clusters else None,
+            clusters=_pattern(clusters),
             confidence=confidence,
             resamples=resamples,
             seed=seed,
@@ -73,12 +75,30 @@ def trec(
         found = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
     except files.TrecError:
         raise
-    except (ValueError, re.error) as error:
+    except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    _say_missing(found)
     if json_file is None or str(json_file) != "-":
         _print(found, per_query)
     if json_file is not None:
         _write(json_file, as_json(found, per_query=per_query))
+
+
+def _pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text) if text else None
+    except re.error as error:
+        raise typer.BadParameter(f"{text!r} is not a regular expression: {error}", param_hint="--clusters") from None
+
+
+def _say_missing(found: Assessment) -> None:
+    """Queries that a run lacks, and queries that nobody judged: a run in other names would be a row of zeros."""
+    judged = found.facts["queries_judged"]
+    for one in found.facts["runs"]:
+        lacking, strange = one["queries_missing"], one["queries_not_judged"]
+        if lacking:
+            more = f"; it answers {strange} that are not judged" if strange else ""
+            typer.secho(f"{one['run']} lacks {lacking} of {judged} judged queries{more}", err=True, fg="yellow")
 
 
 def _print(found: Assessment, per_query: bool) -> None:

@@ -6,7 +6,7 @@ from ragbench.datasets.files import DatasetError, normalise
 from ragbench.datasets.folder import Dataset, Records, available, load
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
 from ragbench.datasets.script import language_of
-from ragbench.datasets.writing import add, logged_file, write
+from ragbench.datasets.writing import add, logged_file, require_free, write
 
 __all__ = [
     "Brought",
@@ -30,6 +30,7 @@ __all__ = [
     "logged_file",
     "normalise",
     "question_sets",
+    "require_free",
     "squad",
     "write",
 ]

@@ -64,7 +64,9 @@ def _present(path: Path) -> Path:
     for candidate in (path, path.with_name(path.name + ".gz")):
         if candidate.is_file():
             return candidate
-    there = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
+    if not path.parent.is_dir():
+        raise DatasetError(f"{path.parent}: there is no such folder; {path.name} is expected in it")
+    there = sorted(p.name for p in path.parent.glob("*"))
     raise DatasetError(f"{path}: there is no such file; the folder holds {', '.join(there) or 'nothing'}")
 
 

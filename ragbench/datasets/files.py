@@ -71,8 +71,18 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield number, item
 
 
+def require_file(path: Path) -> None:
+    """Raises DatasetError for a path where no file is, and says so where a folder is."""
+    if path.is_dir():
+        raise DatasetError(f"{path}: this is a folder; a file is expected")
+    if not path.is_file():
+        raise DatasetError(f"{path}: there is no such file")
+
+
 def parse_json(text: str, place: str) -> Any:
     """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
+    if not text.strip():
+        raise DatasetError(f"{place}: an empty file; JSON is expected")
     try:
         return json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except RecursionError:
@@ -89,11 +99,13 @@ def normalise(text: str) -> str:
 
 
 def _open(path: Path) -> io.BufferedIOBase:
-    if not path.is_file():
-        raise DatasetError(f"{path}: there is no such file")
-    with path.open("rb") as probe:
-        packed = probe.read(2) == GZIP_MAGIC
-    return gzip.open(path, "rb") if packed else path.open("rb")
+    require_file(path)
+    try:
+        with path.open("rb") as probe:
+            packed = probe.read(2) == GZIP_MAGIC
+        return gzip.open(path, "rb") if packed else path.open("rb")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _encoding(path: Path) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.datasets.files import MAX_ROWS, DatasetError, normalise, parse_json, read_lines, read_text
+from ragbench.datasets.files import MAX_ROWS, DatasetError, normalise, parse_json, read_lines, read_text, require_file
 
 DELIMITERS = (",", ";", "\t")
 SHOWN_CHARACTERS = 60
+SHOWN_NAMES = 12
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -44,7 +45,8 @@ def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
     try:
         return model.model_validate(item)
     except ValidationError as error:
-        raise DatasetError(f"{place}: {fault(error)}") from None
+        there = f"; it has {cut_list(item)}" if error.errors()[0]["type"] == "missing" else ""
+        raise DatasetError(f"{place}: {fault(error)}{there}") from None
 
 
 def fault(error: ValidationError) -> str:
@@ -55,6 +57,13 @@ def fault(error: ValidationError) -> str:
         return f"{field} is missing; it is expected in every item"
     message = str(first["msg"]).removeprefix("Value error, ")
     return f"{field} = {cut(first['input'])}: {message}" if field else message
+
+
+def cut_list(names: Iterable[str]) -> str:
+    """Names of fields as an error shows them: the first ones, and how many more there are."""
+    found = [cut(name)[1:-1] for name in names]
+    more = f" and {len(found) - SHOWN_NAMES} more" if len(found) > SHOWN_NAMES else ""
+    return ", ".join(found[:SHOWN_NAMES]) + more if found else "no field"
 
 
 def cut(value: Any) -> str:
@@ -108,6 +117,7 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    require_file(path)
     try:
         with pq.ParquetFile(path) as file:
             if file.metadata.num_rows > MAX_ROWS:
@@ -119,8 +129,6 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[Placed]:
-    if not path.is_file():
-        raise DatasetError(f"{path}: there is no such file")
     for number, row in enumerate(parquet_rows(path), 1):
         yield (
             f"{path.name}, row {number}",

@@ -38,11 +38,8 @@ def write(
     logged: system → lines of what it retrieved and answered, kept beside the tables: see `logged_file`.
     Raises DatasetError where a data set of that name is there already, unless `replace`.
     """
-    if not NAME.fullmatch(name):
-        raise DatasetError(f"--name {name!r}: use small Latin letters, digits, dots, dashes, underscores")
+    require_free(name, folder, replace=replace)
     target = folder / name
-    if target.exists() and not replace:
-        raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
         made = Path(temporary) / name
@@ -58,6 +55,14 @@ def write(
         dataset = load(name, made.parent)
         take_place(made, target)
     return dataset
+
+
+def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
+    """Raises DatasetError for what cannot be a data set's name, and for one that is taken, unless `replace`."""
+    if not NAME.fullmatch(name):
+        raise DatasetError(f"--name {name!r}: use small Latin letters, digits, dots, dashes, underscores")
+    if (folder / name).exists() and not replace:
+        raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
 
 
 def add(name: str, folder: Path, tables: Records) -> Dataset:

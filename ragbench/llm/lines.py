@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import lru_cache
@@ -49,12 +50,22 @@ def read(path: Path) -> Iterator[Row]:
 
     Raises JournalFileError; a key that was made up, or a request that was changed, is such a fault.
     """
+    if not path.is_file():
+        found = "this is a folder; a file is expected" if path.is_dir() else "there is no such file"
+        raise JournalFileError(f"{path}: {found}")
     with closing(gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as lines:
         number = 0
-        while line := lines.readline(MAX_LINE + 1):
+        while line := _next(lines, f"{path.name}, line {number + 1}"):
             number += 1
             if line.strip():
                 yield _entry(line, f"{path.name}, line {number}")
+
+
+def _next(lines: IO[bytes] | gzip.GzipFile, place: str) -> bytes:
+    try:
+        return lines.readline(MAX_LINE + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise JournalFileError(f"{place}: cannot be read: {error}") from None
 
 
 def _entry(line: bytes, place: str) -> Row:

@@ -22,7 +22,10 @@ REDIRECT = (
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A path to write to that becomes `path` when everything is on the disk, and vanishes if anything fails."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     temporary = Path(name)
     try:

@@ -1,0 +1,40 @@
+"""Where a command shall write: looked at before anything is measured or paid for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import typer
+
+
+def file(path: Path | None, option: str) -> None:
+    """Refuse a path that no file can be written to; None and - (the screen) are fine.
+
+    Raises typer.BadParameter, naming the option, the path and what is in the way.
+    """
+    if path is None or str(path) == "-":
+        return
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; name a file in it", param_hint=option)
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"{path}: there is no folder {path.parent}; make it first", param_hint=option)
+    _writable(path.parent, path, option)
+
+
+def folder(path: Path | None, option: str) -> None:
+    """Refuse a path where no folder is and none can be made, and one that cannot be written to; None is fine.
+
+    Raises typer.BadParameter, naming the option, the path and what is in the way.
+    """
+    if path is None:
+        return
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise typer.BadParameter(f"{path}: {there} is a file; name a folder", param_hint=option)
+    _writable(there, path, option)
+
+
+def _writable(there: Path, path: Path, option: str) -> None:
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise typer.BadParameter(f"{path}: this user may not write in {there.absolute()}", param_hint=option)
