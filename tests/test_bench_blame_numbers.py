@@ -1,0 +1,109 @@
+"""Numbers of blame on tables small enough to compute by hand: shares, comparisons, and what would be otherwise."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench.bench import blame_tables, counterfactuals
+from ragbench.bench.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
+from ragbench.bench.families import Sureness
+from ragbench.types import Question
+
+SURE = Sureness(0.95, 200, 0)
+
+
+def blamed(**parts: str) -> pd.DataFrame:
+    """One answer a word, by system: good, low (ranked too low), used (not used), invented, none (unmeasured)."""
+    words = {
+        "good": Part.GOOD, "low": Part.TOO_LOW, "used": Part.NOT_USED, "none": Part.UNMEASURED,
+        "withheld": Part.WITHHELD, "invented": Part.INVENTED, "refusal": Part.RIGHT_REFUSAL,
+    }  # fmt: skip
+    rows = [
+        (system, f"q{place}", UNANSWERABLE if word in {"invented", "refusal"} else ANSWERABLE, words[word].value, 0.5)
+        for system, text in parts.items()
+        for place, word in enumerate(text.split())
+    ]
+    return pd.DataFrame(rows, columns=["system", "sample", "group", "part", "correctness"])
+
+
+def test_shares_are_of_what_was_measured_and_systems_keep_their_order() -> None:
+    table = blamed(zeta="good good low none", alpha="used used used good")
+    found = blame_tables.shares(table, None, SURE)
+    assert list(dict.fromkeys(found["system"])) == ["zeta", "alpha"]
+    rows = {(row["system"], row["part"]): row for row in found.to_dict("records")}
+    good, low = rows["zeta", "good"], rows["zeta", Part.TOO_LOW.value]
+    assert (good["count"], good["n"], good["n_unmeasured"]) == (2, 3, 1)
+    assert (good["share"], low["share"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (good["floor"], good["ceiling"]) == (0.5, 0.75)
+    assert rows["alpha", Part.NOT_USED.value]["share"] == 0.75
+    for system in ("zeta", "alpha"):
+        assert sum(row["share"] for key, row in rows.items() if key[0] == system) == pytest.approx(1)
+    assert len(rows) == 2 * len(PARTS[ANSWERABLE])
+
+
+def test_clusters_are_counted_in_every_share() -> None:
+    table = blamed(a="good low good low used good")
+    labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
+    assert set(blame_tables.shares(table, labels, SURE)["clusters"]) == {3.0}
+
+
+def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> None:
+    before, after = " ".join(["low"] * 30 + ["good"] * 10), " ".join(["good"] * 39 + ["none"])
+    found = blame_tables.compared(blamed(old=before, new=after), ["old", "new"], None, SURE)
+    rows = found.set_index("part")
+    assert set(rows.index) == {Part.TOO_LOW.value, Part.GOOD.value}, "nobody had to answer for the others"
+    assert rows.loc[Part.TOO_LOW.value, "difference"] == pytest.approx(-30 / 39)
+    assert rows.loc[Part.GOOD.value, "difference"] == pytest.approx(30 / 39)
+    assert set(rows["verdict"]) == {"better"}
+    assert set(rows["n"]) == {39}
+    assert set(rows["n_dropped"]) == {1}
+    refusals = blamed(old="invented invented refusal", new="refusal refusal refusal")
+    assert list(blame_tables.compared(refusals, ["old", "new"], None, SURE)["part"]) == [Part.INVENTED.value]
+    assert blame_tables.compared(refusals, ["new"], None, SURE).empty
+
+
+def whole(table: pd.DataFrame) -> Any:
+    """As much of a whole system's evidence as the numbers read."""
+    asked = [Question(name, "?") for name in dict.fromkeys(table["sample"])]
+    metric = SimpleNamespace(bounds=(0.0, 1.0))
+    return SimpleNamespace(table=table, asked=asked, standard=SimpleNamespace(metrics=(metric,), correctness="right"))
+
+
+def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> None:
+    real = blamed(a="low used good none", b="good good good good")
+    other = real.copy()
+    other.loc[(other["system"] == "a") & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
+    rows = counterfactuals._compared(whole(real), "a", "retrieval", other, 1, None, SURE)
+    by = {row["measure"]: row for row in rows}
+    good, right = by["good"], by["right"]
+    assert (good["actual"], good["value"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert (good["difference"], good["n"], good["n_dropped"]) == (pytest.approx(1 / 3), 3, 1)
+    assert (right["actual"], right["value"], right["n"]) == (pytest.approx(0.5), pytest.approx(0.6), 4)
+    assert right["difference"] == pytest.approx(0.1)
+    assert {row["changed"] for row in rows} == {1}
+    judged = counterfactuals._compared(whole(real), "a", counterfactuals.JUDGE, other, 1, None, SURE)
+    assert [row["measure"] for row in judged] == ["good"], "what is shown changes nothing of what it is worth"
+
+
+def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both() -> None:
+    real = blamed(a="good low used good low none")
+    labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
+    rows = counterfactuals._compared(whole(real), "a", "retrieval", real, 0, labels, SURE)
+    assert [row["n"] for row in rows] == [5, 6]
+    assert all(row["difference"] == 0 for row in rows)
+
+
+def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:
+    real = blamed(a="withheld low withheld", b="withheld good good")
+    table, changed = counterfactuals._shown_rightly(whole(real), ["a", "b"])
+    assert changed == {"a": 2, "b": 1}
+    assert table["part"].tolist() == ["good", Part.TOO_LOW.value, "good", "good", "good", "good"]
+    assert (real["part"] == Part.WITHHELD.value).sum() == 3, "the real table stays"
+    values = counterfactuals._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])
+    assert values["good"][:2].tolist() == [1.0, 0.0]
+    assert np.isnan(values["good"][2])

@@ -1,0 +1,83 @@
+"""Numbers of judges at the edges: scores exactly on the threshold, two people, perfect repeats, what was not asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragbench.bench import judge_numbers
+from ragbench.bench.families import Sureness
+from ragbench.bench.judge_asking import Heard
+from ragbench.bench.judge_items import Answers, Scale
+from ragbench.metrics.judging import Sitting
+from ragbench.types import Sample
+
+NAN = math.nan
+SURE = Sureness(0.95, 200, 0)
+UNIT = Scale(0.0, 1.0)
+
+
+def heard(scores: Any, asked: Any = True, seconds: Any = None) -> Heard:
+    matrix = np.array(scores, dtype=float)
+    times = None if seconds is None else np.array(seconds, dtype=float)
+    put = np.broadcast_to(np.array(asked), matrix.shape)
+    return Heard("judge", Sitting(matrix, put, times), np.where(np.isnan(matrix), "parse_error", "ok"))
+
+
+def answers(people: Any) -> Answers:
+    matrix = np.array(people, dtype=float)
+    names = [f"s{place}" for place in range(len(matrix))]
+    return Answers(tuple(Sample(n, "?", "A.") for n in names), tuple(names), tuple("ab"[: matrix.shape[1]]), matrix)
+
+
+class TestThreshold:
+    PEOPLE = (1.0, 0.75, 0.75, 0.5, 0.25, 0.0)
+    JUDGE = (0.75, 0.75, 0.5, 0.75, 0.25, 0.0)
+
+    def test_a_score_that_is_exactly_good_is_good(self) -> None:
+        """At 0.75 people call three good and the judge three; they agree on two of those and on two others."""
+        found = judge_numbers.agreement("j", np.array(self.JUDGE), answers([[p] for p in self.PEOPLE]), 0.75, SURE)
+        rows = {row[2]: row[3] for row in found if row[1] == "mean"}
+        assert rows["accuracy"] == pytest.approx(4 / 6)
+        assert rows["balanced_accuracy"] == pytest.approx(2 / 3)
+        assert rows["cohen_kappa"] == pytest.approx((4 / 6 - 0.5) / 0.5)
+
+    def test_the_same_of_calibration(self) -> None:
+        rows, _ = judge_numbers.calibration("j", np.array(self.JUDGE), answers([[p] for p in self.PEOPLE]), 0.75, SURE)
+        found = {row[1]: row[2] for row in rows}
+        assert (found["sensitivity"], found["specificity"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+
+    def test_the_same_of_repeats(self) -> None:
+        assert judge_numbers.flips(np.array([[0.75, 0.74], [0.75, 1.0], [0.2, 0.7]]), UNIT, 0.75).tolist() == [1, 0, 0]
+
+
+class TestSpecified:
+    def test_perfect_repeats_are_wholly_consistent(self) -> None:
+        one = heard([[1.0, 1.0, 1.0]] * 4, seconds=[[0.1, 0.3, NAN]] * 4)
+        found = judge_numbers.specified(one, list("abcd"), UNIT, 0.0, SURE)
+        assert (found["consistency_score"].value, found["error_rate"].value) == (1.0, 0.0)
+        assert found["avg_latency_ms"].value == pytest.approx(200)
+
+    def test_only_what_was_asked_can_fail(self) -> None:
+        one = heard([[NAN, 0.5], [NAN, NAN], [0.5, 0.5]], asked=[[True, True], [False, False], [True, True]])
+        found = judge_numbers.specified(one, list("abc"), UNIT, 0.5, SURE)
+        assert (found["error_rate"].value, found["error_rate"].n, found["error_rate"].n_unmeasured) == (0.25, 2, 1)
+        assert "avg_latency_ms" not in found
+
+
+class TestPeople:
+    def test_two_people_are_a_ceiling(self) -> None:
+        """Each is compared with the other, both ways: the accuracy of the pair, and no direction of bias."""
+        people = [[1.0, 0.9], [0.8, 0.2], [0.3, 0.4], [0.1, 0.0]]
+        rows = {row[2]: row for row in judge_numbers.ceiling(answers(people), 0.7, SURE)}
+        assert rows["accuracy"][3] == pytest.approx(3 / 4)
+        assert "bias" not in rows
+        assert {row[:2] for row in rows.values()} == {("people", "person")}
+
+    def test_fewer_than_three_pairs_say_nothing(self) -> None:
+        assert judge_numbers.agreement("j", np.array([1.0, 0.5]), answers([[1.0], [0.5]]), 0.7, SURE) == []
+        three = judge_numbers.agreement("j", np.array([1.0, 0.5, 0.1]), answers([[1.0], [0.4], [0.1]]), 0.7, SURE)
+        assert {row[1] for row in three} == {"person", "mean"}
