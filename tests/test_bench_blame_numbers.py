@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench import stats
 from ragbench.bench import blame_tables, counterfactuals
 from ragbench.bench.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
 from ragbench.bench.families import Sureness
@@ -77,7 +78,9 @@ def whole(table: pd.DataFrame) -> Any:
 def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> None:
     real = blamed(a="low used good none", b="good good good good")
     other = real.copy()
-    other.loc[(other["system"] == "a") & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
+    own = other["system"] == "a"
+    other.loc[own & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
+    other.loc[own & (other["sample"] == "q3"), "part"] = "good"  # measured now, not before: in neither mean
     rows = counterfactuals._compared(whole(real), "a", "retrieval", other, 1, None, SURE)
     by = {row["measure"]: row for row in rows}
     good, right = by["good"], by["right"]
@@ -96,6 +99,9 @@ def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both
     rows = counterfactuals._compared(whole(real), "a", "retrieval", real, 0, labels, SURE)
     assert [row["n"] for row in rows] == [5, 6]
     assert all(row["difference"] == 0 for row in rows)
+    groups = ["c0", "c0", "c1", "c1", "c2"]
+    expected = stats.estimate([1, 0, 0, 1, 0], clusters=groups, bounds=(0, 1), resamples=200)
+    assert (rows[0]["value_low"], rows[0]["value_high"]) == (expected.low, expected.high)
 
 
 def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:

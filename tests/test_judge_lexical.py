@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from ragbench.judge import LexicalJudge, WordReader
-from ragbench.judge.words import language_of, numbers, polarity, sentences, stem, words
+from ragbench.judge.words import grams, language_of, numbers, polarity, sentences, stem, words
 from ragbench.types import Judge, LexicalReader, Prompt, Status
 
 READER = WordReader()
@@ -189,3 +189,26 @@ def test_russian_answers_are_found_in_their_paragraph(shared_data: Callable[[str
             labels += [True, False]
             support += [READER.support(text, [context]) for text in (answer, wrong)]
     assert roc_auc_score(labels, support) > 0.90
+
+
+class TestNumbersByHand:
+    def test_grams_have_a_space_on_either_side(self) -> None:
+        assert grams("ab") == {" ab", "ab ", " ab "}
+        assert grams("cat") == {" ca", "cat", "at ", " cat", "cat ", " cat "}
+
+    def test_support_is_the_mean_of_words_and_grams_and_function_words_count_half(self) -> None:
+        """Of "the red cat" the text has 1 of 0.5 + 1 + 1 words, and 6 of 3 · 6 character n-grams."""
+        assert READER.support("the red cat", ["cat"]) == pytest.approx((1 / 2.5 + 6 / 18) / 2)
+        assert READER.support("the red cat", ["the", "cat"]) == pytest.approx((1.5 / 2.5 + 12 / 18) / 2)
+        assert READER.support("red cat", ["a red cat"]) == 1.0
+
+    def test_similarity_is_dices_coefficient(self) -> None:
+        assert READER.similarity("cat", "cat dog") == pytest.approx(2 * 6 / (6 + 12))
+        assert READER.similarity("cat", "cab") == pytest.approx(2 * 1 / (6 + 6))
+        assert READER.similarity("cat", "") == 0.0
+
+    @pytest.mark.parametrize(
+        ("text", "expected"), [("а", "ru"), ("я", "ru"), ("ё", "ru"), ("аb", "en"), ("абc", "ru"), ("аbc", "en")]
+    )
+    def test_the_first_and_last_letters_of_the_alphabet_and_a_tie(self, text: str, expected: str) -> None:
+        assert language_of(text, otherwise="none") == expected

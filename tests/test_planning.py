@@ -81,6 +81,7 @@ class TestOutlooks:
         same = [outlook("a", "xyzw"), outlook("b", "xyzw")]
         apart = [same[0], outlook("b", "xyzw", base_url="http://other/v1")]
         assert planning.minutes(same) == pytest.approx(2 * planning.minutes(apart))
+        assert planning.minutes(apart) == pytest.approx(4 * 3 / 2 / 60)  # four calls of three seconds, two at a time
         assert planning.minutes([]) == 0.0
 
 

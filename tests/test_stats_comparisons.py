@@ -13,6 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.weightstats import ttost_paired
 
 from ragbench import stats
+from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.ranktests import rank_test_p
 from ragbench.types import Verdict
 from tests.random_tables import TABLES
@@ -253,3 +254,19 @@ def test_skewed_differences_of_mean_zero_fool_rank_tests_but_not_ours() -> None:
 def test_rank_tests_of_pairs_that_never_moved(test: Literal["wilcoxon", "sign"]) -> None:
     assert rank_test_p([0.0, 0.0, math.nan], test) == 1.0
     assert math.isnan(rank_test_p([math.nan], test))
+
+
+def test_no_p_is_below_one_in_the_draws_and_the_observed_one() -> None:
+    """40 differences, all up and none alike: no draw of signs reaches them, and p = (0 + 1) / (B + 1)."""
+    moves = 1 + np.random.default_rng(0).random(40)
+    one = stats.compare(np.zeros(40), moves, resamples=999)
+    assert (one.p, one.test) == (1 / 1000, "sign flips")
+    assert stats.randomization_p(moves, resamples=499).tolist() == [1 / 500]
+
+
+def test_a_p_of_exactly_five_percent_is_enough_and_no_difference_never_is() -> None:
+    assert verdict_of(0.1, 0.05, "higher", 0.95) is Verdict.BETTER
+    assert verdict_of(0.1, 0.05, "lower", 0.95) is Verdict.WORSE
+    assert verdict_of(-0.1, 0.0501, "lower", 0.95) is Verdict.NOT_SHOWN
+    assert verdict_of(0.0, 0.001, "higher", 0.95) is Verdict.NOT_SHOWN
+    assert verdict_of(0.1, math.nan, "higher", 0.95) is Verdict.NOT_SHOWN

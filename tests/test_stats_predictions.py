@@ -229,3 +229,16 @@ def test_the_effect_of_a_powered_comparison_is_over_the_deviation_of_people_s_di
     first, second = world(6, 50, 0.8), world(7, 50, 0.8)
     one = stats.prediction_powered_comparison(*zip(first, second, strict=True))
     assert one.effect_size == pytest.approx(one.difference / np.std(second[0] - first[0], ddof=1), rel=1e-12)
+
+
+def test_predictions_that_do_not_vary_outside_of_a_fold_weigh_nothing_in_it() -> None:
+    """One prediction differs: without it there is no λ for its own label; the nine others have the usual one."""
+    y = np.random.default_rng(8).normal(size=10)
+    f, rest = np.append(1.0, np.zeros(9)), np.random.default_rng(9).normal(size=40)
+    value, _ = cross_fitted(y, f, rest, np.random.default_rng(0))
+    total = y[0]
+    for place in range(1, 10):
+        keep = np.arange(10) != place
+        factor = np.cov(y[keep], f[keep])[0, 1] / (np.var(f[keep], ddof=1) * (1 + 9 / 40))
+        total += y[place] - factor * (f[place] - rest.mean())
+    assert value == pytest.approx(total / 10, abs=1e-12)

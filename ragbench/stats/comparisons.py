@@ -152,7 +152,7 @@ def _check_test(test: str, clusters: Labels | None) -> None:
 
 
 def verdict_of(difference: float, p: float, better: Better, level: float) -> Verdict:
-    """The word: better or worse in the metric's direction when p is below 1 − level, else not shown."""
+    """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown."""
     if math.isnan(p) or difference == 0 or p >= 1 - level + 1e-12:
         return Verdict.NOT_SHOWN
     return Verdict.BETTER if (difference > 0) == (better == "higher") else Verdict.WORSE
