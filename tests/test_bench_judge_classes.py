@@ -225,6 +225,18 @@ def test_a_class_that_no_score_tells_apart_is_never_said(project: Path) -> None:
     assert "-inf" not in drawn(found)
 
 
+def test_names_of_classes_are_shown_as_texts(project: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    rows = [{"id": str(n), "people": {"a": n % 3}, "judges": {"j": n * n % 3, "k": n % 7 / 4}} for n in range(60)]
+    write_lines(project / "hostile.jsonl", rows)
+    how: dict[str, Any] = {"people_scale": "0, 2", "judge_scale": "0, 2", "resamples": 100}
+    found = bench.judge("small", ratings="hostile.jsonl", classes=[hostile, "b", f"{hostile}2"], **how)
+    for language in ("en", "ru"):
+        html = drawn(found, language)
+        assert "<img" not in html
+        assert html.count("&lt;img") > 6
+
+
 def test_two_classes_or_none_have_no_table(project: Path) -> None:
     write_lines(project / "two.jsonl", [{"id": str(n), "people": {"a": n % 2}, "judges": {"j": 1}} for n in range(12)])
     found = bench.judge("small", ratings="two.jsonl", people_scale="0, 1", resamples=100)

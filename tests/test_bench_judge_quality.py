@@ -18,8 +18,8 @@ from tests.chat_server import ChatServer
 from tests.small_project import write_lines
 
 VIEWS = (
-    "answer", "measures", "replies", "repeatability", "people", "reliability", "rivals", "panel", "disagreements",
-    "probes", "ladder", "pairwise", "method", "provenance", "summary",
+    "answer", "measures", "replies", "repeatability", "people", "classes", "reliability", "rivals", "panel",
+    "disagreements", "probes", "ladder", "pairwise", "method", "provenance", "summary",
 )  # fmt: skip
 QUICK = {"resamples": 200}
 N = 16
