@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,20 @@ def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, site: P
             visit.see_all()
             visit.assert_whole()
             visit.assert_quiet(site)
+
+
+def test_on_a_phone_no_label_of_a_run_touches_the_next_and_no_interval_hides_another(browser: Any, site: Path) -> None:
+    with Visit(browser, site / "history" / "index.html", 390) as visit:
+        boxes = (
+            "[...document.querySelectorAll('.rb-plot')].map((e) => [...e.querySelectorAll('.xtick text')].map((t) => "
+        )
+        charts = visit.run(f"{boxes}{{ const b = t.getBoundingClientRect(); return [b.left, b.right]; }}))")
+        assert [len(labels) for labels in charts] == [5, 5]
+        for labels in charts:
+            assert all(one[1] <= other[0] for one, other in pairwise(sorted(labels)))
+        bars = "[...document.querySelector('.rb-plot').querySelectorAll('.yerror')]"
+        places = visit.run(f"{bars}.map((e) => e.getBoundingClientRect().x)")
+        assert len(places) == len({round(place) for place in places}) == 15
 
 
 def test_a_sheet_of_paper_holds_everything(browser: Any, site: Path) -> None:

@@ -229,7 +229,7 @@ class TestUnmeasured:
         found = scored([sample(), sample("s2"), sample("s3", response="")], ("faithfulness", "noise_sensitivity"))
         text = str(Page(found).unmeasured().html().striptags())
         assert "1 of 3" in text
-        assert "empty_input 1" in text
+        assert "a text is empty: 1" in text
         assert "the field response is empty" in text
         assert "0.333 … 0.667" in text
 
@@ -260,8 +260,10 @@ class TestCorrelations:
     def test_the_picture_is_square_and_symmetric(self) -> None:
         page = self.made([("a", "b", 0.3), ("a", "c", -0.9), ("b", "c", 0.5)])
         [payload] = PAYLOAD.findall(str(page.correlations().html()))
-        [trace] = json.loads(payload)["data"]
+        figure = json.loads(payload)
+        [trace] = figure["data"]
         assert trace["z"] == [[1.0, 0.3, -0.9], [0.3, 1.0, 0.5], [-0.9, 0.5, 1.0]]
+        assert figure["layout"]["meta"]["narrow"]["xaxis"] == {"showticklabels": False}, "no room for them on a phone"
         assert page.correlations().figure is not None
 
     def test_nothing_to_go_together(self) -> None:

@@ -27,19 +27,25 @@
     plot.textContent = plot.getAttribute("aria-label");
     plot.style.height = "auto";
   };
+  // On a phone: what the figure itself asks for there, and names above their marks in place of an axis.
+  const fold = (layout) => {
+    for (const [key, value] of Object.entries(layout.meta?.narrow || {})) {
+      layout[key] = typeof value === "object" ? { ...layout[key], ...value } : value;
+    }
+    if (!layout.annotations?.length) return;
+    for (const key of Object.keys(layout)) {
+      if (!key.startsWith("yaxis")) continue;
+      layout[key].showticklabels = false;
+      layout[key].range[1] -= 0.2;
+    }
+    layout.height *= layout.meta?.stretch ?? 1.25;
+    for (const label of layout.annotations) label.visible = true;
+  };
   const draw = (plot) => {
     if (!plot.classList.contains("js-plotly-plot")) plot.replaceChildren();
     const figure = paint(JSON.parse(figures.get(plot)), getComputedStyle(plot));
     if (printing()) figure.layout.width = PAPER;
-    else if (narrow() && figure.layout.annotations?.length) {
-      for (const key of Object.keys(figure.layout)) {
-        if (!key.startsWith("yaxis")) continue;
-        figure.layout[key].showticklabels = false;
-        figure.layout[key].range[1] -= 0.2;
-      }
-      figure.layout.height *= 1.25;
-      for (const label of figure.layout.annotations) label.visible = true;
-    }
+    else if (narrow()) fold(figure.layout);
     plot.style.height = figure.layout.height + "px";
     return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, scrollZoom: false, responsive: !printing() });
   };

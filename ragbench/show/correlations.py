@@ -16,7 +16,7 @@ from ragbench.types import Estimate
 
 PEOPLE = "people"
 FIRST_ROWS = 12
-CELL, MARGIN, LABEL = 26, 150, 24
+CELL, MARGIN, LABEL = 26, 160, 26
 MOST_NUMBERS = 14
 
 Row = Mapping[Any, Any]
@@ -37,7 +37,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         ).format(
             title,
             chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=title)),
-            _("Spearman's ρ over answers, −1 to 1"),
+            _("Spearman's ρ over answers: red towards 1, blue towards −1; columns in the order of the rows"),
         )
     ]
     notes = Notes(material, "rho-note")
@@ -158,6 +158,7 @@ def figure(material: Material) -> dict[str, Any]:
         margin={"l": 8, "r": 16, "t": 6, "b": 8, "pad": 0},
         xaxis=chart.axis(**marks, tickangle=-60),
         yaxis=chart.axis(**marks, autorange="reversed"),
+        meta={"narrow": {"height": CELL * len(labels), "xaxis": {"showticklabels": False}}},
     )
     return {"data": [{key: value for key, value in trace.items() if value is not None}], "layout": layout}
 

@@ -17,7 +17,8 @@ from ragbench.show.table import DASH, spread
 from ragbench.show.text import shown
 
 HEIGHT = 320
-MOST_LABELS = 8
+MOST_LABELS = 5
+ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
 Point = Mapping[str, Any]
 
 
@@ -59,12 +60,16 @@ def _figure(material: Material, metric: str, points: Sequence[Point]) -> Markup:
         "data": [
             trace
             for number, name in enumerate(systems)
-            for trace in _traces(material, number, name, [one for one in points if one["system"] == name])
+            for trace in _traces(
+                material, number, name, [_aside(one, number, len(systems)) for one in points if one["system"] == name]
+            )
         ]
         + _marks(material, places, points),
         "layout": chart.layout(
-            _, HEIGHT, margin={"l": 8, "r": 16, "t": 8, "b": 40, "pad": 0},
-            xaxis=chart.axis(showgrid=False, range=[places[0] - 0.5, places[-1] + 0.5], **_labels(points, places)),
+            _, HEIGHT, margin={"l": 8, "r": 16, "t": 8, "b": 56, "pad": 0},
+            xaxis=chart.axis(
+                showgrid=False, tickangle=0, range=[places[0] - 0.5, places[-1] + 0.5], **_labels(points, places)
+            ),
             yaxis=chart.axis(nticks=6),
         ),
     }  # fmt: skip
@@ -74,11 +79,23 @@ def _figure(material: Material, metric: str, points: Sequence[Point]) -> Markup:
     ).format(title, legend, chart.plot(made, _("{title}. The table below holds the same numbers.", title=title)), key)
 
 
+def _aside(one: Point, number: int, count: int) -> Point:
+    """A system's place beside those of the others of its run, so that no interval hides another."""
+    return {**one, "place": int(one["place"]) + ASIDE * ((number + 0.5) / count - 0.5)}
+
+
 def _labels(points: Sequence[Point], places: Sequence[int]) -> dict[str, Any]:
+    """Day, time and year of runs below each other, else their names: no more than a phone has room for."""
     step = max(1, math.ceil(len(places) / MOST_LABELS))
-    named = {int(one["place"]): str(one["started"])[5:] or str(one["run"]) for one in points}
+    named = {int(one["place"]): _lines(one) for one in points}
     chosen = list(places)[::step]
-    return {"tickvals": chosen, "ticktext": [chart.plain(named[place], 16) for place in chosen]}
+    return {"tickvals": chosen, "ticktext": [named[place] for place in chosen]}
+
+
+def _lines(one: Point) -> str:
+    year, dash, rest = str(one["started"]).partition("-")
+    lines = [*rest.split(), year] if dash else [str(one["run"])]
+    return "<br>".join(chart.plain(line, 16) for line in lines)
 
 
 def _traces(material: Material, number: int, name: str, points: Sequence[Point]) -> list[dict[str, Any]]:
@@ -99,7 +116,7 @@ def _trace(material: Material, number: int, name: str, mode: str, points: Sequen
         "type": "scatter",
         "mode": mode,
         "name": chart.plain(name),
-        "x": [int(one["place"]) for one in points],
+        "x": [round(float(one["place"]), 3) for one in points],
         "y": [one["value"] for one in points],
         "line": {"color": colour, "width": 1.5},
         "marker": {"color": colour, "size": 9, "symbol": symbol},

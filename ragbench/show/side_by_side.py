@@ -13,6 +13,7 @@ from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.show import cells
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
+from ragbench.show.statuses import statuses as in_words
 from ragbench.show.table import DASH, Notes, spread, unmeasured
 from ragbench.show.text import shown
 from ragbench.show.verdicts import rows as judgements
@@ -146,7 +147,11 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
             words.setdefault(place, Counter())[reason] += 1
     found = {}
     for place, counted in statuses.items():
-        named = ", ".join(f"{status} {_.integer(n)}" for status, n in sorted(counted.items()))
+        known = in_words(material)
+        named = Markup(", ").join(
+            Markup('<span title="{}">{}</span>: {}').format(shown(status), known.get(status, status), _.integer(n))
+            for status, n in sorted(counted.items())
+        )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
-        found[place] = Markup("{} <small>{}</small>").format(shown(named), shown(common, 300))
+        found[place] = Markup("{} <small>{}</small>").format(named, shown(common, 300))
     return found

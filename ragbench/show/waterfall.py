@@ -152,7 +152,7 @@ def figure(blamed: Blamed) -> dict[str, Any]:
     inner = sum(heights) + FOOT * (len(panels) - 1)
     layout = chart.layout(
         blamed.material.text, inner + FOOT, margin={"l": 8, "r": 20, "t": 0, "b": FOOT, "pad": 0}, bargap=0.28,
-        annotations=[],
+        annotations=[], meta={"narrow": {"bargap": 0.5}, "stretch": 1.7},
     )  # fmt: skip
     traces: list[dict[str, Any]] = []
     top = 1.0
