@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
 from ragbench.language import Translator
+from ragbench.show.text import clean
 
 OVER = " · "
 _HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
@@ -18,12 +21,37 @@ _HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 def _reader() -> Any:
     import mistune
 
-    return mistune.create_markdown(escape=True, plugins=["table", "strikethrough", "footnotes", "def_list"])
+    class Renderer(mistune.HTMLRenderer):
+        def sanitize_url(self, url: str) -> str:
+            return super().sanitize_url(url) if may_be_followed(url) else "#"
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            if not may_be_followed(url) or urlsplit(_plain(url)).netloc:
+                return str(escape(text))  # a picture from elsewhere would tell that the page was opened
+            return super().image(text, url, title)
+
+    plugins = ["table", "strikethrough", "footnotes", "def_list"]
+    return mistune.create_markdown(renderer=Renderer(escape=True), plugins=plugins)
+
+
+def may_be_followed(url: str) -> bool:
+    """Whether a link may be followed: to the web, to a mailbox, or to a place in the report itself."""
+    try:
+        parts = urlsplit(_plain(url))
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https", "mailto") or not (parts.scheme or ":" in parts.path.split("/")[0])
+
+
+def _plain(url: str) -> str:
+    """The address as a browser reads it: entities resolved, blanks and control characters gone, slashes upright."""
+    letters = [letter for letter in unescape(unescape(url)) if letter > " " and letter.isprintable()]
+    return "".join(letters).replace("\\", "/")
 
 
 def prose(markdown: str, translate: Translator) -> Markup:
     """The HTML of a Markdown cell; a heading `Tier 1 · Does it …?` gets its first part set above it."""
-    html = str(_reader()(translate.blocks(markdown)))
+    html = str(_reader()(clean(translate.blocks(markdown))))
     return Markup(_HEADING.sub(lambda found: str(_heading(found[1])), html))  # noqa: S704 - the reader escapes HTML
 
 
@@ -39,7 +67,7 @@ def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
     for cell in notebook.cells:
         if cell.cell_type != "markdown":
             continue
-        found = _HEADING.search(str(_reader()(translate.blocks(cell.source))))
+        found = _HEADING.search(str(_reader()(clean(translate.blocks(cell.source)))))
         if found:
             text = Markup(found[1]).striptags()  # noqa: S704 - only its text is kept
             over, dot, rest = text.partition(OVER)
