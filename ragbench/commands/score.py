@@ -65,7 +65,7 @@ class Gate:
 
 
 def score(
-    file: Annotated[Path, typer.Argument(help="Answers: .jsonl, .json, .csv or .parquet, one sample a row.")],
+    file: Annotated[Path, typer.Argument(help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.")],
     metrics: Annotated[
         list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. All that the fields allow if none.")
     ] = None,
