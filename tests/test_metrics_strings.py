@@ -88,3 +88,10 @@ def test_the_distance_is_a_metric(one: str, other: str, third: str) -> None:
     assert (edit_distance(one, other) == 0) == (one == other)
     assert edit_distance(one, third) <= edit_distance(one, other) + edit_distance(other, third)
     assert abs(len(one) - len(other)) <= edit_distance(one, other) <= max(len(one), len(other))
+
+
+def test_chrf_without_options_counts_no_words() -> None:
+    response, reference = "the cat sat on a mat", "a cat is sitting on the mat"
+    expected = sacrebleu.sentence_chrf(response, [reference], word_order=0).score
+    assert of(chrf, response, reference) == pytest.approx(expected, abs=1e-9)
+    assert abs(expected - sacrebleu.sentence_chrf(response, [reference], word_order=1).score) > 1

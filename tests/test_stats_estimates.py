@@ -299,3 +299,22 @@ def test_the_mean_of_a_million_cells_is_quick_and_small() -> None:
     found = stats.estimate_many({str(k): rows[:, k] for k in range(3)}, counts=counts, bounds=(0, 1))
     low, high = found["0"].intervals["bca"]
     assert (high - low) / 2 == pytest.approx(1.96 * rows[:, 0].std() / 1000, rel=0.05)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_no_interval_depends_on_the_unit_or_the_origin(unit: float) -> None:
+    """Milliseconds or seconds, from zero or from a thousand: the same draws give the same ends."""
+    values = np.random.default_rng(6).lognormal(0, 1, 60)
+    one = stats.estimate(values, resamples=500)
+    other = stats.estimate(1000 * unit + unit * values, resamples=500)
+    assert {"percentile", "bca", "studentized", "t"} <= set(one.intervals)
+    for kind, (low, high) in one.intervals.items():
+        moved = ((end - 1000 * unit) / unit for end in other.intervals[kind])
+        assert tuple(moved) == pytest.approx((low, high), rel=1e-6), kind
+    assert (other.method, other.note) == (one.method, one.note) == ("studentized", "few")
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 1.5, math.nan])
+def test_a_level_lies_between_nothing_and_certainty(level: float) -> None:
+    with pytest.raises(ValueError, match="level"):
+        stats.estimate([0.1, 0.5, 0.9], level=level)
