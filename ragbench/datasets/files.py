@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import unicodedata
 import zlib
@@ -13,7 +14,10 @@ from typing import Any
 
 from ragbench.datasets.encodings import PROBED_BYTES, UTF_8, encoding_of
 
-MAX_BYTES = 2**30
+MAX_BYTES = 96 * 2**20
+"""Of a file that is read as a whole, unpacked: its text, its values and their copies stay below a gigabyte."""
+MAX_VALUES = 8_000_000
+"""Of one JSON text: a value takes two bytes of it or more, and up to 72 bytes of memory."""
 MAX_LINE_BYTES = 2**24
 MAX_ROWS = 10_000_000
 GZIP_MAGIC = b"\x1f\x8b"
@@ -83,6 +87,8 @@ def parse_json(text: str, place: str) -> Any:
     """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
     if not text.strip():
         raise DatasetError(f"{place}: an empty file; JSON is expected")
+    if len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES:
+        raise DatasetError(f"{place}: may hold more than {MAX_VALUES:,} values; split it, or write it as JSON Lines")
     try:
         return json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except RecursionError:
@@ -91,6 +97,15 @@ def parse_json(text: str, place: str) -> Any:
         raise DatasetError(f"{place}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except ValueError as error:
         raise DatasetError(f"{place}: {error}") from None
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, one at a time; an `io.StringIO` would take four bytes for every letter."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def normalise(text: str) -> str:
@@ -111,7 +126,8 @@ def _open(path: Path) -> io.BufferedIOBase:
 def _encoding(path: Path) -> str:
     with _open(path) as stream:
         try:
-            return encoding_of(iter(lambda: stream.read(PROBED_BYTES), b""))
+            blocks = iter(lambda: stream.read(PROBED_BYTES), b"")
+            return encoding_of(itertools.islice(blocks, MAX_BYTES // PROBED_BYTES))  # what is packed may have no end
         except (OSError, EOFError, zlib.error) as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
 

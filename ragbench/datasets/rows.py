@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,9 +10,21 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.datasets.files import MAX_ROWS, DatasetError, normalise, parse_json, read_lines, read_text, require_file
+from ragbench.datasets.files import (
+    MAX_ROWS,
+    DatasetError,
+    lines_of,
+    normalise,
+    parse_json,
+    read_lines,
+    read_text,
+    require_file,
+)
 
 DELIMITERS = (",", ";", "\t")
+MAX_DECODED_BYTES = 2**28
+"""Of a Parquet file: a few kilobytes of a repeated text may stand for more than any memory holds."""
+BATCH = 256
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
 Row = TypeVar("Row", bound=BaseModel)
@@ -91,7 +102,7 @@ def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
     head = text.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=head.count)
     csv.field_size_limit(2**24)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
         if len(set(names)) < len(names):
@@ -122,7 +133,14 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
         with pq.ParquetFile(path) as file:
             if file.metadata.num_rows > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            rows: list[dict[str, Any]] = file.read().to_pylist()
+            rows: list[dict[str, Any]] = []
+            decoded = 0
+            for batch in file.iter_batches(BATCH):
+                plain = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+                decoded += sum(column.nbytes for column in plain)
+                if decoded > MAX_DECODED_BYTES:
+                    raise DatasetError(f"{path.name}: more than {MAX_DECODED_BYTES:,} bytes once decoded; split it")
+                rows += batch.to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     return rows
