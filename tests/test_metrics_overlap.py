@@ -330,3 +330,10 @@ def test_ranges(rows: list[tuple[str, str]]) -> None:
         low, high = each.bounds
         value = each(samples)
         assert np.isnan(value) or low <= value <= high + 1e-9  # type: ignore[operator]
+
+
+def test_an_answer_of_one_word_is_precise_or_not() -> None:
+    found = score(rouge1_f(Sample("s", response="Paris", reference="Paris of course")))
+    assert (found.detail["precision"], found.detail["recall"]) == (1.0, pytest.approx(1 / 3))
+    empty = score(rouge2_f(Sample("s", response="Paris", reference="Paris of course")))
+    assert (empty.detail["precision"], empty.detail["recall"], empty.value) == (0.0, 0.0, 0.0)

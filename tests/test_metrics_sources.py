@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from ragbench.metrics.sources import (
+    Topic,
+    TopicCoverage,
     Usage,
     never_retrieved,
     page_use,
@@ -92,3 +94,23 @@ def test_the_number_of_topics_is_chosen_on_a_sample_of_many(monkeypatch: pytest.
     assert whole.n_topics == sampled.n_topics == 3
     assert sampled.silhouettes != whole.silhouettes
     assert [topic.question_count for topic in sampled.topics] == [100, 100, 100], "all questions are clustered"
+
+
+def test_as_many_topics_as_there_are_different_questions_can_be_tried() -> None:
+    """Three points, each asked about twice: two and three topics have a silhouette, and three separate them wholly."""
+    vectors = np.repeat(np.eye(3) * 10, 2, axis=0)
+    found = topic_coverage(vectors, [[Chunk(str(n), "")] for n in range(6)], choices=range(1, 6))
+    assert set(found.silhouettes) == {2, 3}
+    assert found.silhouettes[3] == pytest.approx(1.0)
+    assert found.n_topics == 3
+
+
+def test_thin_topics_have_less_than_half_of_the_median_topic() -> None:
+    """Chunks a question: 1.0, 0.9, 0.48 and 0.44; the median is 0.69, half of it 0.345, three quarters 0.5175."""
+    chunks = (100, 90, 48, 44)
+    topics = tuple(Topic(place, 100, number, 0) for place, number in enumerate(chunks))
+    coverage = TopicCoverage(topics, np.repeat(np.arange(4), 100), {})
+    assert coverage.thin() == ()
+    assert [topic.topic_id for topic in coverage.thin(0.75)] == [3, 2]
+    edge = TopicCoverage((*topics[:2], Topic(2, 100, 90, 0), Topic(3, 100, 44, 0)), coverage.labels, {})
+    assert [topic.topic_id for topic in edge.thin()] == [3], "0.44 is below half of 0.9"

@@ -183,6 +183,7 @@ def test_an_interval_that_is_asked_for_is_printed_without_an_excuse(method: str)
     one = stats.resample(f1, rows, method=method, resamples=500)
     assert (one.method, one.note) == (method, "")
     assert (one.low, one.high) == one.intervals[method]
+    assert set(one.intervals) == {"delta", "percentile", "bca"}, "Fisher's z is for what ends at one"
     two = stats.resample(f1, [[3.0, 1.0, 1.0], [2.0, 4.0, 0.0]], resamples=500)
     assert two.note != "few", "two units have a spread"
     with pytest.raises(ValueError, match="level"):
