@@ -23,6 +23,7 @@ from ragbench.types import Estimate
 from tests.test_show import HOSTILE
 
 HOSTILE_TEXT = " ".join(HOSTILE)
+MADE_OF_SOURCES = ("utilization_rate", "total_chunks", "used_chunks", "unused_chunks", "n_topics")
 
 
 def bare(notebook: str, estimates: dict[str, tuple[str, ...]], facts: dict[str, Any], **extra: Any) -> Measurement:
@@ -279,7 +280,7 @@ def used(text: str = "", *, labelled: bool = True) -> Measurement:
                  for rank, chunk in enumerate(chunks_, 1)]  # fmt: skip
     pages = [("one", f"/a{text}", "Title", 2, 3, 1.5, 2)]
     return bare(
-        "sources", {"one": ("utilization_rate", "n_topics")}, {"describes": "sources", "n_questions": 3, "k": 2},
+        "sources", {"one": MADE_OF_SOURCES}, {"describes": "sources", "n_questions": 3, "k": 2},
         questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),
         retrieved=pd.DataFrame(retrieved, columns=list(RETRIEVED_COLUMNS)),
         chunks=pd.DataFrame(chunks, columns=["chunk", "text", "url", "title", "section", "needed"]),
