@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from ragbench.judge import LexicalJudge
+from ragbench.judge import LexicalJudge, WordReader
 from ragbench.language import translator
-from ragbench.metrics.context_precision import average_precision, context_precision
+from ragbench.metrics.context_precision import USEFULNESS, average_precision, context_precision
 from ragbench.metrics.explanation import explain
 from ragbench.types import Chunk, Sample, Score, Status
 from tests.scripted_judge import ScriptedJudge, score
@@ -193,3 +193,22 @@ def test_the_offline_judge_finds_the_copied_chunk(language: str) -> None:
     assert sample.contexts is not None
     turned = replace(sample, contexts=(*sample.contexts[:1], Chunk("copy", sample.response or "")))
     assert score(context_precision(turned, judge=LexicalJudge())).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("context", "verdict"),
+    [
+        ("Dogs bark loudly at night. The fee is 500 roubles.", "useful"),
+        ("Dogs bark loudly at night. Cats sleep through the winter.", "useless"),
+    ],
+)
+def test_offline_one_sentence_that_the_answer_took_up_is_enough(context: str, verdict: str) -> None:
+    """The answer says far more than the context, and the context speaks of other things too."""
+    answer = (
+        "Students of every faculty pay: the fee is 500 roubles, transferred through any bank before September ends."
+    )
+    reader = WordReader()
+    assert not reader.supported(answer, [context])
+    assert USEFULNESS.offline is not None
+    found = USEFULNESS.offline(reader, {"question": "What is the fee?", "context": context, "answer": answer})
+    assert found.verdict == verdict

@@ -67,3 +67,6 @@ def test_what_cannot_be_told_is_none() -> None:
     assert math.isnan(stats.power_of_mean(0.5, 1))
     with pytest.raises(ValueError, match="power lies between"):
         stats.sample_size(0.5, 1.0, power=1.2)
+    for power in (0.05, 1.0):
+        with pytest.raises(ValueError, match="power lies between"):
+            stats.minimum_detectable_difference(1.0, 50, power=power)
