@@ -68,3 +68,11 @@ def test_unmeasured() -> None:
 def test_wrong_options(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         both(sample(["a:x"], ["a:x"]), **wrong)
+
+
+def test_by_text_one_of_several_is_enough() -> None:
+    """One of the two retrieved texts is labelled, and one of the three labelled texts was retrieved."""
+    precision, recall = both(sample(["a:same", "b:other"], ["x:far away", "y:same", "z:unlike"]), by="text")
+    assert (precision.value, recall.value) == (0.5, pytest.approx(1 / 3))
+    assert precision.detail["matched"] == ["a"]
+    assert recall.detail["missing"] == ["x", "z"]

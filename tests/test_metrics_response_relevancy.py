@@ -13,7 +13,7 @@ from ragbench import embed
 from ragbench.judge import LexicalJudge
 from ragbench.language import translator
 from ragbench.metrics.explanation import explain
-from ragbench.metrics.response_relevancy import response_relevancy
+from ragbench.metrics.response_relevancy import MOST, response_relevancy
 from ragbench.metrics.vectors import Batch
 from ragbench.settings import EmbedderSettings
 from ragbench.types import Sample, Score, Status
@@ -166,3 +166,10 @@ def test_all_rows_are_embedded_in_one_batch() -> None:
     assert [found.value for found in asyncio.run(work())] == [1.0] * 8
     assert len(embedder.calls) == 1
     assert len(embedder.calls[0][1]) == 9
+
+
+@pytest.mark.parametrize("number", [1, MOST])
+def test_one_question_and_the_most_there_may_be(number: int) -> None:
+    asked = Sample("s", user_input="q", response="An answer.")
+    found = of(asked, questions(*["near"] * number), {"q": [1.0, 0.0]}, questions=number)
+    assert found.value == pytest.approx(0.8, abs=1e-6)

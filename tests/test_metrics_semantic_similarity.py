@@ -171,3 +171,10 @@ def test_a_vector_with_itself_and_its_opposite(vector: Any) -> None:
     assert cosine(vector, vector) == 1.0
     assert cosine(vector, -vector) == -1.0
     assert cosine(vector, 3 * vector) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_white_space_around_a_text_is_no_part_of_it() -> None:
+    embedder = ScriptedEmbedder({"a": [1.0, 0.0], "b": [0.8, 0.6]})
+    found = score(semantic_similarity(Sample("s", response=" a\n", reference="\tb "), embedder=embedder))
+    assert found.value == pytest.approx(0.8, abs=1e-6)
+    assert [text for _, texts in embedder.calls for text in texts] == ["a", "b"]
