@@ -83,10 +83,19 @@
     document.body.append(script);
     if (!kept.dataset.later) (window.Plotly ? begin : script.onerror)();
   };
-  const painted = () => new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-    setTimeout(resolve, 200); // a page in the background is not painted
+  const QUIET = 700; // milliseconds without a key or a touch: who has come for the table is not made to wait
+  const quiet = () => new Promise((resolve) => {
+    const watch = new AbortController();
+    let timer;
+    const end = () => { clearTimeout(timer); watch.abort(); seen.disconnect(); resolve(); };
+    const again = () => { clearTimeout(timer); timer = setTimeout(end, QUIET); };
+    const seen = new IntersectionObserver((changes) => { if (changes.some((one) => one.isIntersecting)) end(); });
+    for (const kind of ["keydown", "input", "pointerdown"]) {
+      addEventListener(kind, again, { capture: true, passive: true, signal: watch.signal });
+    }
+    plots.forEach((plot) => seen.observe(plot));
+    again();
   });
-  if (window.ragbenchAsked) window.ragbenchAsked.finally(painted).finally(load);
+  if (window.ragbenchAsked) window.ragbenchAsked.then(quiet).then(load);
   else load();
 })();
