@@ -216,6 +216,15 @@ def test_a_number_that_only_describes_gets_no_verdict() -> None:
     assert {e.metric for e in pairing.estimates} == {"avg_spread", "mrr"}
 
 
+@pytest.mark.parametrize(("metric", "values"), [("avg_spread", BASE), ("mrr", BASE + 2)])
+def test_a_notebook_without_anything_to_compare_does_not_stop_the_others(metric: str, values: Any) -> None:
+    groups = tuple(f"g{i // 5}" for i in range(60))
+    alone = run("a", {("s", metric): values}, clusters=groups)
+    (pairing,) = compare_runs(alone, run("b", {("s", metric): values}, clusters=groups), sureness=SURE).pairings
+    assert pairing.comparisons == ()
+    assert {e.metric for e in pairing.estimates} == ({"avg_spread"} if metric == "avg_spread" else set())
+
+
 def test_what_changed_is_named() -> None:
     one = {"code": {"commit": "a1"}, "parameters": {"tier1.k": "10", "tier9.k": "1"}, "prompts": {}}
     two = {"code": {"commit": "b2"}, "parameters": {"tier1.k": "20"}, "prompts": {"claims": "version 1"}}

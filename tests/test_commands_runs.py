@@ -155,7 +155,7 @@ def test_the_history_has_every_run(call: Callable[..., Result], two_runs: tuple[
     assert all(point["low"] < point["value"] < point["high"] for point in points)
     page = Path("h/index.html").read_text(encoding="utf-8")
     assert all(name in page for name in two_runs)
-    assert "no run has nonsense" in str(call("history", "-m", "nonsense").exception)
+    assert "no run has nonsense; metrics: " in str(call("history", "-m", "nonsense").exception)
 
 
 def notebook(project: Path, code: str) -> Path:

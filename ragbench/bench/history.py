@@ -39,7 +39,9 @@ def history(
     kept = [record for record in ordered if any(True for _ in _wanted(record, metrics, notebooks, systems))]
     if not kept:
         asked = ", ".join([*metrics, *notebooks, *systems])
-        raise BenchError(f"no run has {asked}" if asked else "no run is kept yet: `ragbench run` makes one")
+        if asked and ordered:
+            raise BenchError(f"no run has {asked}; {_there_is(ordered)}")
+        raise BenchError("no run is kept yet: `ragbench run` makes one")
     points = list(_points(kept, metrics, notebooks, systems))
     marks = [
         (place, one.kind, one.name, one.before, one.after)
@@ -59,6 +61,17 @@ def history(
             "changes": pd.DataFrame(marks, columns=list(CHANGES)),
         },
     )
+
+
+def _there_is(records: Sequence[RunRecord]) -> str:
+    """What can be asked for, of what the runs have."""
+    values = [value for record in records for value in record.values]
+    kinds = {
+        "metrics": sorted({value.metric for value in values}),
+        "notebooks": sorted({value.notebook for value in values}),
+        "systems": sorted({value.system for value in values}),
+    }
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
 
 
 def _wanted(

@@ -231,6 +231,8 @@ def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pa
 
 def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
     """With estimates of both systems on the common questions, and comparisons of the metrics that have a direction."""
+    if not pairing.values:
+        return replace(pairing, estimates=(), comparisons=())
     scales = {metric: _scale(metric) for metric in pairing.values}
     titles = names(pairing.systems)
     estimates = [
@@ -244,6 +246,8 @@ def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
         ).items()
     ]
     directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
+    if not directions:
+        return replace(pairing, estimates=tuple(estimates), comparisons=())
     found = stats.compare_metrics(
         {metric: pairing.values[metric][0] for metric in directions},
         {metric: pairing.values[metric][1] for metric in directions},

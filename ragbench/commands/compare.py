@@ -54,6 +54,7 @@ def compare(
 
     outputs.file(json_file, "--json")
     outputs.folder(out, "--out")
+    outputs.language(language)
     known = settings.load()
     chosen = _systems(system or [])
     a, b = kept.find(first), kept.find(second)

@@ -41,6 +41,7 @@ def history(
 
     outputs.file(json_file, "--json")
     outputs.folder(out, "--out")
+    outputs.language(language)
     known = settings.load()
     with Store.open(known) as store:
         records = Runs(store.engine).records(limit)

@@ -1,4 +1,4 @@
-"""Where a command shall write: looked at before anything is measured or paid for."""
+"""Where and in which language a command shall write: looked at before anything is measured or paid for."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ def folder(path: Path | None, option: str) -> None:
     if not there.is_dir():
         raise typer.BadParameter(f"{path}: {there} is a file; name a folder", param_hint=option)
     _writable(there, path, option)
+
+
+def language(name: str) -> None:
+    """Refuse a language that no page is written in; empty is fine. Raises typer.BadParameter with those there are."""
+    from ragbench.language import LANGUAGES
+
+    if name and name not in LANGUAGES:
+        raise typer.BadParameter(f"{name!r}: {' or '.join(LANGUAGES)} is expected", param_hint="--language")
 
 
 def _writable(there: Path, path: Path, option: str) -> None:

@@ -43,6 +43,7 @@ def publish(
     from ragbench.report.publish import publish as write
 
     outputs.folder(to, "--to")
+    outputs.language(language)
     index = write(
         name,
         to,

@@ -20,8 +20,8 @@ def render(
     Example: `ragbench render latest -l ru`
     """
     from ragbench import report
+    from ragbench.commands import outputs
     from ragbench.report import kept
 
-    if language not in ("", "en", "ru"):
-        raise typer.BadParameter(f"{language!r}: en or ru is expected", param_hint="--language")
+    outputs.language(language)
     typer.echo(str(report.render(kept.pages_of(name), language=language or None)))

@@ -52,6 +52,7 @@ def run(
     from ragbench.commands import outputs
 
     outputs.folder(out, "--out")
+    outputs.language(language)
     bench.check(dataset, systems)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
