@@ -51,6 +51,18 @@ def test_numbers_beyond_32_bits_stay_themselves() -> None:
     assert rankings.from_arrays(np.array([[7]]), np.array([0]), np.array([far])).gains.tolist() == [[0]]
 
 
+@pytest.mark.parametrize("judged", [3, 40])
+def test_a_document_of_one_question_is_never_taken_for_that_of_the_next(judged: int) -> None:
+    """Numbers far above all judged ones, and judged ones far above all retrieved: no two questions' ranges meet."""
+    questions = np.repeat([0, 1], judged)
+    documents = np.tile(np.arange(judged), 2)
+    strangers = np.arange(judged, judged + 200)
+    made = rankings.from_arrays(np.stack([strangers, strangers]), questions, documents)
+    assert not made.gains.any()
+    made = rankings.from_arrays(np.array([[1, 0], [0, 1]]), questions, documents * 50)
+    assert made.gains.tolist() == [[0, 1], [1, 0]]
+
+
 def test_depth_cuts_after_duplicates_are_gone() -> None:
     made = rankings.from_lists([["a", "a", "b", "c"]], [{"b": 1}], depth=2)
     assert made.gains.tolist() == [[0, 1]]
