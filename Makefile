@@ -13,7 +13,7 @@ $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "ragbench needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "Installing ragbench and what it needs into .venv, about 2.5 GB; this is quiet and takes some minutes."
+	@echo "Installing ragbench and what it needs into .venv, about 2.7 GB; this is quiet and takes some minutes."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
 	@touch $(READY)
 
