@@ -140,3 +140,21 @@ def test_unknown_files(tmp_path: Path) -> None:
         read_samples(tmp_path / "b.parquet")
     with pytest.raises(DatasetError, match="no such file"):
         read_samples(tmp_path / "none.parquet")
+
+
+def numbered(*rows: tuple[str, str | None]) -> list[str]:
+    """The ids of rows that have a system, a question and no id."""
+    return [sample.id for sample in samples_of([{"system": system, "question": asked} for system, asked in rows])]
+
+
+def test_rows_without_an_id_are_paired_where_all_systems_answer_the_same() -> None:
+    assert numbered(("a", "one?"), ("b", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "1", "2", "2"]
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "3", "4"], "another order"
+    assert numbered(("a", "one?"), ("a", "two?"), ("b", "one?")) == ["1", "2", "3"], "one is missing"
+    assert numbered(("a", None), ("b", None)) == ["1", "2"], "nobody knows what was asked"
+
+
+def test_rows_without_an_id_are_paired_in_files_too(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("system,question,answer\na,one?,x\nb,one?,y\n", encoding="utf-8")
+    assert [(sample.system, sample.id) for sample in read_samples(path)] == [("a", "1"), ("b", "1")]

@@ -25,7 +25,7 @@ def stop() -> None:
     from ragbench import settings
     from ragbench.store import server
 
-    typer.echo(str(server.stop(settings.load())))
+    typer.echo(f"Stopped: {server.stop(settings.load())}")
 
 
 @application.command("status")

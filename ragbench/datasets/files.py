@@ -19,7 +19,8 @@ MAX_BYTES = 96 * 2**20
 MAX_VALUES = 8_000_000
 """Of one JSON text: a value takes two bytes of it or more, and up to 72 bytes of memory."""
 MAX_LINE_BYTES = 2**24
-MAX_ROWS = 10_000_000
+MAX_ROWS = 1_000_000
+"""Of one file: as objects, a row takes up to 600 bytes beside its texts."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -40,7 +41,10 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
         except (OSError, EOFError, zlib.error) as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     if len(raw) > limit:
-        raise DatasetError(f"{path.name}: more than {limit:,} bytes once unpacked; split it into smaller files")
+        raise DatasetError(
+            f"{path.name}: more than {limit:,} bytes once unpacked; split it, or write it as JSON Lines, "
+            "which is read line by line"
+        )
     return normalise(_decode(raw, path.name, encoding))
 
 

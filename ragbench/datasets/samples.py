@@ -42,8 +42,9 @@ def read_samples(path: Path) -> list[Sample]:
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
     not given. Raises DatasetError with file, line and field for what cannot be read.
     """
+    rows = list(read_rows(path, keep_empty=True))
     found = []
-    for number, (place, item) in enumerate(read_rows(path, keep_empty=True), 1):
+    for (place, item), number in zip(rows, _numbers([item for _, item in rows]), strict=True):
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
@@ -57,7 +58,9 @@ def samples_of(
     """Samples out of one sample, one mapping, a list of either, or a data frame with one row a sample.
 
     Fields go by NAMES, so older names are understood too; None, NaN and a missing column are "not given", an empty text
-    is empty. Samples without an id are numbered from 1. Raises DatasetError, naming row and field.
+    is empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
+    in the same order, so that they are compared question by question, else over all rows. Raises DatasetError, naming
+    row and field.
     """
     if isinstance(given, Sample):
         return [given]
@@ -65,14 +68,15 @@ def samples_of(
         return [_sample(given, place, 1)]
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
-    found = []
-    for number, item in enumerate(given, 1):
+    given, found = list(given), []
+    numbers = iter(_numbers([item for item in given if isinstance(item, Mapping)]))
+    for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
             found.append(item)
         elif isinstance(item, Mapping):
-            found.append(_sample(item, f"{place}, row {number}", number))
+            found.append(_sample(item, f"{place}, row {row}", next(numbers)))
         else:
-            raise DatasetError(f"{place}, row {number}: a sample is a Sample or a mapping, not {type(item).__name__}")
+            raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {type(item).__name__}")
     return _unique(found)
 
 
@@ -85,6 +89,18 @@ def _unique(samples: Sequence[Sample]) -> list[Sample]:
     if len(samples) > MAX_ROWS:
         raise DatasetError(f"more than {MAX_ROWS:,} samples; split them")
     return list(samples)
+
+
+def _numbers(items: Sequence[Mapping[str, Any]]) -> Sequence[int]:
+    """A number for each row, from 1; equal ones mean the same question; see `samples_of`."""
+    asked: dict[str, list[Any]] = {}
+    numbers = []
+    for item in items:
+        own = asked.setdefault(str(_first(item, NAMES["system"])), [])
+        own.append(_first(item, NAMES["user_input"]))
+        numbers.append(len(own))
+    first = next(iter(asked.values()), [])
+    return numbers if None not in first and all(own == first for own in asked.values()) else range(1, len(items) + 1)
 
 
 def _sample(item: Mapping[str, Any], place: str, number: int) -> Sample:
