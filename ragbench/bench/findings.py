@@ -38,8 +38,7 @@ def find(
     compared.
     """
     values = {name: columns(scores, name, metrics) for name in systems}
-    samples = list(dict.fromkeys(scores["sample"]))
-    labels = None if clusters is None else [clusters[sample] for sample in samples]
+    labels = None if clusters is None else [clusters[sample] for sample in _samples(scores)]
     scales = {each.label: bounds(each) for each in metrics}
     estimates = [
         NamedEstimate(name, label, estimate)
@@ -61,11 +60,15 @@ def find(
 
 
 def columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> dict[str, Array]:
-    """One column a metric, its rows in the order in which samples first stand in the table."""
+    """One column a metric, its rows by the samples' ids: no number depends on the order in which a file has them."""
     own = scores[scores["system"] == system]
     wide = own.pivot_table(index="sample", columns="metric", values="value", dropna=False, sort=False, aggfunc="first")
-    wide = wide.reindex(list(dict.fromkeys(scores["sample"])))
+    wide = wide.reindex(_samples(scores))
     return {each.label: wide[each.label].to_numpy(dtype=float) for each in metrics}
+
+
+def _samples(scores: pd.DataFrame) -> list[str]:
+    return sorted(set(scores["sample"]))
 
 
 def bounds(metric: Metric) -> Bounds | None:

@@ -62,6 +62,7 @@ class Scores:
         found: dict[tuple[str, str], Estimate] = {}
         for system in dict.fromkeys(system_name(row.sample) for row in self.rows):
             own = [row for row in self.rows if system_name(row.sample) == system]
+            own.sort(key=lambda row: row.sample.id)  # no number depends on the order of the rows
             samples = list({row.sample.id: row.sample for row in own}.values())
             clusters = [sample.cluster or f"\0{sample.id}" for sample in samples]
             values = {

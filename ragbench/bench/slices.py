@@ -56,6 +56,7 @@ def table(
     """
     import pandas as pd
 
+    asked = sorted(asked, key=lambda question: question.id)  # as the columns are
     parts = _parts(asked, dimensions)
     values = {name: columns(scores, name, [metric])[metric.label] for name in systems}
     labels = None if clusters is None else np.array([clusters[question.id] for question in asked], dtype=object)
