@@ -10,7 +10,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.measurement import Measurement
 from ragbench.report import files, pages, parameters, results
-from ragbench.report.run import render
+from ragbench.report.drawing import render
 from ragbench.show import MIME, Page
 
 PAGE = "page"

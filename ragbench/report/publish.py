@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from ragbench.language import translator
 from ragbench.report import articles, files, kept, results, secrets, sheets, tabular
+from ragbench.report.drawing import render
 from ragbench.report.pages import Measurements
 from ragbench.report.personal import Veil
 
@@ -51,8 +52,6 @@ def publish(
     Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
     another word for `mask`.
     """
-    from ragbench.report.run import render
-
     if mask not in ("real_users", "all", "none"):
         raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
     run = kept.pages_of(name)

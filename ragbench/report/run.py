@@ -15,19 +15,7 @@ from typing import Any
 from ragbench import settings
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import (
-    execute,
-    files,
-    index,
-    kept,
-    metric_pages,
-    pages,
-    parameters,
-    parts,
-    results,
-    secrets,
-    unfinished,
-)
+from ragbench.report import drawing, execute, files, kept, pages, parameters, results, secrets, unfinished
 from ragbench.report.termination import terminable
 
 
@@ -106,20 +94,12 @@ def run(
     with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
         failures = Work(folder, progress).all(sources, jobs)
         keep_overview(folder)
-        described = [
-            {
-                "name": name,
-                "status": "failed" if name in failures else "complete",
-                "failure": mask(failures.get(name, "")),
-                "language": str({**defaults[name], **values[name]}.get("language", language or known.language)),
-                "parameters": {**defaults[name], **values[name]},
-            }
-            for name in sources
-        ]
         for name, notebook in sources.items():
             _store(folder / f"{name}.ipynb", notebook, mask)
         measured = pages.Measurements(folder)
         secrets.mask_kept(measured)
+        spoken = language or known.language
+        described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
         manifest = results.manifest(
             measured,
             wanted,
@@ -131,20 +111,37 @@ def run(
             seconds=round(time.time() - started, 1),
         )
         manifest = secrets.masked(manifest, mask)
-        results.write_json(folder / results.MANIFEST, manifest)
         results.write_scores(folder / results.SCORES, measured)
         results.write_json(folder / results.SUMMARY, results.summary(measured))
-        undrawn = _draw(folder, manifest)
-        if undrawn:
-            manifest["status"] = "failed"
-            for one in manifest["notebooks"]:
-                if one["name"] in undrawn:
-                    one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
-            results.write_json(folder / results.MANIFEST, manifest)
-            _draw(folder, manifest)
+        _draw(folder, manifest, mask)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     final = files.finish(folder)
     return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "")
+
+
+def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str], language: str) -> dict[str, Any]:
+    """A notebook as the manifest has it. values: its parameters; language: where it has none of its own."""
+    return {
+        "name": name,
+        "status": "failed" if name in failures else "complete",
+        "failure": failures.get(name, ""),
+        "language": str(values.get("language", language)),
+        "parameters": dict(values),
+    }
+
+
+def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) -> None:
+    """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
+    results.write_json(folder / results.MANIFEST, manifest)
+    undrawn = drawing.draw(folder, manifest)
+    if not undrawn:
+        return
+    manifest["status"] = "failed"
+    for one in manifest["notebooks"]:
+        if one["name"] in undrawn:
+            one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+    results.write_json(folder / results.MANIFEST, manifest)
+    drawing.draw(folder, manifest)
 
 
 def prepared(
@@ -156,7 +153,7 @@ def prepared(
     """
     paths = [find(notebook) for notebook in notebooks]
     _refuse_twice(paths)
-    sources = {path.stem: _read(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
+    sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
     defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
     if language is not None and any("language" in names for names in defaults.values()):
         wanted.setdefault("language", language)
@@ -164,48 +161,6 @@ def prepared(
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
     return sources, defaults, values
-
-
-def render(folder: Path, *, language: str | None = None) -> Path:
-    """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
-
-    language: another one than the run's. With the same version of ragbench the same bytes come out.
-    Raises FileNotFoundError for a folder that holds no run.
-    """
-    if not (folder / results.MANIFEST).is_file():
-        raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
-    _draw(folder, json.loads((folder / results.MANIFEST).read_text(encoding="utf-8")), language)
-    return folder / "index.html"
-
-
-def _draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
-    """Draw all pages of a run; a page that cannot be drawn says why, and its line is returned by its name."""
-    kept = pages.Measurements(folder)
-    entries, undrawn = [], {}
-    for described in manifest["notebooks"]:
-        name, tongue, failure = described["name"], language or described["language"], described["failure"]
-        notebook = _read(folder / f"{name}.ipynb")
-        try:
-            page = pages.html(notebook, name, kept, tongue, failure)
-            for shown in pages.tables(notebook, kept, tongue):
-                parts.write(folder, shown)
-            entry = index.entry(notebook, name, kept, tongue, failure)
-        except Exception as error:  # whatever a notebook put out, the other pages are drawn
-            undrawn[name] = f"{type(error).__name__}: {error.args[0] if error.args else error}"
-            for cell in notebook.cells:
-                if "outputs" in cell:
-                    cell.outputs = []
-            page = pages.html(notebook, name, kept, tongue, failure or undrawn[name])
-            entry = index.entry(notebook, name, pages.Measurements(folder / "none"), tongue, failure or undrawn[name])
-        files.write(folder / f"{name}.html", page)
-        entries.append(entry)
-    titles = {entry["name"]: entry["question"] for entry in entries}
-    metric_pages.write(folder, kept, titles, language or manifest["language"])
-    files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
-    files.write(folder / "ragbench.css", pages.style())
-    files.write(folder / "plotly.min.js", pages.plotly())
-    files.write(folder / "questions.js", pages.question_script())
-    return undrawn
 
 
 def find(notebook: Path | str) -> Path:
@@ -306,12 +261,6 @@ def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterat
             execute.end_all()
             kept.refusal(lambda: unfinished.interrupt(folder, begun, keep=keep))
             raise
-
-
-def _read(path: Path) -> Any:
-    import nbformat
-
-    return nbformat.read(path, as_version=4)
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

@@ -1,0 +1,59 @@
+"""From what a run has stored to its pages, again and again with the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragbench.report import files, index, metric_pages, pages, parts, results
+
+
+def render(folder: Path, *, language: str | None = None) -> Path:
+    """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
+
+    language: another one than the run's. With the same version of ragbench the same bytes come out.
+    Raises FileNotFoundError for a folder that holds no run.
+    """
+    if not (folder / results.MANIFEST).is_file():
+        raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
+    draw(folder, json.loads((folder / results.MANIFEST).read_text(encoding="utf-8")), language)
+    return folder / "index.html"
+
+
+def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
+    """Draw all pages of a run; a page that cannot be drawn says why, and its line is returned by its name."""
+    kept = pages.Measurements(folder)
+    entries, undrawn = [], {}
+    for described in manifest["notebooks"]:
+        name, tongue, failure = described["name"], language or described["language"], described["failure"]
+        notebook = notebook_at(folder / f"{name}.ipynb")
+        try:
+            page = pages.html(notebook, name, kept, tongue, failure)
+            for shown in pages.tables(notebook, kept, tongue):
+                parts.write(folder, shown)
+            entry = index.entry(notebook, name, kept, tongue, failure)
+        except Exception as error:  # whatever a notebook put out, the other pages are drawn
+            undrawn[name] = f"{type(error).__name__}: {error.args[0] if error.args else error}"
+            for cell in notebook.cells:
+                if "outputs" in cell:
+                    cell.outputs = []
+            page = pages.html(notebook, name, kept, tongue, failure or undrawn[name])
+            entry = index.entry(notebook, name, pages.Measurements(folder / "none"), tongue, failure or undrawn[name])
+        files.write(folder / f"{name}.html", page)
+        entries.append(entry)
+    titles = {entry["name"]: entry["question"] for entry in entries}
+    metric_pages.write(folder, kept, titles, language or manifest["language"])
+    files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
+    files.write(folder / "ragbench.css", pages.style())
+    files.write(folder / "plotly.min.js", pages.plotly())
+    files.write(folder / "questions.js", pages.question_script())
+    return undrawn
+
+
+def notebook_at(path: Path) -> Any:
+    """The notebook of a file, as nbformat has it."""
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
