@@ -13,7 +13,7 @@ from tests.measurements import measurement
 from tests.test_pages_browser_questions import judged
 from tests.visits import Visit, draw, keep_page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = ("index.html", "tier1_retrieval.html", "tier3_end_to_end.html", "overview.html", "metrics/mrr.html")
 TITLES = {"tier1_retrieval": "# Tier 1 · Does it find?", "tier3_end_to_end": "# Tier 3 · Does it answer?"}
 

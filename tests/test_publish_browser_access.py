@@ -18,7 +18,7 @@ from tests import kept_runs
 from tests.measurements import measurement
 from tests.visits import Visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAPER = {"width": 680, "height": 960}  # A4 between margins of 15 mm, in CSS pixels
 WIDE = (
     "[...document.querySelectorAll('.rb-grid, .rb-plot svg, p, li, h1, h2, dd, td, th')]"
