@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.metrics.decisions import Cell
-from ragbench.show.items import Detail, Entry, Items, Measured, Parting, Section, number
+from ragbench.show.items import Detail, Entry, Items, Measured, Parting, Section, number, with_values
 from ragbench.show.material import Material
 from ragbench.show.neighbours import rows_of
 
@@ -81,7 +81,7 @@ def _measures(material: Material, found: Mapping[str, Sequence[Row | None]]) -> 
         Measured("ms", _("milliseconds"), column(lambda row: number(row["ms"])), digits=1, lower=True,
                  of=("avg_latency_ms",)),
     ]  # fmt: skip
-    return [one for one in made if any(value is not None for rows in one.values.values() for value in rows)]
+    return with_values(made)
 
 
 def _distance(row: Row) -> float | None:

@@ -7,7 +7,7 @@ measure that is chosen, and everything that is known of an item below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -87,4 +87,9 @@ class Items:
 
 def number(value: float | None) -> float | None:
     """A finite number, else None."""
-    return None if value is None or value != value or not math.isfinite(value) else float(value)
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def with_values(measures: Iterable[Measured]) -> list[Measured]:
+    """Those that were measured of any item."""
+    return [one for one in measures if any(value is not None for values in one.values.values() for value in values)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ragbench.show.items import Detail, Entry, Items, Measured, Parting, Section, number
+from ragbench.show.items import Detail, Entry, Items, Measured, Parting, Section, number, with_values
 from ragbench.show.material import Material
 from ragbench.show.neighbours import rows_of
 from ragbench.show.text import clean, shortened
@@ -162,7 +162,7 @@ def _measures(found: _Sources) -> list[Measured]:
                  column(lambda name, s: _excess(found, name, s)),
                  digits=1, lower=True, paired=False),
     ]  # fmt: skip
-    return [one for one in made if any(value is not None for rows in one.values.values() for value in rows)]
+    return with_values(made)
 
 
 def _excess(found: _Sources, name: str, system: str) -> float | None:

@@ -87,14 +87,14 @@ def _found(material: Material) -> dict[str, _Item]:
     for row in words.kept(material, "answers"):
         name = f"{ANSWER}.{row['sample']}"
         if name not in found:
-            found[name] = _Item(ANSWER, "", _text(row["question"]), _text(row["answer"]), "", _text(row["reference"]),
-                                number(row["people"]), _text(row["ratings"]), _text(row["system"]))  # fmt: skip
+            found[name] = _Item(ANSWER, "", clean(row["question"]), clean(row["answer"]), "", clean(row["reference"]),
+                                number(row["people"]), clean(row["ratings"]), clean(row["system"]))  # fmt: skip
         found[name].rows[str(row["judge"])] = row
     for row in words.kept(material, "trials"):
         name = f"{row['kind']}.{row['id']}"
         if name not in found:
-            found[name] = _Item(str(row["kind"]), str(row["variant"]), _text(row["question"]), _text(row["text"]),
-                                _text(row["other"]), _text(row["reference"]), None, "", "")  # fmt: skip
+            found[name] = _Item(str(row["kind"]), str(row["variant"]), clean(row["question"]), clean(row["text"]),
+                                clean(row["other"]), clean(row["reference"]), None, "", "")  # fmt: skip
         found[name].rows[str(row["judge"])] = row
     for row in words.kept(material, "effects"):
         name = f"{row['kind']}.{row['id']}"
@@ -216,7 +216,3 @@ def _probe(material: Material, row: Row) -> str:
     elif row["probe"] == "ladder":
         said = _("{probe}: {share} of its pairs stand in order", probe=name, share=_.percent(row["value"]))
     return f"{said} · {_('fell to it') if row['failed'] else _('held')}"
-
-
-def _text(value: Any) -> str:
-    return clean(value)
