@@ -1,27 +1,41 @@
 # Two commands do all the set-up: `make report` and `make test`.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-BIN := .venv/bin
-READY := .venv/.ready
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
+LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
 CALIBRATION_SIMULATIONS ?= 2000
+# A process for every core, each with a database of its own; one that has finished takes over from the others.
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: setup report test lab check bench calibrate readme lock clean
+.PHONY: setup report test slow lab check bench soak calibrate readme faults licences audit lock clean
 
 setup: $(READY)
 
-$(READY): pyproject.toml requirements.lock
+$(READY): pyproject.toml $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "ragbench needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "Installing ragbench and what it needs into .venv, about 2.7 GB; this is quiet and takes some minutes."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing ragbench and what it needs into $(VENV), about 2.7 GB; this is quiet and takes some minutes."
+	@$(TORCH) || { echo "No CPU build of PyTorch at $(TORCH_INDEX) (TORCH_INDEX= names another index):" \
+		"taking the default index's, which on Linux comes with several GB of CUDA."; \
+		$(PIP) --require-hashes -r requirements-cuda.lock; }
+	@$(PIP) --require-hashes --no-build-isolation -r requirements.lock
+	@$(PIP) --no-build-isolation -e .
 	@touch $(READY)
 
 report: $(READY)
 	$(BIN)/ragbench run
 
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow" --durations=20
+
+slow: $(READY)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m slow --durations=20
 
 lab: $(READY)
 	$(BIN)/ragbench lab
@@ -42,9 +56,24 @@ calibrate: $(READY)
 readme: $(READY)
 	$(BIN)/python -m tests.readme
 
-lock: $(READY)
-	@{ sed -n '/^#/p' requirements.lock; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements.new
-	@mv requirements.new requirements.lock
+faults: $(READY)
+	$(BIN)/python -m tests.faults
+
+licences: $(READY)
+	$(BIN)/python -m tests.licences
+
+audit: $(READY)
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
+		&& "$$folder/bin/python" -m pip install --quiet --disable-pip-version-check pip-audit \
+		&& for file in $(LOCKS); do echo "== $$file"; \
+			"$$folder/bin/pip-audit" --disable-pip --require-hashes --no-deps -r $$file || failed=1; done; \
+		exit $${failed:-0}
+
+soak: $(READY)
+	$(BIN)/python tests/benchmarks/soak.py $(SOAKING)
+
+lock:
+	$(PYTHON) -m tests.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all
 
 clean:
 	-test -x $(BIN)/ragbench && $(BIN)/ragbench db stop

@@ -26,6 +26,7 @@ def score(
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate = "mean",
     tolerance: float | None = None,
+    quorum: int | None = None,
     baseline: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
@@ -39,8 +40,10 @@ def score(
         allow.
     judge: a name of ragbench.toml or "lexical", a judge, or several; None: all configured ones, else the lexical one.
     embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
-    language: of prompts and explanations; without it prompts are in the language of each sample's texts. aggregate,
-        tolerance: how several judges' scores become one.
+    language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
+        explanations in that of ragbench.toml.
+    aggregate, tolerance: how several judges' scores become one. quorum: how many of them must have measured, else the
+        score is unmeasured; None: as in ragbench.toml, where it is every judge unless set.
     baseline: the system that others are compared with, where the samples name several; the first if empty.
     level, resamples, seed: of the intervals.
 
@@ -61,6 +64,7 @@ async def ascore(
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate = "mean",
     tolerance: float | None = None,
+    quorum: int | None = None,
     baseline: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
@@ -77,15 +81,14 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
-    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
+    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure, rule_of
     from ragbench.datasets.samples import samples_of
-    from ragbench.judge import Rule
     from ragbench.progress import Progress, is_watched
 
     judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) else metrics)
-    rule = Rule(options["aggregate"], options["tolerance"])
+    rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], judges)
     kept: dict[str, Any] = {
         name: options[name] for name in ("embedder", "language", "baseline", "level", "resamples", "seed")
     }

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    from ragbench.commands.interruption import program
+
+    program()
+
+import contextlib
 import errno
 import io
 import os
+import shlex
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from ragbench import names, terminal
 from ragbench.commands import (
     compare,
     database,
@@ -27,6 +37,7 @@ from ragbench.commands import (
     score,
     statistics,
     trec,
+    trust,
 )
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
@@ -37,12 +48,45 @@ Begin with `ragbench run`: it measures the systems of ragbench.toml on its data 
 
 FILE_FAULTS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG),
-    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST),
+    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO),
 }
 """What the operating system refuses for reasons that people can mend."""
+MENDED = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the right to write there, or name another place"),
+    errno.EIO: "look after the disk",
+}
+"""What helps where nothing can be written."""
+
+
+class _Commands(TyperGroup):
+    """The commands; what is wrong with a command line is said without obeying what stands in it."""
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        """The context, from a command line."""
+        with _refusing():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """What the command gives back."""
+        with _refusing():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # typer's own; where its class lives depends on its version
+            message = "\n".join(terminal.lines(error.format_message()))
+            error.format_message = lambda: message
+        raise
+
 
 application = typer.Typer(
     name="ragbench",
+    cls=_Commands,
     help=HELP,
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -62,6 +106,7 @@ application.command("agree")(statistics.agree)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
+application.command("trust")(trust.trust)
 application.add_typer(runs.application, name="runs")
 application.add_typer(load.application, name="load")
 application.add_typer(journal.application, name="journal")
@@ -72,7 +117,7 @@ def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        typer.echo(f"ragbench {version('ragbench')}")
+        terminal.say(f"ragbench {version('ragbench')}")
         raise typer.Exit
 
 
@@ -82,8 +127,13 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    encoding: Annotated[
+        str, typer.Option(help="Of data files that are neither UTF-8 nor UTF-16, where it is not found out: koi8-r.")
+    ] = "",
 ) -> None:
     """Options before the command."""
+    if encoding:
+        os.environ["RAGBENCH_ENCODING"] = encoding  # notebooks' processes read files, too
     if os.environ.get("NO_COLOR"):
         context.color = False
 
@@ -93,21 +143,29 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign of ours shows its number
             stream.reconfigure(errors="backslashreplace")
+    terminal.guard()
     try:
+        names.refuse_torn(sys.argv[1:])
         application()
     except Exception as error:
         if not _is_for_people(error):
             raise
-        plain = False if os.environ.get("NO_COLOR") else None
-        typer.secho(f"ragbench: {_words(error)}", err=True, fg=typer.colors.RED, color=plain)
+        terminal.tell(f"ragbench: {_words(error)}", err=True, colour="red")
         sys.exit(2)
 
 
 def _words(error: Exception) -> str:
     """The message; of a refusal by the operating system its file and its reason, without numbers and calls."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error)
+    if not isinstance(error, OSError) or error.filename is None:
+        return str(error)
+    said = f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if error.errno not in MENDED:
+        return said
+    again = shlex.join(["ragbench", *sys.argv[1:]])
+    return (
+        f"{said}; what was there is as it was, and what models have answered is in the journal: "
+        f"{MENDED[error.errno]}, then {again}"
+    )
 
 
 def _is_for_people(error: Exception) -> bool:
@@ -121,7 +179,3 @@ def _is_for_people(error: Exception) -> bool:
         trace = trace.tb_next
     raised_in = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
     return isinstance(error, ValueError | FileNotFoundError) and raised_in.startswith("ragbench.")
-
-
-if __name__ == "__main__":
-    main()

@@ -59,14 +59,22 @@ class Translator:
         sign = MINUS if rounded < 0 else "+" if signed and value != 0 else ""
         return sign + text
 
+    def exact(self, value: float | None) -> str:
+        """A number as somebody wrote it down, with all of its decimals and none more: `0.875`; a dash for None."""
+        if value is None or not math.isfinite(value):
+            return DASH
+        return self.number(value, len(f"{value:.9f}".rstrip("0").partition(".")[2]))
+
     def integer(self, value: int) -> str:
         """A whole number with the language's thousands separator."""
         return self.number(value, 0)
 
     def percent(self, share: float, digits: int = 0) -> str:
-        """A share of one as per cent: `95%` in English, `95 %` in Russian."""
+        """A share of one as per cent: `95%` in English, `95 %` in Russian; a dash for NaN."""
         from babel.numbers import format_percent
 
+        if not math.isfinite(share):
+            return DASH
         pattern = "#,##0" + ("." + "0" * digits if digits else "") + "%"
         if self.language == "ru":
             pattern = pattern.replace("%", "\N{NO-BREAK SPACE}%")

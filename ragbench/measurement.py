@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench.folders import write, write_by
+from ragbench.settings.secrets import exact_masker, masked, masked_table
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
 RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
+ESTIMATE_COLUMNS = (
+    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
+)  # fmt: skip
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
@@ -64,26 +68,21 @@ class Measurement:
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
-        """Write the measurement into `folder` (made if need be) as Parquet tables and one JSON file."""
+        """Write the measurement, without secrets, into `folder` (made if need be): Parquet tables and one JSON file."""
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("scores", "questions", "retrieved"):
-            getattr(self, name).to_parquet(folder / f"{name}.parquet", index=False)
+            write_table(folder / f"{name}.parquet", getattr(self, name))
         for name, table in self.extra.items():
-            table.to_parquet(folder / f"extra-{name}.parquet", index=False)
+            write_table(folder / f"extra-{name}.parquet", table)
         findings = {
             "notebook": self.notebook,
             "facts": dict(self.facts),
             "estimates": [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in self.estimates],
             "comparisons": [{"metric": c.metric, **asdict(c.comparison)} for c in self.comparisons],
         }
-        text = json.dumps(without_nan(findings), ensure_ascii=False, indent=1, allow_nan=False)
-        # last and at once: a measurement with findings is whole, also after a kill in the middle of saving
-        unnamed = folder / f".findings.json-{os.getpid()}"
-        try:
-            unnamed.write_text(text + "\n", encoding="utf-8")
-            unnamed.replace(folder / "findings.json")
-        finally:
-            unnamed.unlink(missing_ok=True)
+        text = json.dumps(without_nan(masked(findings, exact_masker())), ensure_ascii=False, indent=1, allow_nan=False)
+        # last: a measurement with findings is whole, also after a kill in the middle of saving
+        write(folder / "findings.json", text + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Measurement:
@@ -103,6 +102,41 @@ class Measurement:
             extra=extra,
             **tables,
         )
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a whole Parquet file without secrets, or none."""
+    kept = masked_table(table, exact_masker())
+    write_by(path, lambda temporary: kept.to_parquet(temporary, index=False))
+
+
+def estimate_row(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as a row of a table says it (ESTIMATE_COLUMNS)."""
+    return {name: getattr(estimate, name) for name in ESTIMATE_COLUMNS}
+
+
+def estimate_of(row: Mapping[Any, Any]) -> Estimate:
+    """The estimate that `estimate_row` has written; what a table holds as NaN or NA is None again."""
+    import pandas as pd
+
+    known = {name: row[name] for name in ESTIMATE_COLUMNS if not pd.isna(row.get(name))}
+
+    def number(name: str) -> float | None:
+        return float(known[name]) if name in known else None
+
+    return Estimate(
+        float(known.get("value", math.nan)),
+        number("low"),
+        number("high"),
+        float(known.get("level", math.nan)),
+        str(known.get("method", "none")),
+        int(known.get("n", 0)),
+        int(known.get("n_unmeasured", 0)),
+        clusters=int(known["clusters"]) if "clusters" in known else None,
+        floor=number("floor"),
+        ceiling=number("ceiling"),
+        note=str(known.get("note", "")),
+    )
 
 
 def without_nan(value: Any) -> Any:
@@ -127,7 +161,7 @@ def _estimate(row: dict[str, Any]) -> NamedEstimate:
 def _comparison(row: dict[str, Any]) -> NamedComparison:
     known = {f.name for f in fields(Comparison)}
     inner = {key: item for key, item in row.items() if key in known}
-    for name in ("difference", "low", "high", "p", "effect_size"):
-        inner[name] = math.nan if inner[name] is None else inner[name]
+    for name in ("difference", "low", "high", "p", "effect_size", "error"):
+        inner[name] = math.nan if inner.get(name) is None else inner[name]
     inner["verdict"] = Verdict(inner["verdict"])
     return NamedComparison(row["metric"], Comparison(**inner))

@@ -1,11 +1,13 @@
 """What a metric is: a plain function with a declaration, found by its name.
 
 A function's first parameter tells the grain it works on; its first docstring line is its entry in every glossary;
-the decorator holds what a reader must know besides. `ndcg @ 10` binds a cut-off.
+the decorator holds what a reader must know besides. `ndcg @ 10` binds a cut-off. A number may go by more names than its
+label: `Metric.names` has them all.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import re
@@ -22,6 +24,17 @@ _registry: dict[str, Metric] = {}
 
 
 @dataclass(frozen=True)
+class Reading:
+    """Rules of thumb for a metric's values: what somebody wrote of such values, not what was measured here.
+
+    rules: a sentence each. source: who says so.
+    """
+
+    rules: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
 class Metric:
     """A measure as a value: comparable, printable, callable.
 
@@ -34,6 +47,8 @@ class Metric:
     fields: the fields of a sample that the metric cannot do without.
     formula: how the value is made, in signs and words of plain text. edges: what happens at the ends: nothing to
     measure, all alike, a reply that fails. differs: how it differs from what goes by the same name elsewhere.
+    reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
+    that program would have to be set to give the same number.
     """
 
     function: Callable[..., Any]
@@ -48,6 +63,8 @@ class Metric:
     formula: str = ""
     edges: str = ""
     differs: str = ""
+    reading: Reading | None = None
+    signed: Callable[..., str] | None = None
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,8 +76,27 @@ class Metric:
     @property
     def label(self) -> str:
         """The name with its options and cut-off: the column in every table, `ndcg(gain=exponential)@10`."""
+        return self._written(self.name, self.cutoff)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a number of this metric goes by, its label first, the published one next.
+
+        Where the specification publishes no cut-offs, also without the one that is bound: on a page that retrieves ten
+        documents `mrr` is mrr@10, and whoever says `mrr` means it.
+        """
+        heads = (self.name, *([self.published] if self.published else []))
+        cuts = (self.cutoff,) if self.cutoffs else (self.cutoff, None)
+        return tuple(dict.fromkeys(self._written(head, cut) for cut in cuts for head in heads))
+
+    def _written(self, head: str, cutoff: int | None) -> str:
         options = ",".join(f"{key}={value}" for key, value in sorted(self.options.items()))
-        return self.name + (f"({options})" if options else "") + (f"@{self.cutoff}" if self.cutoff else "")
+        return head + (f"({options})" if options else "") + (f"@{cutoff}" if cutoff else "")
+
+    @property
+    def signature(self) -> str:
+        """How another program would have to be set to give the same number; empty where the metric has no such word."""
+        return "" if self.signed is None else self.signed(**self.options)
 
     @property
     def summary(self) -> str:
@@ -125,6 +161,8 @@ def metric(
     formula: str = "",
     edges: str = "",
     differs: str = "",
+    reading: Reading | None = None,
+    signed: Callable[..., str] | None = None,
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -138,8 +176,9 @@ def metric(
         if grain not in GRAINS:
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
-            function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs
-        )
+            function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
+            signed,
+        )  # fmt: skip
         there = _registry.get(made.name)
         if there is not None and there.function.__module__ != function.__module__:
             raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
@@ -158,17 +197,42 @@ _NAME = re.compile(r"(?P<name>\w+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>\d+
 
 
 def parse(label: str) -> Metric:
-    """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`.
+    """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`, `avg_rouge1_f`.
 
-    Raises ValueError with the nearest names for one that does not exist.
+    A published name is as good as the metric's own; where it is also another metric's own, that one is meant. Raises
+    ValueError with the nearest names for one that does not exist.
     """
+    match, found = _candidates(label)
+    return _bound(found[0], match)
+
+
+def called(name: str) -> tuple[Metric, ...]:
+    """Every metric that goes by a name, that of `parse` first: `precision` is one of rankings and one of decisions.
+
+    Raises ValueError as `parse` does.
+    """
+    first, (match, found) = parse(name), _candidates(name)
+    others = []
+    for each in found[1:]:
+        with contextlib.suppress(ValueError):  # without such an option, or without a cut-off: then it is not meant
+            others.append(_bound(each, match))
+    return (first, *others)
+
+
+def _candidates(label: str) -> tuple[re.Match[str], list[Metric]]:
     match = _NAME.fullmatch(label.strip())
-    found = _registry.get(match["name"]) if match else None
-    if match is None or found is None:
-        name = match["name"] if match else label
-        near = difflib.get_close_matches(name, _registry, n=3)
+    name = match["name"] if match else label
+    found = [each for each in (_registry.get(name), *_registry.values()) if each is not None]
+    found = [each for each in dict.fromkeys(found) if name in (each.name, each.published)]
+    if match is None or not found:
+        known = sorted({name for each in _registry.values() for name in (each.name, each.published) if name})
+        near = difflib.get_close_matches(name, known, n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(f"there is no metric {label!r}; {hint}`ragbench metrics` lists all {len(_registry)}")
+    return match, found
+
+
+def _bound(found: Metric, match: re.Match[str]) -> Metric:
     options = dict(_option(found, part) for part in (match["options"] or "").split(",") if part)
     bound = found.with_options(**options) if options else found
     return bound @ int(match["cutoff"]) if match["cutoff"] else bound

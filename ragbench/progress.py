@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ragbench import terminal
+
 FILE = "progress.json"
 INTERVAL_SECONDS = 0.2
 
@@ -34,7 +36,7 @@ class Progress:
     """
 
     def __init__(self, label: str, total: int, folder: Path | None = None) -> None:
-        self.label = label
+        self.label = terminal.plain(label)
         self.total = total
         self.done = 0
         self.note = ""
@@ -44,9 +46,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._path is None and self.total > 0:
-            self._bar = (_cell_bar() if is_in_a_notebook() else _terminal_bar())(
-                total=self.total, desc=self.label, leave=False
-            )
+            self._bar = (_cell_bar if is_in_a_notebook() else terminal.bar)(self.total, self.label)
         self._write(force=True)
         return self
 
@@ -71,7 +71,7 @@ class Progress:
         if now - self._said < INTERVAL_SECONDS:
             return
         self._said = now
-        self.note = words()
+        self.note = terminal.plain(words())
         if self._bar is not None:
             self._bar.set_postfix_str(self.note)
         self._write()
@@ -82,19 +82,13 @@ class Progress:
             return
         self._written = now
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._path.with_suffix(f".{os.getpid()}")
+        unnamed = self._path.with_suffix(f".{os.getpid()}")
         state = {"label": self.label, "done": self.done, "total": self.total, "note": self.note}
-        temporary.write_text(json.dumps(state), encoding="utf-8")
-        temporary.replace(self._path)
+        unnamed.write_text(json.dumps(state), encoding="utf-8")
+        unnamed.replace(self._path)
 
 
-def _terminal_bar() -> Any:
-    from tqdm import tqdm
-
-    return tqdm
-
-
-def _cell_bar() -> Any:
+def _cell_bar(total: int, label: str) -> Any:
     """A bar below a notebook's cell, as plain HTML that is emptied at the end.
 
     tqdm's own is a widget: a notebook that was saved with one shows "Loading widget..." when it is opened again.
@@ -123,4 +117,4 @@ def _cell_bar() -> Any:
             else:
                 self._cell.update(drawn)
 
-    return CellBar
+    return CellBar(total=total, desc=label, leave=False)

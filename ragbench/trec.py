@@ -1,8 +1,8 @@
 """TREC files: judgements (qrels) and runs, read strictly, and the order that each convention makes of a run.
 
 Lines are split at white space. Plain or gzipped (by content, whatever the name), UTF-8 with or without a byte-order
-mark, LF or CRLF; blank lines and lines that begin with `#` are skipped. Anything else that does not fit is an error
-that names the file, the line and what was expected.
+mark, LF or CRLF; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files
+have some). Anything else that does not fit is an error that names the file, the line and what was expected.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ class TrecError(ValueError):
 
 @dataclass(slots=True)
 class Retrieved:
-    """The lines of one query in a run, in the file's order."""
+    """The lines of one query in a run, in the file's order; without ranks that order is the list's."""
 
     documents: list[str] = field(default_factory=list)
     scores: array[float] = field(default_factory=lambda: array("d"))
+    ranks: array[float] = field(default_factory=lambda: array("d"))
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run as it stands in its file.
 
-    name: the file's name without its endings. tag: the last column of its first line.
+    name: the file's name without its endings. tag: the sixth column of its first line.
     """
 
     name: str
@@ -75,30 +76,47 @@ def read_qrels(path: Path | str) -> Qrels:
 
 
 def read_run(path: Path | str) -> Run:
-    """The documents and scores of each query, in the file's order; an empty file is a run that answered nothing.
+    """The documents, scores and ranks of each query; an empty file is a run that answered nothing.
 
-    Raises TrecError for a line that is not `QUERY Q0 DOCUMENT RANK SCORE TAG`, or no file.
+    What stands behind the tag is ignored, as trec_eval ignores it; such a line needs a number as its rank, because a
+    blank in a document's name moves the columns. Raises TrecError for a line that is not
+    `QUERY Q0 DOCUMENT RANK SCORE TAG`, or no file.
     """
     path = Path(path)
     queries: dict[str, Retrieved] = {}
     names: dict[str, str] = {}
     tag = ""
-    for number, words in _lines(path, RUN_LINE):
-        query, _, document, _, text, last = words
+    for number, words in _lines(path, RUN_LINE, more=True):
+        query, _, document, place, text, last, *behind = words
         tag = tag or last
+        rank = _rank(place)
+        if behind and math.isinf(rank):
+            raise TrecError(
+                f"{path}, line {number}: more than 6 columns, and {place!r} is not a rank; is there a blank in a name? "
+                f"expected {RUN_LINE}"
+            )
         row = queries.get(query)
         if row is None:
             row = queries[query] = Retrieved()
         row.documents.append(names.setdefault(document, document))
         row.scores.append(_number(text, path, number, "a score", RUN_LINE))
+        row.ranks.append(rank)
     return Run(_name(path), tag, path, queries)
 
 
 def listed_order(retrieved: Retrieved) -> tuple[list[str], list[float]]:
-    """Documents and scores, highest score first; equal scores keep the file's order."""
-    scores = np.frombuffer(retrieved.scores, dtype=float) if retrieved.scores else np.empty(0)
-    order = np.argsort(-scores, kind="stable")
-    return [retrieved.documents[place] for place in order], scores[order].tolist()
+    """Documents and scores, highest score first; equal scores by their rank, and equal ranks by the document's name.
+
+    So no shuffling of a file's lines changes a number.
+    """
+    documents = retrieved.documents
+    scores = np.array(retrieved.scores, dtype=float)
+    ranks = np.array(retrieved.ranks if retrieved.ranks else range(len(documents)), dtype=float)
+    order = np.lexsort((ranks, -scores)).tolist()
+    tied = (scores[order][1:] == scores[order][:-1]) & (ranks[order][1:] == ranks[order][:-1])
+    if tied.any():
+        order.sort(key=lambda place: (-scores[place], ranks[place], documents[place]))
+    return [documents[place] for place in order], scores[order].tolist()
 
 
 def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> list[str]:
@@ -150,8 +168,17 @@ def _number(text: str, path: Path, line: int, what: str, expected: str) -> float
     return value
 
 
-def _lines(path: Path, expected: str) -> Iterator[tuple[int, list[str]]]:
-    """Numbered lines, split into words and checked for their number."""
+def _rank(text: str) -> float:
+    """The rank, behind all others where it is no number: only the order of equal scores hangs on it."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    return math.inf if math.isnan(value) else value
+
+
+def _lines(path: Path, expected: str, *, more: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Numbered lines, split into words and checked for their number. more: words behind the expected ones may stand."""
     wanted = len(expected.split())
     try:
         with _opened(path) as file:
@@ -163,7 +190,7 @@ def _lines(path: Path, expected: str) -> Iterator[tuple[int, list[str]]]:
                 words = _decoded(line, path, number, expected).split()
                 if not words or words[0].startswith("#"):
                     continue
-                if len(words) != wanted:
+                if len(words) < wanted or (len(words) > wanted and not more):
                     raise TrecError(
                         f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {expected}"
                     )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
+from numbers import Real
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -33,15 +37,23 @@ class Status(StrEnum):
     REFUSED = "refused"
     TRUNCATED = "truncated"
     VERDICT_MISMATCH = "verdict_mismatch"
+    EMBEDDING_ERROR = "embedding_error"
 
 
 class Verdict(StrEnum):
-    """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given."""
+    """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given;
+    `cannot be shown`: with so few independent groups no difference whatever could have been shown."""
 
     BETTER = "better"
     WORSE = "worse"
     SAME = "same"
     NOT_SHOWN = "not shown"
+    CANNOT_BE_SHOWN = "cannot be shown"
+
+    @property
+    def unshown(self) -> bool:
+        """Whether it leaves open which of the two is better, and whether they are the same."""
+        return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +190,8 @@ class Estimate:
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "few_clusters"), or "".
+        "borrowed_spread", "few_clusters"), or "".
+    lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     """
 
     value: float
@@ -196,6 +209,7 @@ class Estimate:
     floor: float | None = None
     ceiling: float | None = None
     note: str = ""
+    lender: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +221,13 @@ class Comparison:
     effect_size: mean difference / standard deviation of the differences; NaN without spread.
     verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
-    minimum_detectable: the smallest true difference that this n shows with 80 % power; None if not computable.
+    minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
+        None if not computable, or if no difference can be shown.
     questions_needed: how many questions in all would show the observed difference with 80 % power; None likewise.
+    groups_needed: how many independent groups (or questions) a difference could be shown with, where it cannot now.
+    error: the standard error of the difference; NaN where it is not known.
+    threshold: the largest p of this pair alone that the hardest step of its family takes as shown.
+    attainable: the smallest p, after the correction where there is one, that so many groups can have.
     margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
     family: how many comparisons were corrected together, and by what.
     intervals: every interval of the difference that was computed, by method, the printed one among them.
@@ -232,12 +251,95 @@ class Comparison:
     clusters: int | None = None
     minimum_detectable: float | None = None
     questions_needed: int | None = None
+    groups_needed: int | None = None
+    error: float = math.nan
+    threshold: float | None = None
+    attainable: float = 0.0
     margin: float | None = None
     p_equivalence: float | None = None
     family: str = ""
     seed: int | None = None
     note: str = ""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> int:
+        """How many independent groups were compared: clusters, or questions where each stands alone."""
+        return self.n if self.clusters is None else self.clusters
+
+
+class EmbeddingError(ValueError):
+    """Texts that cannot be embedded, or vectors that cannot be used. Nothing of them is stored.
+
+    positions: places of the faulty ones in what was given, where known. reason: what is wrong with each, if not the
+    message. dead: nothing is wrong with the texts, the embedder itself does not answer.
+    """
+
+    def __init__(self, message: str, positions: Sequence[int] = (), *, reason: str = "", dead: bool = False) -> None:
+        super().__init__(message)
+        self.positions, self.reason, self.dead = tuple(positions), reason or message, dead
+
+
+def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
+    """What an embedder gave for `count` texts as (count, width) float32, and by row why a vector cannot be used.
+
+    Used is what is finite in 32 bits, not zero, and as wide as most; numbers alone, neither booleans nor texts that
+    look like some. A row that cannot be used is NaN. Raises EmbeddingError for no such matrix at all.
+    """
+    if not isinstance(given, list | tuple):
+        given = np.asarray(given)
+        if given.ndim < 2:
+            raise EmbeddingError(f"gave an array of shape {given.shape} for {count} texts")
+    if len(given) != count:
+        what = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else f"{len(given)} vectors"
+        raise EmbeddingError(f"gave {what} for {count} texts")
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "fiu":
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
+            found, faults = given.astype(np.float32), dict[int, str]()
+    else:
+        found, faults = _matrix([_row(row) for row in given])
+    for row in np.flatnonzero(~np.isfinite(found).all(axis=1)):
+        faults.setdefault(int(row), "NaN or infinity")
+    for row in np.flatnonzero(~found.any(axis=1)):
+        faults.setdefault(int(row), "a zero vector, which has no direction" if found.shape[1] else "an empty vector")
+    return found, faults
+
+
+def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str]]:
+    """The rows under each other, NaN where there is a fault; rows of another width than most have one."""
+    faults = {place: why for place, (_, why) in enumerate(rows) if why}
+    widths = Counter(len(row) for row, why in rows if not why)
+    width = max(widths, key=lambda each: (widths[each], each), default=1)
+    found = np.full((len(rows), width), np.nan, np.float32)
+    for place, (row, why) in enumerate(rows):
+        if not why and len(row) == width:
+            found[place] = row
+        elif not why:
+            faults[place] = "a vector of another width"
+    return found, faults
+
+
+def _row(given: Any) -> tuple[Vectors, str]:
+    """One vector as (width,) float32, and why it is none; what is None has no width, and is NaN inside a vector."""
+    cells = given if isinstance(given, list | tuple) else () if given is None else np.asarray(given)
+    empty = np.empty(0, np.float32)
+    if isinstance(cells, np.ndarray) and cells.ndim != 1:
+        return empty, "something that is no vector"
+    plain = isinstance(cells, np.ndarray) and cells.dtype != object
+    for kind in {cells.dtype.type} if plain else set(map(type, cells)):  # type: ignore[union-attr]
+        if issubclass(kind, bool | np.bool_):
+            return empty, "booleans, which are no numbers"
+        if issubclass(kind, str | bytes):
+            return empty, "texts, which are no numbers"
+        if issubclass(kind, list | tuple | np.ndarray):
+            return empty, "something that is no vector"
+        if not issubclass(kind, Real | Decimal | NoneType):
+            return empty, "something that is no number"
+    try:
+        with np.errstate(over="ignore"):  # as above
+            return np.asarray(cells, dtype=np.float32), ""
+    except OverflowError:
+        return empty, "NaN or infinity"
 
 
 @runtime_checkable
@@ -248,7 +350,7 @@ class Embedder(Protocol):
     identity: str
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
-        """(texts, width) float32, finite, no zero rows; a text that cannot be embedded is a named error."""
+        """(texts, width) float32, finite, no zero rows. Raises EmbeddingError for a text that cannot be embedded."""
         ...
 
 
@@ -288,7 +390,8 @@ class Prompt(Generic[Shape]):
     shape: a pydantic model; the judge's only legal reply. Its fields' descriptions are shown to the model.
     texts: language → template. `{slot}` marks a place for a text (lower-case word in braces; all other braces are
         plain). Every language has the same slots.
-    offline: how the lexical judge answers, from the reader and the slots' texts; None if it cannot.
+    offline: how the lexical judge answers, from the reader and the slots' texts; None if it cannot. It returns None
+        where these texts give it nothing to decide by.
     temperature, max_tokens: what this prompt wants instead of the judge's own setting.
     """
 
@@ -296,7 +399,7 @@ class Prompt(Generic[Shape]):
     version: int
     shape: type[Shape]
     texts: Mapping[str, str]
-    offline: Callable[[LexicalReader, Mapping[str, Any]], Shape] | None = None
+    offline: Callable[[LexicalReader, Mapping[str, Any]], Shape | None] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
 

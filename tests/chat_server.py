@@ -17,14 +17,16 @@ import hashlib
 import json
 import random
 import re
+import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 TRANSPORT_FAULTS = (
-    *("429", "429_wait", "500", "502", "503", "529", "401", "402", "404", "400"),
+    *("429", "429_wait", "500", "502", "503", "529", "401", "402", "403", "404", "405", "400"),
     *("hang", "drip", "reset", "half", "html", "cut", "no_choices", "error_inside", "redirect"),
 )
 CONTENT_FAULTS = ("length", "nan", "prose", "empty", "refusal", "not_json")
@@ -48,6 +50,7 @@ class ChatServer:
     """latency: seconds from a request to its reply. faults: name → rate. answer: body → reply content (text, or a
     JSON value), or a fault's name as "!name"; None generates a value of the asked shape. mechanisms: the ways of asking
     for a shape that are understood; the others get a 400 that says so. keep: remember every request (else count only).
+    arrivals: when each of them came (monotonic seconds), and the model that was asked for.
     """
 
     latency: float = 0.0
@@ -59,12 +62,15 @@ class ChatServer:
     redirect_to: str = "http://127.0.0.1:9/elsewhere"
     retry_after: str = "0.05"
     usage: bool = True
+    served: Callable[[dict[str, Any]], Any] = lambda body: body["model"]
     requests: list[Served] = field(default_factory=list)
     calls: int = 0
     answered: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
     port: int = 0
+    tls: ssl.SSLContext | None = None
+    arrivals: list[tuple[float, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._seen: collections.Counter[bytes] = collections.Counter()
@@ -75,7 +81,7 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/v1"
 
     @contextmanager
     def running(self) -> Iterator[ChatServer]:
@@ -93,7 +99,7 @@ class ChatServer:
 
     async def serve(self, announce: bool = False) -> None:
         self._stop = asyncio.Event()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=1024)
+        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=1024, ssl=self.tls)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         if announce:
@@ -136,6 +142,7 @@ class ChatServer:
             body = json.loads(raw)
             served = Served(path, headers, body)
             if self.keep:
+                self.arrivals.append((time.monotonic(), body.get("model", "")))
                 self.requests.append(served)
             served.fault, status, value = self._decide(path, raw, body)
             reply = _message(status, value)
@@ -251,7 +258,7 @@ class ChatServer:
             "id": "chatcmpl-test",
             "object": "chat.completion",
             "created": 0,
-            "model": body["model"],
+            "model": self.served(body),
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         }
         if self.usage:

@@ -11,12 +11,42 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import faults
+
 if TYPE_CHECKING:
     from ragbench.settings import Settings
     from ragbench.store import Store
 
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+
+SLOW_SECONDS = 1800
+"""Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give slow tests their time, refuse a marker that no row can be made of, keep the tests of a row asked for."""
+    asked = config.getoption("--fault")
+    if asked is not None and asked not in faults.ROWS:
+        raise pytest.UsageError(f"--fault {asked}: there is no such row; there are {', '.join(faults.ROWS)}")
+    of_the_row = []
+    for item in items:
+        if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+        try:
+            tried = [faults.checked(mark.args, mark.kwargs, item.nodeid) for mark in item.iter_markers("fault")]
+        except faults.MarkerError as error:
+            raise pytest.UsageError(str(error)) from error
+        if any(one.row == asked for one in tried):
+            of_the_row.append(item)
+    if asked is not None:
+        config.hook.pytest_deselected(items=[item for item in items if item not in of_the_row])
+        items[:] = of_the_row
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +60,15 @@ def shared_data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The projects of tests are trusted, and what a test itself trusts is kept in a folder of this session's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("RAGBENCH_TRUST", "all")
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -41,3 +42,28 @@ def scripted(*contents: Any, **more: Any) -> ChatServer:
     """A server that gives these contents in turn, the last one for ever."""
     left = list(contents)
     return ChatServer(answer=lambda body: left.pop(0) if len(left) > 1 else left[0], **more)
+
+
+def packed(size: int, name: str = "gzip") -> bytes:
+    """A response of `size` blanks, packed, with the honest length of its packed form."""
+    packer = zlib.compressobj(6, wbits=31 if name == "gzip" else 15)
+    block = b" " * 2**20
+    body = b"".join(packer.compress(block[: size - start]) for start in range(0, size, len(block))) + packer.flush()
+    return f"HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def answering(raw: bytes, then: bytes = b"", times: int = 0, pause: float = 0.0) -> ChatServer:
+    """A server that answers these bytes to everything, and so many more parts after them, with pauses between."""
+    server = ChatServer()
+
+    async def send(writer: Any, fault: str, body: dict[str, Any]) -> bool:
+        writer.write(raw)
+        for _ in range(times):
+            writer.write(then)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        return True
+
+    server._decide = lambda path, raw, body: ("500", 200, None)  # type: ignore[method-assign]
+    server._break = send  # type: ignore[method-assign]
+    return server

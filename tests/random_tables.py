@@ -1,8 +1,30 @@
-"""Seeds of the random tables that peers are compared on: some in every test run, all two hundred with the slow ones."""
+"""Random tables that peers are compared on: twenty in every test run, all two hundred with the slow ones."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-IN_EVERY_RUN = 20
-TABLES = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= IN_EVERY_RUN else []) for seed in range(200)]
+SEEDS = [pytest.param(range(20), id="20 tables"), pytest.param(range(20, 200), id="180 more", marks=pytest.mark.slow)]
+
+
+def on_random_tables(test: Callable[..., None]) -> Any:
+    """The test, which makes a table from its argument `seed`, on every table in turn; a failure names its seed."""
+
+    @functools.wraps(test)
+    def inside(*args: Any, seeds: range, **others: Any) -> None:
+        for seed in seeds:
+            try:
+                test(*args, seed=seed, **others)
+            except BaseException as error:
+                error.add_note(f"the table of seed {seed}")
+                raise
+
+    known = inspect.signature(test).parameters.values()
+    own = [each.replace(name="seeds") if each.name == "seed" else each for each in known]
+    inside.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    return pytest.mark.parametrize("seeds", SEEDS)(inside)

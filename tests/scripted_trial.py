@@ -32,7 +32,7 @@ from ragbench.datasets.records import RatedAnswer
 from ragbench.judge import Choice, LexicalJudge
 from ragbench.judge.pairwise import Preference
 from ragbench.metrics.ratings import Rating, answer_accuracy
-from ragbench.types import Answer, Chunk, Prompt, Question, Sample
+from ragbench.types import Answer, Chunk, Prompt, Question, Sample, Verdict
 
 N = 200
 GOOD = 0.7
@@ -242,7 +242,7 @@ def with_people(seed: int) -> Answers:
     return replace(stage().trial.answers, raters=("a", "b"), people=np.clip(levels + off, 0, 1))
 
 
-def tried(name: str, seed: int) -> tuple[dict[str, str], bool | None]:
+def tried(name: str, seed: int) -> tuple[dict[str, str], bool]:
     """The verdict of every probe of the judge, and whether it beats the lexical baseline."""
     answers = with_people(seed)
     trial = replace(stage().trial, answers=answers)
@@ -251,7 +251,7 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool | None]:
     found = judge_biases.probes([heard], answers, trial.temptations, "lexical", baseline, SCALE, GOOD, Limits(), SURE)
     given = {name: judge_numbers.single(heard, SCALE)}
     [rival] = judge_rivals.rivalries(given, "lexical", baseline, answers, SURE)
-    return {each.probe: each.verdict for each in found}, rival.beats
+    return {each.probe: each.verdict for each in found}, rival.verdict is Verdict.BETTER
 
 
 def main(simulations: int = 100, *names: str) -> None:
@@ -265,7 +265,8 @@ def main(simulations: int = 100, *names: str) -> None:
             found, beats = tried(name, seed)
             verdicts.update(found.items())
             beaten += bool(beats)
-            wrongly = [probe for probe, verdict in found.items() if verdict == "found" and probe != FAULTS.get(name)]
+            known = (FAULTS.get(name), f"{FAULTS.get(name)}_changes")
+            wrongly = [probe for probe, verdict in found.items() if verdict == "found" and probe not in known]
             accused += bool(wrongly)
             right += found[FAULTS[name]] == "found" if name in FAULTS else not wrongly and bool(beats)
         said = "passes everything" if name == HONEST else f"found by {FAULTS[name]}"

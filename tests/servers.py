@@ -20,12 +20,13 @@ class EmbeddingsServer:
     """What it was asked, and how it shall answer.
 
     change: called with the correct reply, gives the reply that is sent. script: answers given before that, each a
-    (status, headers, body) or "hang" or "reset".
+    (status, headers, body) or "hang" or "reset". refuses: texts that it cannot take; a request with one is a 400.
     """
 
     url: str = ""
     change: Callable[[dict[str, Any]], Any] = lambda reply: reply
     script: list[tuple[int, dict[str, str], str] | str] = field(default_factory=list)
+    refuses: Callable[[str], bool] = lambda text: False
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -62,6 +63,9 @@ def embeddings_server() -> Iterator[EmbeddingsServer]:
                     return
                 assert not isinstance(planned, str)
                 self._send(planned[0], planned[2], planned[1])
+                return
+            if any(state.refuses(text) for text in request["input"]):
+                self._send(400, json.dumps({"error": {"message": "a text is {not} welcome"}}), {})
                 return
             width = request.get("dimensions", WIDTH)
             data = [

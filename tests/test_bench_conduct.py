@@ -40,13 +40,15 @@ def test_failures_are_the_judges_own_and_not_those_of_empty_answers() -> None:
     assert (known["b"]["asked"], known["b"]["failed"]) == (5, 3)
     assert known["b"]["statuses"] == {"parse_error": 1, "timeout": 2}
     assert known["a"]["usage"] == {
-        "replies": 3, "input_tokens": 30, "output_tokens": 9, "cost": 0.5, "estimated": 0
+        "replies": 3, "input_tokens": 30, "output_tokens": 9, "cost": 0.5, "estimated": 0,
+            "model": "", "answered_by": {},
     }  # fmt: skip
     assert "usage" not in known["b"]
 
 
 def test_influence_is_what_the_mean_becomes_without_the_judge() -> None:
-    known = conduct(panel(Rule(), (1.0, 0.0), (0.5, 0.5), (0.0, Status.TIMEOUT)), ["a", "b"], Rule())
+    rule = Rule(quorum=1)
+    known = conduct(panel(rule, (1.0, 0.0), (0.5, 0.5), (0.0, Status.TIMEOUT)), ["a", "b"], rule)
     [line] = known["a"]["influence"]
     # the aggregate is 0.5, 0.5, 0.0; without a only the first two are measured, as 0.0 and 0.5
     assert line == {
@@ -64,6 +66,7 @@ def test_influence_of_a_rule_that_never_agrees_is_unmeasured() -> None:
     assert math.isnan(known["a"]["influence"][0]["shift"])
 
 
+@pytest.mark.fault("injections", tried="answers that address the judge, counted", count=1)
 def test_an_answer_that_addresses_the_judge_counts_once() -> None:
     sample = Sample("q", "?", "!", system="s")
     rows = [

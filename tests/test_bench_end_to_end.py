@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragbench import bench, settings, show
+from ragbench import bench, settings, show, stand_ins
 from ragbench.bench import BenchError
 from ragbench.bench.answer_tables import find_answers
 from ragbench.measurement import Measurement
@@ -67,6 +67,7 @@ def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> Non
     assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
 
 
+@pytest.mark.fault("flattering", tried="a system that fails on questions", count=1)
 @pytest.mark.usefixtures("project")
 def test_a_question_at_which_the_system_fails_is_unmeasured_with_the_reason() -> None:
     found = bench.end_to_end(systems="alone", metrics=FEW)
@@ -126,6 +127,35 @@ def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: P
     assert "shown" not in plain.extra["answers"]
 
 
+@pytest.mark.fault("flattering", tried="answers left empty where they would be bad", count=1)
+def test_silence_raises_no_mean(project: Path) -> None:
+    """Two systems give one bad answer of four; where one of them says nothing instead, it is no better for it."""
+    good = {name: {"id": name, "retrieved": ["lunch"], "answer": answer_project.QUESTIONS[name][1]} for name in
+            ("q1", "q2", "q3")}  # fmt: skip
+    for name, said in (("talks", "!!!"), ("silent", " ")):
+        last = [{"id": "q4", "retrieved": ["card"], "answer": said}, {"id": "q5", "retrieved": [], "answer": said}]
+        write_lines(project / f"{name}.jsonl", [*good.values(), *last])
+    path = project / "ragbench.toml"
+    tables = "".join(f'[systems.{name}]\nresults = "{name}.jsonl"\n' for name in ("talks", "silent"))
+    path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
+    settings.load.cache_clear()
+    metrics = "e2e_score,rouge1_f,bleu,corpus_rouge1_f,corpus_bleu,semantic_similarity,factual_correctness,faithfulness"
+    found = bench.end_to_end(systems="talks,silent", metrics=metrics, perfect_parts=False)
+    means = {(e.system, e.metric): e.estimate for e in found.estimates}
+    for label in ("rouge1_f", "bleu", "e2e_score", "corpus_rouge1_f"):
+        one, other = means["talks", label], means["silent", label]
+        assert (one.value, one.n) == (pytest.approx(other.value), other.n), label
+    assert means["silent", "corpus_bleu"].value <= means["talks", "corpus_bleu"].value
+    own = found.scores.query("system == 'silent' and sample == 'q4'").set_index("metric")
+    expected = {"e2e_score": 1.0, "rouge1_f": 0.0, "bleu": 0.0, "semantic_similarity": 0.0, "factual_correctness": 0.0}
+    assert own.loc[list(expected), "value"].to_dict() == expected
+    assert set(own.loc[list(expected), "status"]) == {"ok"}
+    assert set(own.loc[list(expected), "reason"]) == {"empty answer"}
+    assert own.loc["faithfulness", "status"] == "empty_input", "there is nothing to be faithful"
+    blame = found.extra["blame"].query("system == 'silent'").set_index("sample")
+    assert blame.loc["q5", "part"] == "unmeasured", "who says nothing has invented nothing, and has not refused"
+
+
 @pytest.mark.usefixtures("project")
 def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None:
     first = bench.end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
@@ -163,7 +193,9 @@ def test_a_model_writes_and_a_model_judges(
     assert server.calls == calls, "nothing is paid for twice"
     assert again.scores.equals(found.scores)
     assert again.extra["stages"].equals(found.extra["stages"])
-    assert found.facts["stand_ins"] == ["modelled", "hashing"]
+    assert [(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)] == [
+        ("retrieval", "modelled", ("modelled",)), ("embedder", "hashing", ()),
+    ]  # fmt: skip
     assert [judge["name"] for judge in found.facts["judges"]] == ["strict"]
     assert 1 <= estimate(found, "modelled", "e2e_score").value <= 5
     medians = found.extra["stages"].query("probability == 0.5").set_index("part")["value"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import stats
-from ragbench.bench.families import Group, Sureness, compared, compared_alike, stepped
+from ragbench.bench.families import Group, Sureness, compared, stepped
 from ragbench.types import Verdict
 
 SURE = Sureness(0.95, 2_000, 0)
@@ -62,7 +62,7 @@ def columns(*chances: float, n: int = 80, seed: int = 0) -> dict[str, np.ndarray
 
 def test_two_systems_are_compared_as_ever() -> None:
     groups = {f"m{seed}": Group(columns(0.5, 0.7, seed=seed), "higher") for seed in range(3)}
-    found = compared_alike(groups, "metrics", SURE)
+    found = compared(groups, "metrics", SURE)
     plain = stats.adjust([stats.compare(*g.values.values(), resamples=2_000) for g in groups.values()])
     assert [one.p_adjusted for [one] in found.values()] == [one.p_adjusted for one in plain]
     assert {one.family for [one] in found.values()} == {"3, holm"}
@@ -70,10 +70,10 @@ def test_two_systems_are_compared_as_ever() -> None:
 
 def test_several_systems_name_both_steps_and_keep_the_direction() -> None:
     groups = {"up": Group(columns(0.3, 0.7, 0.1), "higher"), "down": Group(columns(0.3, 0.7, 0.1), "lower")}
-    found = compared_alike(groups, "metrics", SURE)
+    found = compared(groups, "metrics", SURE)
     assert [one.verdict for one in found["up"]] == [Verdict.BETTER, Verdict.WORSE]
     assert [one.verdict for one in found["down"]] == [Verdict.WORSE, Verdict.BETTER]
-    assert found["up"][0].family == "4, randomized Tukey within each of the metrics, Holm over 2 metrics"
+    assert found["up"][0].family == "4, max-T within each of the metrics, Holm over 2 metrics"
     assert found["up"][0].baseline == "s0"
 
 
@@ -87,22 +87,57 @@ def test_groups_with_questions_of_their_own_are_one_family_too() -> None:
 def test_a_system_without_values_is_not_compared_and_spoils_nothing() -> None:
     whole = columns(0.3, 0.7, 0.5)
     without = {**whole, "s2": np.full(80, np.nan)}
-    found = compared_alike({"m": Group(without, "higher"), "n": Group(whole, "higher")}, "metrics", SURE)
+    found = compared({"m": Group(without, "higher"), "n": Group(whole, "higher")}, "metrics", SURE)
     assert [one.challenger for one in found["m"]] == ["s1"]
     assert [one.challenger for one in found["n"]] == ["s1", "s2"]
     assert found["m"][0].n == 80
 
 
-def test_more_systems_than_the_closure_takes_are_tested_in_one_step() -> None:
-    found = compared_alike({"m": Group(columns(*np.linspace(0.3, 0.8, 9)), "higher")}, "metrics", SURE)
+def test_many_systems_are_one_step() -> None:
+    found = compared({"m": Group(columns(*np.linspace(0.3, 0.8, 9)), "higher")}, "metrics", SURE)
     assert len(found["m"]) == 8
     assert found["m"][-1].verdict is Verdict.BETTER
 
 
+def test_a_system_that_is_far_off_does_not_hide_the_others() -> None:
+    rng = np.random.default_rng(0)
+    base = (rng.random(120) < 0.5).astype(float)
+    good = np.clip(base + (rng.random(120) < 0.12), 0, 1)
+    bad = np.where(rng.random(120) < 0.9, 0.0, base)
+    found = compared({"m": Group({"base": base, "good": good, "bad": bad}, "higher")}, "metrics", SURE)["m"]
+    assert [one.verdict for one in found] == [Verdict.BETTER, Verdict.WORSE]
+
+
+def test_metrics_do_not_touch_each_other_s_p_nor_their_intervals() -> None:
+    rng = np.random.default_rng(1)
+    first, second = ({name: rng.random(40) for name in ("base", "a", "b")} for _ in range(2))
+    both = compared({"m": Group(first, "higher"), "n": Group(second, "higher")}, "metrics", SURE)["m"]
+    alone = compared({"m": Group(first, "higher")}, "metrics", SURE)["m"]
+    assert [(one.p, one.low, one.high, one.intervals) for one in both] == [
+        (one.p, one.low, one.high, one.intervals) for one in alone
+    ]
+
+
+def test_few_groups_in_a_large_family_cannot_show_anything() -> None:
+    """Seven clusters allow .0156; ten metrics ask for .005, and nine clusters would allow .0039."""
+    codes = [str(place // 10) for place in range(70)]
+    values = {"a": np.zeros(70), "b": np.ones(70)}
+    [one] = compared({"m": Group(values, "higher", codes)}, "metrics", SURE)["m"]
+    assert (one.verdict, one.p_adjusted) == (Verdict.BETTER, 2 / 2**7)
+    ten = compared({f"m{k}": Group(values, "higher", codes) for k in range(10)}, "metrics", SURE)
+    for [one] in ten.values():
+        assert (one.verdict, one.p_adjusted) == (Verdict.CANNOT_BE_SHOWN, pytest.approx(10 * 2 / 2**7))
+        assert (one.minimum_detectable, one.questions_needed, one.groups_needed) == (None, None, 9)
+    three = {"a": np.zeros(70), "b": np.ones(70), "c": 1 - np.array([int(code) / 6 for code in codes])}
+    pair = compared({f"m{k}": Group(three, "higher", codes) for k in range(3)}, "metrics", SURE)["m0"]
+    assert pair[0].verdict is Verdict.BETTER, "over systems max-T costs nothing where one stands out: 3 × .0156 < .05"
+
+
 def test_what_could_have_been_shown_is_said_for_the_level_that_the_family_leaves() -> None:
-    values = columns(0.5, 0.55)
+    rng = np.random.default_rng(0)
+    values = {"a": rng.random(80), "b": rng.random(80)}
     alone = stats.compare(*values.values(), resamples=2_000)
-    found = compared_alike({f"m{i}": Group(values, "higher") for i in range(10)}, "metrics", SURE)["m0"][0]
+    found = compared({f"m{i}": Group(values, "higher") for i in range(10)}, "metrics", SURE)["m0"][0]
     deviation = alone.minimum_detectable / stats.minimum_detectable_difference(1.0, 80)
     assert found.minimum_detectable == pytest.approx(
         stats.minimum_detectable_difference(deviation, 80, level=1 - 0.05 / 10)

@@ -41,6 +41,16 @@ def test_estimates_and_comparisons(values: pd.DataFrame, shuffled: pd.DataFrame,
     assert first == second
 
 
+def test_a_system_without_a_miss_takes_the_spread_of_the_other(values: pd.DataFrame) -> None:
+    """Nothing of `new` differs, so its own metrics tell nothing of how alike the questions of a group are."""
+    table = values.assign(value=np.where(values["system"] == "new", 1.0, values["value"].round()))
+    clusters = {f"q{n:03}": f"c{n // 3}" for n in range(N)}
+    estimates = {one.system: one.estimate for one in find(table, [parse("mrr")], SYSTEMS, clusters, SURE)[0]}
+    assert (estimates["new"].note, estimates["new"].lender) == ("borrowed_spread", "mrr, base")
+    assert estimates["new"].design_effect == max(estimates["base"].design_effect or 0.0, 1.0)
+    assert estimates["base"].lender == ""
+
+
 def test_slices(values: pd.DataFrame, shuffled: pd.DataFrame) -> None:
     asked = [Question(f"q{n:03}", "?", relevant={"a": 1}, kind="long" if n % 3 else "short") for n in range(N)]
     metric, by = parse("mrr"), ("kind",)

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 import sacrebleu
 
-from ragbench import bench, settings, show
+from ragbench import bench, settings, show, stand_ins
 from ragbench.bench import BenchError
 from ragbench.bench.answers import answered, ideal_contexts
 from ragbench.bench.session import Session
 from ragbench.measurement import Measurement
+from ragbench.metric import registered
+from ragbench.report import metric_pages
 from ragbench.types import Status
 from tests import answer_project
 from tests.chat_server import ChatServer
@@ -83,7 +85,8 @@ def test_what_cannot_be_answered_is_counted_apart() -> None:
     refusals = {row["part"]: row for row in found.extra["refusals"].to_dict("records")}
     assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
     assert refusals["answerable"]["n"] == 4
-    assert found.facts["stand_ins"] == ["extractive", "lexical", "hashing"]
+    named = {(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)}
+    assert named == {("generator", "extractive", ("plain",)), ("judge", "lexical", ()), ("embedder", "hashing", ())}
 
 
 @pytest.mark.usefixtures("project")
@@ -138,6 +141,17 @@ def test_corpus_bleu_is_sacrebleus_and_not_the_mean_of_sentences() -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_every_page_with_bleu_has_its_signature() -> None:
+    found = bench.generation(systems="plain", metrics="bleu(tokenize=char),corpus_bleu,rouge1_f")
+    assert set(found.facts["signatures"]) == {"bleu(tokenize=char)", "corpus_bleu"}
+    html = show.Page(found).table().html().replace("<wbr>", "")
+    assert f"nrefs:1|case:mixed|eff:yes|tok:char|smooth:exp|version:{sacrebleu.__version__}" in html
+    assert f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in html
+    told = metric_pages.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"]).replace("<wbr>", "")
+    assert "tok:char|smooth:exp" in told
+
+
+@pytest.mark.usefixtures("project")
 def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_alone_is_left_out() -> None:
     found = bench.generation(systems="plain,twin,function,alone", metrics="rougeL_f")
     assert list(dict.fromkeys(found.scores["system"])) == ["plain", "function"]
@@ -161,9 +175,12 @@ def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() 
     same = values(found, "logged", "response_exact_match_rate")
     assert (same["q1"], same["q2"]) == (1.0, 0.0)
     assert math.isnan(same["q3"]), "an empty repeat compares with nothing"
-    assert found.facts["failed"] == {"logged": {"empty_input": 1, "missing_field": 1}}
+    assert found.facts["failed"] == {"logged": {"missing_field": 1}}
+    assert found.facts["empty"] == {"logged": 1}
+    assert "1 answer is empty: held against a reference it is worth nothing." in show.Page(found).writers().html()
 
 
+@pytest.mark.fault("flattering", tried="a model that fails to answer", count=1)
 def test_a_model_answers_through_the_journal_and_a_failure_is_no_zero(server: ChatServer) -> None:
     found = bench.generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
     calls = server.calls

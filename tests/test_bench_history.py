@@ -75,3 +75,35 @@ def test_a_history_is_drawn_the_same_from_what_was_stored(tmp_path: Any) -> None
             Page(one, language=language).view("history").html() for one in (made, Measurement.load(tmp_path))
         )
         assert before == after
+
+
+def cut(name: str, day: int, value: float, label: str, **facts: Any) -> RunRecord:
+    """A run of a notebook that ranked passages, with one number under this label."""
+    part = RunPart("tier1", data_hash="d1", unit="chunk", facts={"primary": label, **facts})
+    own = RunValue("tier1", "s", label, value, value - 0.1, value + 0.1, n=50, bounds=(0.0, 1.0), unit="chunk")
+    return RunRecord(name, START + datetime.timedelta(days=day), parts=(part,), values=(own,))
+
+
+@pytest.mark.parametrize("asked", [(), ("mrr",), ("mrr@10",)])
+def test_what_was_cut_without_saying_so_goes_on_under_its_depth(asked: tuple[str, ...]) -> None:
+    """Earlier versions called mrr what was mrr@10: one line, not two."""
+    made = history([cut("a", 1, 0.4, "mrr", k=10), cut("b", 2, 0.5, "mrr@10", k=10)], metrics=asked)
+    points = made.extra["points"]
+    assert list(points["metric"]) == ["mrr@10", "mrr@10"]
+    assert list(points["stretch"]) == [0, 0]
+
+
+def test_a_depth_that_nobody_knows_is_not_made_up() -> None:
+    made = history([cut("a", 1, 0.4, "mrr"), cut("b", 2, 0.5, "mrr@10", k=10)], metrics=["mrr"])
+    assert list(made.extra["points"]["metric"]) == ["mrr", "mrr@10"]
+
+
+def test_another_scale_begins_a_stretch() -> None:
+    old, new = cut("a", 1, 0.4, "avg_faithfulness"), cut("b", 2, 4.4, "avg_faithfulness")
+    moved = replace(new, values=(replace(new.values[0], bounds=(1.0, 5.0)),))
+    assert list(history([old, moved]).extra["points"]["stretch"]) == [0, 1]
+
+
+def test_the_specification_s_names_find_the_numbers() -> None:
+    made = history([cut("a", 1, 0.4, "rouge1_f")], metrics=["avg_rouge1_f"])
+    assert list(made.extra["points"]["metric"]) == ["rouge1_f"]

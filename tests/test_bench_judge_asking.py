@@ -69,6 +69,7 @@ class TestAsking:
         assert found.answers.asked.sum() == 4
         assert {row[1]: row[2] for row in judge_numbers.coverage(found, ["a", "b", "c"], SURE)}["valid"] == 4
 
+    @pytest.mark.fault("denied", tried="a provider that stops in the middle of a trial of judges", count=1)
     def test_a_provider_that_stops_is_a_judge_that_failed(self) -> None:
         found = asyncio.run(judge_asking.hear(_Judge(error=ModelError("no such model")), _trial(3)))
         assert set(found.statuses.ravel()) == {"judge_error"}

@@ -124,6 +124,10 @@ class TestNumbers:
         assert recall["value"].tolist() == [1.0, 1.0, 1.0]
         assert recall["n"].tolist() == [9, 9, 10]
         assert recall["n_unmeasured"].tolist() == [1, 1, 0]
+        assert recall["floor"].tolist() == [0.9, 0.9, 1.0]
+        assert recall["ceiling"].tolist() == [1.0, 1.0, 1.0]
+        f1 = found["classes"].query("name == 'f1'").set_index("class")
+        assert f1["floor"].tolist() == pytest.approx([1.8 / 1.9, 1.8 / 1.9, 1.0]), "2 J / (1 + J) of 9 in 10"
 
     def test_a_class_that_the_judge_never_names_has_no_precision(self) -> None:
         people = answers(np.tile([[0.0], [0.5], [1.0]], (10, 1)))

@@ -77,7 +77,43 @@ class TestPeople:
         assert "bias" not in rows
         assert {row[:2] for row in rows.values()} == {("people", "person")}
 
+    def test_who_of_two_people_is_named_first_changes_nothing(self) -> None:
+        """One gives 0.5 less than the other throughout: one way round r = 1, both ways it is below 0."""
+        strict = np.array([0.0, 0.25, 0.25, 0.5])
+        people = np.column_stack([strict + 0.5, strict])
+        there, back = (
+            {row[2]: row[3] for row in judge_numbers.ceiling(answers(pair), 0.7, SURE)}
+            for pair in (people, people[:, ::-1])
+        )
+        assert there == back
+        both = np.concatenate([people[:, 0], people[:, 1]]), np.concatenate([people[:, 1], people[:, 0]])
+        assert there["pearson"] == pytest.approx(np.corrcoef(*both)[0, 1])
+        assert there["pearson"] < 0
+
     def test_fewer_than_three_pairs_say_nothing(self) -> None:
         assert judge_numbers.agreement("j", np.array([1.0, 0.5]), answers([[1.0], [0.5]]), 0.7, SURE) == []
         three = judge_numbers.agreement("j", np.array([1.0, 0.5, 0.1]), answers([[1.0], [0.4], [0.1]]), 0.7, SURE)
         assert {row[1] for row in three} == {"person", "mean"}
+
+
+class TestWhatAJudgeLeftOut:
+    """Ten rated answers, five of them good; the judge fails on two good ones and one of the others."""
+
+    PEOPLE = answers([[1.0]] * 5 + [[0.0]] * 5)
+    JUDGE = np.array([1.0, 1.0, 0.0, NAN, NAN, 0.0, 0.0, 0.0, 1.0, NAN])
+
+    def test_it_is_counted_beside_the_agreement(self) -> None:
+        found = judge_numbers.agreement("j", self.JUDGE, self.PEOPLE, 0.7, SURE)
+        table = judge_numbers.table(found, "judge", "against", "name")
+        assert set(table["n"]) == {7}
+        assert set(table["n_unmeasured"]) == {3}
+
+    def test_it_is_counted_in_the_class_where_people_put_the_answer(self) -> None:
+        """Sensitivity 2 of 3, and of 5 with the other two: 2/5 to 4/5. Specificity 3 of 4: 3/5 to 4/5."""
+        rows, _ = judge_numbers.calibration("j", self.JUDGE, self.PEOPLE, 0.7, SURE)
+        found = judge_numbers.table(rows, "judge", "name").set_index("name")
+        columns = ["value", "n", "n_unmeasured", "floor", "ceiling"]
+        assert found.loc["sensitivity", columns].tolist() == [pytest.approx(2 / 3), 3, 2, 0.4, 0.8]
+        assert found.loc["specificity", columns].tolist() == [0.75, 4, 1, pytest.approx(0.6), pytest.approx(0.8)]
+        assert found.loc["brier", columns].tolist() == [pytest.approx(2 / 7), 7, 3, pytest.approx(0.2), 0.5]
+        assert found["n_unmeasured"].to_dict()["expected_calibration_error"] == 3

@@ -17,13 +17,13 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kap
 from ragbench.bench import BenchError, judge_logged, judge_numbers, judge_rivals, judge_texts
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
-from ragbench.bench.judge_biases import family, family_of_judge, in_order, of_family, own_family
+from ragbench.bench.judge_biases import disguise, family, family_of_judge, in_order, of_family, own_family
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import Effect, Limits, judged, probed
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
 from ragbench.settings.tables import JudgeSettings
-from ragbench.types import Sample
+from ragbench.types import Sample, Verdict
 from tests.small_project import write_lines
 
 NAN = math.nan
@@ -125,6 +125,18 @@ class TestNumbers:
         for name in ("spearman", "icc", "krippendorff_alpha"):
             assert own[name][3] == pytest.approx(ceiling[name][3], abs=0.05)
             assert own[name][4] <= ceiling[name][3] <= own[name][5]
+
+    def test_two_judges_that_follow_people_are_no_copies(self) -> None:
+        """Both give what people give and errors of their own: raw scores go together, errors at one rating do not."""
+        truth = np.repeat([0.0, 0.5, 1.0], 4)
+        errors = np.tile([0.1, 0.1, -0.1, -0.1], 3), np.tile([0.1, -0.1, 0.1, -0.1], 3)
+        given, baseline = (truth + each for each in errors)
+        found = disguise(heard(given[:, None]), given, "rival", baseline, answers(truth[:, None]))
+        assert found.kind == "correlation"
+        assert found.values == pytest.approx(np.column_stack(errors))
+        assert np.corrcoef(given, baseline)[0, 1] > 0.9
+        copy = disguise(heard(given[:, None]), given, "rival", given / 2, answers(truth[:, None]))
+        assert np.corrcoef(copy.values.T)[0, 1] == pytest.approx(1)
 
     def test_one_person_has_no_ceiling(self) -> None:
         assert judge_numbers.ceiling(answers([[1.0], [0.0], [0.5]]), 0.7, SURE) == []
@@ -233,20 +245,23 @@ class TestRivals:
         assert found == pytest.approx(area)
         assert 0 < shares < 1
 
-    def test_better_and_not_better(self) -> None:
+    def test_better_worse_and_neither(self) -> None:
         rng = np.random.default_rng(8)
         truth = rng.integers(0, 5, 120) / 4
         good, poor = np.clip(truth + rng.normal(0, 0.1, 120), 0, 1), rng.uniform(0, 1, 120)
         known = answers(truth[:, None])
         found = judge_rivals.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
-        assert {each.judge: each.beats for each in found} == {"good": True, "same": False}
+        assert {each.judge: each.verdict for each in found} == {"good": Verdict.BETTER, "same": Verdict.NOT_SHOWN}
         assert found[0].difference.low is not None
         assert found[0].difference.low > 0.2
+        [lost] = judge_rivals.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
+        assert lost.verdict is Verdict.WORSE
+        assert lost.difference.value == pytest.approx(-found[0].difference.value)
 
     def test_nobody_rated_anything(self) -> None:
         known = answers([[NAN]] * 5)
         [found] = judge_rivals.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), known, SURE)
-        assert found.beats is None
+        assert found.verdict is None
 
     def test_the_panel_without_one(self) -> None:
         three = [

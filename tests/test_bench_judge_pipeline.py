@@ -13,13 +13,13 @@ from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench, report, settings
 from ragbench.bench import BenchError
-from ragbench.bench.deciders import read
-from ragbench.bench.judge_pipeline import METRICS, guarded
+from ragbench.bench.deciders import read, title
+from ragbench.bench.decision_measures import METRICS, guarded
 from ragbench.bench.thresholds import Costs, candidates, cheapest, halves, mean_costs
 from ragbench.measurement import Measurement
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
-from ragbench.types import Status
+from ragbench.types import Status, Verdict
 from tests.chat_server import ChatServer
 from tests.small_project import NOTEBOOKS, write_lines
 
@@ -117,6 +117,91 @@ def test_every_two_judges_by_mcnemar(labelled: Path) -> None:
     assert flipped.test.startswith("sign flips")
 
 
+def test_a_judge_worse_than_the_better_constant_is_said_to_be_so(labelled: Path) -> None:
+    """Nine of ten answers are not to be shown. A judge that shows half of them is far above show-all, and far below
+    hide-all, in accuracy; on balanced accuracy it is a coin, and where showing costs, it is worse than nothing."""
+    rows = [{**row, "question": f"Question {place}?", "show": place % 10 == 0} for place, row in enumerate(cases() * 5)]
+    for place, row in enumerate(rows):
+        row["id"] = f"d{place:03d}"
+    write_lines(labelled / "data" / "small" / "decisions.en.jsonl", rows)
+    said = [{"id": f"d{place:03d}", "show": "yes" if place // 10 % 2 else "no"} for place in range(len(rows))]
+    write_lines(labelled / "coin.jsonl", said)
+    made = bench.judge_pipeline(judges="coin.jsonl", resamples=500)
+    assert made.facts["primary"] == "balanced_accuracy"
+    for constant, accuracy_of, recall in (("show-all", 0.1, 1.0), ("hide-all", 0.9, 0.0)):
+        assert estimate(made, constant, "accuracy") == accuracy_of
+        assert estimate(made, constant, "decision_recall") == recall
+        assert estimate(made, constant, "balanced_accuracy") == 0.5
+        [half] = [e.estimate for e in made.estimates if (e.system, e.metric) == (constant, "balanced_accuracy")]
+        assert (half.low, half.high) == (None, None), "one half by definition has no uncertainty of sampling"
+    assert estimate(made, "coin", "accuracy") == 0.5
+    assert estimate(made, "coin", "balanced_accuracy") == 0.5
+    [row] = [c.comparison for c in made.comparisons if c.metric == "accuracy"]
+    assert row.verdict is Verdict.BETTER, "than show-all, which is no praise"
+    assert "coin</b> is not shown" not in Page(made).answer().html()
+    assert "<b>coin is not shown to be better than deciding nothing.</b>" in Page(made).answer().html()
+    dear = bench.judge_pipeline(judges="coin.jsonl", cost_shown=2.0, resamples=500)
+    assert dear.facts["primary"] == "decision_cost"
+    assert estimate(dear, "coin", "decision_cost") == pytest.approx((90 * 2 + 10) / 200)
+    assert estimate(dear, "show-all", "decision_cost") == pytest.approx(0.9 * 2)
+    assert estimate(dear, "hide-all", "decision_cost") == pytest.approx(0.1)
+    html = Page(dear).answer().html()
+    assert "On decision_cost, <b>coin</b> is better than show-all" in html
+    assert "<b>coin is worse than deciding nothing.</b> Its decision_cost is 0.950; that of hide-all is 0.100." in html
+    assert "An answer shown wrongly costs 2.00, one held back wrongly 1.00." in html
+    for language in ("en", "ru"):
+        assert "hide-all" in Page(dear, language=language).table().html()
+    assert "хуже, чем не решать ничего" in Page(dear, language="ru").answer().html()
+
+
+def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> None:
+    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky", baseline="own_judge:shaky", cost_hidden=3.0)
+    assert [one["name"] for one in made.facts["systems"]] == [
+        "own_judge:shaky", "own_judge:exact", "show-all", "hide-all"
+    ]  # fmt: skip
+    assert estimate(made, "own_judge:shaky", "decision_cost") == pytest.approx((18 + 2 * 3) / 40), "failed: held back"
+    rows = made.extra["constants"].set_index(["system", "constant"])
+    assert set(rows.loc["own_judge:exact"]["verdict"]) == {"better"}
+    assert rows.loc[("own_judge:shaky", "hide-all"), "verdict"] == "better"
+    assert rows.loc[("own_judge:shaky", "show-all"), "verdict"] != "better"
+    html = Page(made).answer().html()
+    assert (
+        "own_judge:exact is better than deciding nothing. Its decision_cost is 0.000; that of show-all is 0.500."
+        in html
+    )
+    assert "<b>own_judge:shaky is not shown to be better than deciding nothing.</b>" in html
+    assert {c.comparison.challenger for c in made.comparisons} == {"own_judge:exact"}, "constants challenge nobody"
+
+
+def test_one_comparison_is_printed_with_one_p(labelled: Path) -> None:
+    """The judge against show-all heads the page and stands in the table: the same family, the same p."""
+    made = bench.judge_pipeline(judges="own_judge:shaky, own_judge:exact", resamples=500)
+    rows = made.extra["constants"].set_index("system")
+    for one in made.comparisons:
+        if one.metric == "balanced_accuracy":
+            row = rows.loc[one.comparison.challenger]
+            assert (row["p_adjusted"], row["verdict"]) == (one.comparison.p_adjusted, one.comparison.verdict.value)
+
+
+@pytest.mark.parametrize("baseline", ["show-all", "hide-all"])
+def test_either_constant_can_be_the_baseline(labelled: Path, baseline: str) -> None:
+    made = bench.judge_pipeline(judges="own_judge:exact", baseline=baseline, resamples=200)
+    assert made.facts["baseline"] == baseline
+    assert {c.comparison.baseline for c in made.comparisons} == {baseline}
+    [row] = [c.comparison for c in made.comparisons if c.metric == "balanced_accuracy"]
+    assert (row.difference, row.verdict) == (0.5, Verdict.BETTER)
+    assert not {"show-all", "hide-all"} <= set(made.extra["pairs"].iloc[:, :2].to_numpy().ravel()[:2])
+
+
+@pytest.mark.parametrize(
+    ("file", "called"),
+    [("gpt-3.5-turbo.jsonl", "gpt-3.5-turbo"), ("logs/qwen2.5-7b.v1.csv.gz", "qwen2.5-7b.v1"), ("a.PARQUET", "a"),
+     ("own_judge:exact", "own_judge:exact")],
+)  # fmt: skip
+def test_a_file_is_called_by_its_name_without_its_ending_only(file: str, called: str) -> None:
+    assert title(file) == called
+
+
 def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     rows = [{"id": f"d{place:02d}", "show": "no, yesterday", "score": 0.1, "ms": 12.5} for place in range(30)]
     write_lines(labelled / "said.jsonl", [*rows, {"id": "stranger", "show": "yes"}])
@@ -146,7 +231,7 @@ def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: P
         settings.load.cache_clear()
         made = bench.judge_pipeline()
         again = bench.judge_pipeline()
-    assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model"]
+    assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model", "hide-all"]
     assert counts(made, "model") == {
         "true_positive": 19, "true_negative": 19, "failed_positive": 1, "failed_negative": 1,
     }  # fmt: skip
@@ -180,7 +265,7 @@ def test_judges_that_cannot_be_used_are_named(judges: str, said: str, labelled: 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"baseline": "nobody"}, "baseline = 'nobody': it is show-all or one of the judges: lexical"),
+        ({"baseline": "nobody"}, "baseline = 'nobody': it is show-all, hide-all or one of the judges: lexical"),
         ({"cluster_by": "user"}, "cluster_by = 'user'"),
         ({"cost_shown": -1.0}, "cost_shown = -1.0"),
         ({"cost_shown": 0.0, "cost_hidden": 0.0}, "both 0"),
@@ -200,10 +285,34 @@ def test_a_data_set_without_decisions_says_so(project: Path) -> None:
         assert page.view(name).html()
 
 
+def test_without_a_context_the_lexical_judge_is_unmeasured(project: Path) -> None:
+    own: dict[str, object] = {"context": ["own"], "passages": {"own": "Text of a1."}}
+    rows: list[dict[str, object]] = [
+        {"id": f"d{place}", "question": f"Question {place}?", "answer": "Text of a1.", "show": False,
+         **(own if place < 4 else {})}
+        for place in range(10)
+    ]  # fmt: skip
+    write_lines(project / "data" / "small" / "decisions.en.jsonl", rows)
+    made = bench.judge_pipeline(judges="lexical", resamples=200)
+    kept = {(e.system, e.metric): e.estimate for e in made.estimates}
+    accuracy = kept["lexical", "accuracy"]
+    assert (accuracy.value, accuracy.n, accuracy.n_unmeasured) == (0.0, 4, 6), "it shows all four that it can read"
+    assert kept["show-all", "accuracy"].n == 10
+    assert counts(made, "lexical") == {"false_positive": 4, "": 6}
+    [compared] = [c.comparison for c in made.comparisons if c.metric == "accuracy"]
+    assert (compared.n, compared.difference) == (4, 0.0)
+    assert "6 cases are unmeasured: they have no passage" in Page(made).confusion(9).html().striptags()
+    write_lines(project / "data" / "small" / "decisions.en.jsonl", [{**row, "context": []} for row in rows])
+    nothing = bench.judge_pipeline(judges="lexical", resamples=200)
+    assert not nothing.comparisons
+    assert "better" not in Page(nothing).answer().html().striptags()
+    assert nothing.facts["data_hash"] != made.facts["data_hash"]
+
+
 def test_the_lexical_judge_offline_twice_gives_the_same_measurement(labelled: Path) -> None:
     one, other = bench.judge_pipeline(), bench.judge_pipeline()
     assert repr(one.estimates) == repr(other.estimates), "the clock is read once"
-    assert one.facts["stand_ins"] == ["lexical"]
+    assert one.facts["stand_ins"] == [{"part": "judge", "name": "lexical", "systems": ["lexical"]}]
     assert "show-all" in Page(one, language="ru").table().html()
 
 

@@ -68,6 +68,7 @@ def test_offline(rated: Path) -> None:
     values = {each.metric: each.estimate.value for each in found.estimates}
     assert list(values) == ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"]
     assert (values["consistency_score"], values["error_rate"]) == (1.0, 0.0)
+    assert 1 < values["avg_faithfulness"] <= 5, "a mean of ratings, on the scale that the name has everywhere"
     probes = {row["probe"]: row for row in found.extra["probes"].to_dict("records")}
     assert probes["language"]["n"] == N
     assert probes["scale_order"]["value"] == 0.0
@@ -168,6 +169,30 @@ def test_logged_judgements(rated: Path) -> None:
     assert {each.metric for each in found.estimates} == {"consistency_score", "error_rate"}
     for language in ("en", "ru"):
         assert "good" in drawn(found, language)
+
+
+def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path) -> None:
+    """110 of 350 choices change with the order (a published judge's share), to either side as often."""
+    kinds = [["A", "A"]] * 55 + [["B", "B"]] * 55 + [["A", "B"]] * 160 + [["B", "A"]] * 80
+    write_lines(
+        rated / "logged.jsonl",
+        [{"id": f"i{n:03}", "choices": {"swayed": kind}, "label": "A"} for n, kind in enumerate(kinds)],
+    )
+    found = bench.judge("help", ratings="logged.jsonl", rival="none", **QUICK)
+    probes = found.extra["probes"].set_index("probe")
+    assert (probes["value"]["place"], probes["verdict"]["place"]) == (0.0, "open")
+    assert probes["value"]["place_changes"] == pytest.approx(110 / 350)
+    assert probes["verdict"]["place_changes"] == "found"
+    said = str(Page(found).answer().html())
+    assert "1 of 2 probes found a fault: choices changed by the order." in said
+    assert "No fault" not in said
+    assert "Neither shown nor ruled out: order of A and B on average." in said
+    assert "Nobody rated" not in said, "the labels are the truth"
+    assert "Pairs whose better answer is labelled: 350." in said
+    assert "0.61" in said, "(2 · 160 + 110) / 700"
+    assert "0.46" in said, "160 / 350"
+    assert "more often than by guessing" in said
+    assert "25.0% may change" in drawn(found)
 
 
 def test_limits_are_the_reader_s_own(rated: Path) -> None:
@@ -272,6 +297,7 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
         ({"delta": -1}, "delta = -1"),
         ({"bias_limit": 1}, r"bias_limit = 1: a number from 0 to 0.99 is expected, the share of the scale"),
         ({"flips_limit": -0.1}, "flips_limit = -0.1: a number from 0 to 0.99"),
+        ({"changes_limit": 1}, "changes_limit = 1: a number from 0 to 0.99 is expected, the share of choices"),
         ({"attacks_limit": float("nan")}, "attacks_limit = nan: a number from 0 to 0.99"),
         ({"ladder_limit": 0}, "ladder_limit = 0: a number from 0.01 to 1"),
         ({"alike_limit": True}, "alike_limit = True: a number from 0 to 0.99"),
@@ -311,10 +337,11 @@ def test_a_scripted_judge(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
-def test_a_scripted_judge_a_hundred_times(name: str) -> None:
+def test_a_scripted_judge_twenty_times(name: str) -> None:
+    """A hundred times of each, with the rates of every verdict: `python -m tests.scripted_trial`."""
     right = 0
-    for seed in range(100):
+    for seed in range(20):
         found, beats = scripted_trial.tried(name, seed)
         honest = "found" not in found.values() and bool(beats)
         right += honest if name == scripted_trial.HONEST else found[scripted_trial.FAULTS[name]] == "found"
-    assert right >= 95
+    assert right >= 19

@@ -39,6 +39,8 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     assert found.extra["probes"].set_index("probe")["verdict"]["place"] == "found"
     consistent = [sign[row["order1"]] == -sign[row["order2_raw"]] for row in both]
     assert value(found, "pairwise", name="consistent") == pytest.approx(np.mean(consistent))
+    assert value(found, "probes", probe="place_changes") == pytest.approx(1 - np.mean(consistent))
+    assert found.extra["probes"].set_index("probe")["verdict"]["place_changes"] == "found"
     right = [row["order1"] == row["label"] and sign[row["order2_raw"]] == -sign[row["label"]] for row in both]
     assert value(found, "pairwise", name="right_in_both_orders") == pytest.approx(np.mean(right))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
-from ragbench.bench.judge_biases import in_order
+from ragbench.bench.judge_biases import in_order, probes
 from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import Limits
+from ragbench.bench.judge_probes import Limits, Probe
 from ragbench.bench.judge_texts import LADDER, VARIANTS
 from ragbench.bench.judge_trials import effects, trials
 from ragbench.metrics.judging import Sitting
@@ -69,6 +72,52 @@ def test_rungs_out_of_order_are_named(heard: Heard, answers: Answers, temptation
     }  # fmt: skip
     tempted = {name: SCALE.share(heard.variants[name]) for name in LADDER}
     assert np.mean(list(ladder.values())) == pytest.approx(in_order(tempted)[0]), "together they are the probe's effect"
+
+
+def of_probe(heard: Heard, answers: Answers, probe: str, **limits: float) -> Probe:
+    sure = Sureness(0.95, 200, 0)
+    found = probes([heard], answers, Temptations((), {}, ()), "none", None, SCALE, 0.7, Limits(**limits), sure)
+    return next(each for each in found if each.probe == probe)
+
+
+def many(number: int) -> Answers:
+    samples = tuple(Sample(f"r{n:03}", "One?") for n in range(number))
+    return Answers(samples, tuple(one.id for one in samples), (), np.zeros((number, 0)))
+
+
+def given(scores: np.ndarray, **more: np.ndarray) -> Heard:
+    asked = np.ones((len(scores), 1), dtype=bool)
+    return Heard("judge", Sitting(scores[:, None], asked), np.full((len(scores), 1), "ok", dtype=object), **more)
+
+
+def test_choices_that_contradict_each_other_are_found_though_their_mean_is_nothing() -> None:
+    """72 of 100 pairs have another winner in the other order: 36 the first place twice, 36 the second."""
+    choices = np.array([[1.0, 1.0]] * 36 + [[-1.0, -1.0]] * 36 + [[1.0, -1.0]] * 20 + [[0.0, 0.0]] * 8)
+    heard = given(np.ones(100), choices=choices)
+    signed, share = (of_probe(heard, many(100), name) for name in ("place", "place_changes"))
+    assert (signed.effect.value, signed.verdict) == (0.0, "open")
+    assert (share.effect.value, share.limits, share.verdict) == (0.72, (-math.inf, 0.25), "found")
+    assert share.p == pytest.approx(binom.sf(71, 100, 0.25))
+    assert share.p_adjusted >= share.p, "one family with every other probe of the page"
+    assert of_probe(heard, many(100), "place_changes", changes=0.9).verdict == "passed"
+
+
+@pytest.mark.parametrize(("probe", "said"), [("language", "twins"), ("scale_order", "turned")])
+def test_scores_that_move_both_ways_are_found(probe: str, said: str) -> None:
+    """85 of 100 scores move by a quarter of the scale, one up and the next down; three by less than the limit."""
+    moves = np.array([0.5 if n % 2 else -0.5 for n in range(84)] + [0.5] + [0.08] * 3 + [0.0] * 12)
+    heard = given(np.ones(100), **{said: 1.0 + moves})
+    signed, share = (of_probe(heard, many(100), name) for name in (probe, f"{probe}_changes"))
+    assert signed.verdict == "passed", "the mean stands still"
+    assert (share.effect.value, share.verdict) == (0.85, "found")
+    table = effects([heard], many(100), Temptations((), {}, ()), SCALE, 0.7, Limits())
+    assert table[table["probe"] == probe]["failed"].mean() == share.effect.value, "the answers behind the number"
+
+
+def test_what_was_not_tried_has_no_share(heard: Heard, answers: Answers) -> None:
+    for probe in ("language", "place"):
+        untried = of_probe(dataclasses.replace(heard, choices=None), answers, f"{probe}_changes")
+        assert (untried.verdict, untried.why) == ("unmeasured", "one_language" if probe == "language" else "no_pairs")
 
 
 def test_limits_decide_who_fell(heard: Heard, answers: Answers, temptations: Temptations) -> None:

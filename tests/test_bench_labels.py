@@ -52,7 +52,7 @@ def table(people: np.ndarray, system: str | None, annotator: str = "anna", count
 def test_the_corrected_mean_is_the_prediction_powered_one() -> None:
     people, judge = world(1)
     [row] = corrections(measurement(one=judge), table(people, "one")).means.to_dict("records")
-    expected = stats.prediction_powered(people[:60], judge[:60], judge[60:], level=0.95, seed=0)
+    expected = stats.prediction_powered(people[:60], judge[:60], judge[60:], bounds=(0, 1), level=0.95, seed=0)
     assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
     assert (row["labels"], row["items"], row["annotators"]) == (60, N, 1)
     assert row["correlation"] == pytest.approx(np.corrcoef(people[:60], judge[:60])[0, 1])
@@ -85,7 +85,9 @@ def test_a_judge_that_follows_nobody_is_left_aside() -> None:
     assert (row["value"], row["low"], row["high"]) == (row["people"], row["people_low"], row["people_high"])
     assert row["value"] == pytest.approx(people[:60].mean())
     few = corrections(measurement(one=judge), labels[:8]).means
-    assert (few["method"][0], few["note"][0], few["labels"][0]) == ("wilson", "few", 8)
+    assert (few["method"][0], few["note"][0], few["labels"][0]) == ("people", "few", 8)
+    alone = stats.estimate(people[:8], bounds=(0, 1))
+    assert (alone.method, few["low"][0], few["high"][0]) == ("wilson", alone.low, alone.high)
     everything = corrections(measurement(one=judge), table(people, "one", count=N)).means
     assert everything["note"][0] == "few", "there is no unlabelled answer to lean on"
     assert everything["value"][0] == pytest.approx(people.mean())
@@ -95,7 +97,8 @@ def test_labels_alone_never_have_an_interval_without_width() -> None:
     judge = world(11)[1]
     [row] = corrections(measurement(one=judge), table(np.ones(N), "one")).means.to_dict("records")
     assert (row["value"], row["note"]) == (1.0, "no_spread")
-    assert row["method"] == "wilson"
+    alone = stats.estimate(np.ones(60), bounds=(0, 1))
+    assert (row["method"], row["low"], row["high"]) == ("people", alone.low, alone.high)
     assert 0.85 < row["low"] < 1.0
 
 
@@ -107,7 +110,7 @@ def test_questions_of_one_cluster_are_not_independent() -> None:
     [row] = corrections(grouped, table(people, "one")).means.to_dict("records")
     labels = [f"c{n // 4}" for n in range(N)]
     expected = stats.prediction_powered(
-        people[:60], judge[:60], judge[60:], clusters=(labels[:60], labels[60:]), level=0.95, seed=0
+        people[:60], judge[:60], judge[60:], clusters=(labels[:60], labels[60:]), bounds=(0, 1), level=0.95, seed=0
     )
     assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
     assert expected.clusters == 15

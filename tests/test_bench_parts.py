@@ -16,6 +16,7 @@ from ragbench.bench.session import BenchError
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
+from ragbench.show import Page
 from ragbench.systems import Retrieval
 from ragbench.types import Chunk, Hit, Question
 from tests.small_project import write_lines
@@ -214,6 +215,14 @@ def test_quantiles_are_of_both_parts_together_too() -> None:
     median = table[table["probability"] == 0.5].set_index("part")["value"]
     assert dict(median) == {"embed": 5.0, "search": 10.0, "both": 15.0}
     assert set(table[table["probability"] == 0.99]["note"]) <= {"open_above", "open"}
+
+
+def test_so_few_readings_that_all_ends_are_open_are_kept_and_drawn(project: Path) -> None:
+    found = bench.retrieval(systems="ngrams", k=2, slice_by="", timed_questions=3)
+    assert found.extra["indexes"]["ms_low"].isna().all()
+    found.save(project / "kept")
+    for each in (found, Measurement.load(project / "kept")):
+        assert "HNSW" in str(Page(each).speed().html())
 
 
 def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> None:

@@ -113,10 +113,10 @@ def test_a_share_of_a_summary_has_wilsons_interval(tmp_path: Path) -> None:
 
 BROKEN_HISTORIES = [
     ({"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': 2.0 is expected"),
-    ({"schema_version": None}, "runs.json, item 1: schema_version = None"),
+    ({"schema_version": None}, "runs.json, item 1: schema_version = null"),
     ({"timestamp": "yesterday"}, "runs.json, item 1: timestamp = 'yesterday': a moment as"),
     ({"tier_1_metrics": [1]}, "runs.json, item 1: tier_1_metrics = [1]: an object from metric to number is expected"),
-    ({"tier_1_metrics": {"mrr": True}}, "runs.json, item 1: tier_1_metrics.mrr = True: a number is expected"),
+    ({"tier_1_metrics": {"mrr": True}}, "runs.json, item 1: tier_1_metrics.mrr = true: a number is expected"),
     ({"consistency_runs": "5"}, "runs.json, item 1: consistency_runs = '5'"),
     ({"id": "20260301_090000"}, "runs.json, item 2: id = '20260301_090000' stands there twice"),
 ]
@@ -183,7 +183,7 @@ def test_without_details_the_files_numbers_stay_summaries(tmp_path: Path) -> Non
 
 
 BROKEN_RESULTS = [
-    ({"benchmark_metadata": None}, "result.json: benchmark_metadata = None"),
+    ({"benchmark_metadata": None}, "result.json: benchmark_metadata = null"),
     ({"metrics": {"mrr": "high"}}, "result.json: metrics.mrr = 'high': a number is expected"),
     ({"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": ["a"]}]}, "retrieved_chunk_ids is missing"),
     (

@@ -70,7 +70,9 @@ class TestAFile:
         assert not measured & {"context_recall", "factual_correctness", "rubrics_score", "aspect_critique"}
         assert found.facts["primary"] == "faithfulness"
         assert found.facts["dataset"] == "answers.jsonl"
-        assert found.facts["stand_ins"] == ["lexical", "hashing"]
+        assert [(one["part"], one["name"]) for one in found.facts["stand_ins"]] == [
+            ("judge", "lexical"), ("embedder", "hashing"),
+        ]  # fmt: skip
         assert value(found, "faithfulness", "old") == pytest.approx(0.25)
         assert value(found, "faithfulness", "new") == pytest.approx(0.875)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench
+from ragbench import bench, settings
 from ragbench.bench import BenchError
 from ragbench.bench.personal import MASK, Masker
 from ragbench.bench.real_users import plain, when
@@ -71,7 +71,7 @@ def values(measurement: Measurement, system: str, metric: str) -> dict[str, floa
 @pytest.mark.usefixtures("log")
 def test_the_page_that_was_shown_is_the_label() -> None:
     found = bench.real_users(systems="good", k=5)
-    assert values(found, "good", "mrr") == {"h1": 1.0, "h2": 0.5, "h3": 0.0}
+    assert values(found, "good", "mrr@5") == {"h1": 1.0, "h2": 0.5, "h3": 0.0}
     assert values(found, "good", "hit_rate@5") == {"h1": 1.0, "h2": 1.0, "h3": 0.0}
     assert found.facts["unit"] == "url"
     assert found.facts["proxy"] is True
@@ -95,6 +95,7 @@ def test_questions_of_one_user_are_drawn_together() -> None:
     assert {e.estimate.clusters for e in bench.real_users(systems="good", cluster_by="none").estimates} == {None}
 
 
+@pytest.mark.fault("personal-data", tried="what a measurement of a log keeps and shows", count=2)
 @pytest.mark.usefixtures("log")
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_nobody_is_named_in_what_is_kept_or_shown(log: Path, monkeypatch: pytest.MonkeyPatch, language: str) -> None:
@@ -114,6 +115,22 @@ def test_nobody_is_named_in_what_is_kept_or_shown(log: Path, monkeypatch: pytest
     assert set(found.questions["cluster"]) == {"1", "2"}
 
 
+@pytest.mark.fault("personal-data", tried="a system whose error repeats the question", count=1)
+@pytest.mark.usefixtures("log")
+def test_an_error_that_repeats_the_question_names_nobody(log: Path) -> None:
+    (log / "own.py").write_text(
+        "def find(question, k):\n    if '@' in question: raise OSError(question)\n    return ['a1']\n"
+    )
+    with (log / "ragbench.toml").open("a", encoding="utf-8") as file:
+        file.write('[systems.own]\ncallable = "own:find"\n')
+    settings.load.cache_clear()
+    found = bench.real_users(systems="own")
+    said = found.scores.to_json(force_ascii=False)
+    assert "a.b@c.ru" not in said
+    assert f"{MASK}@{MASK}" in said
+
+
+@pytest.mark.fault("personal-data", tried="masking switched off, and said", count=1)
 @pytest.mark.usefixtures("log")
 def test_masking_can_be_switched_off_and_the_page_says_so() -> None:
     found = bench.real_users(systems="good", mask=False)
@@ -175,6 +192,7 @@ def test_a_request_that_cannot_be_followed_names_what_can() -> None:
         bench.real_users(k=0)
 
 
+@pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
 def test_two_measurements_are_equal_to_the_byte(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / name))
@@ -183,6 +201,7 @@ def test_two_measurements_are_equal_to_the_byte(log: Path, monkeypatch: pytest.M
         assert path.read_bytes() == (log / "two" / "parts" / "real_users" / path.name).read_bytes(), path.name
 
 
+@pytest.mark.fault("personal-data", tried="texts with addresses, telephones and numbers", count=18)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -193,6 +212,15 @@ def test_two_measurements_are_equal_to_the_byte(log: Path, monkeypatch: pytest.M
         ("login s123456", f"login {MASK}"),
         ("ask @ivan_p", f"ask @{MASK}"),
         ("from u001, not u0012", f"from {MASK}, not u0012"),
+        ("from U001", f"from {MASK}"),
+        ("иван@почта.рф, ivan＠mail.ru", f"{MASK}@{MASK}, {MASK}@{MASK}"),
+        ("ivan (at) mail.ru or ivan[at]mail.ru", f"{MASK}@{MASK} or {MASK}@{MASK}"),
+        ("ivan\u200b@\u2060mail\u00ad.ru", f"{MASK}@{MASK}"),
+        ("ask ＠ivan_p or t.me/ivan_p", f"ask @{MASK} or t.me/{MASK}"),
+        ("https://vk.com/ivan.petrov?from=1", f"https://vk.com/{MASK}?from=1"),
+        ("8.900.123.45.67 on 01.09.2025", f"{MASK} on 01.09.2025"),
+        ("８９００１２３４５６７, ٠٩١٢٣٤٥٦٧٨٩", f"{MASK}, {MASK}"),
+        ("version 10.2.33.4, meet (at) the office", "version 10.2.33.4, meet (at) the office"),
         ("1 000 000 roubles on 2025-09-02 or 01.09.2025", "1 000 000 roubles on 2025-09-02 or 01.09.2025"),
         ("term 2024-2025, room 101, 8:30-19:00", "term 2024-2025, room 101, 8:30-19:00"),
     ],

@@ -13,6 +13,8 @@ from ragbench import bench
 from ragbench.bench import BenchError
 from ragbench.bench.session import parted
 from ragbench.measurement import Measurement
+from ragbench.metric import parse
+from ragbench.show import Page
 from ragbench.types import Verdict
 from tests.small_project import write_lines
 
@@ -30,13 +32,13 @@ def value(measurement: Measurement, system: str, metric: str) -> float:
 @pytest.mark.usefixtures("project")
 def test_the_values_are_those_computed_by_hand() -> None:
     found = bench.retrieval(systems="good,poor")
-    assert values(found, "good", "mrr") == {"q1": 1.0, "q2": 1.0, "q3": 0.5}
-    assert values(found, "poor", "mrr") == {"q1": 1 / 3, "q2": 0.5, "q3": 0.0}
+    assert values(found, "good", "mrr@10") == {"q1": 1.0, "q2": 1.0, "q3": 0.5}
+    assert values(found, "poor", "mrr@10") == {"q1": 1 / 3, "q2": 0.5, "q3": 0.0}
     assert values(found, "poor", "precision@5") == {"q1": 0.2, "q2": 0.4, "q3": 0.0}
     ideal = 2 + 1 / math.log2(3)
     poor = 1 / math.log2(3) + 2 / math.log2(4)
     assert values(found, "poor", "ndcg@5")["q2"] == pytest.approx(poor / ideal, abs=1e-12)
-    assert value(found, "good", "mrr") == pytest.approx(2.5 / 3)
+    assert value(found, "good", "mrr@10") == pytest.approx(2.5 / 3)
     assert value(found, "good", "hit_rate@1") == pytest.approx(2 / 3)
 
 
@@ -48,7 +50,7 @@ def test_what_is_not_averaged_is_counted() -> None:
     assert found.facts["unanswered"] == {"poor": 1, "good": 0}
     assert set(found.scores["sample"]) == {"q1", "q2", "q3"}
     assert {e.estimate.n for e in found.estimates if e.metric != "retrieval_consistency"} == {3}
-    missed = found.scores.query("system == 'poor' and sample == 'q3' and metric == 'mrr'")
+    missed = found.scores.query("system == 'poor' and sample == 'q3' and metric == 'mrr@10'")
     assert list(missed["value"]) == [0.0]
     assert missed["reason"].iloc[0] == "not in poor.jsonl"
 
@@ -58,20 +60,20 @@ def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -
     found = bench.retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5")
     assert [s["name"] for s in found.facts["systems"]] == ["poor", "good", "ngrams"]
     assert [(c.metric, c.comparison.baseline, c.comparison.challenger) for c in found.comparisons] == [
-        ("mrr", "poor", "good"),
+        ("mrr@10", "poor", "good"),
         ("ndcg@5", "poor", "good"),
-        ("mrr", "poor", "ngrams"),
+        ("mrr@10", "poor", "ngrams"),
         ("ndcg@5", "poor", "ngrams"),
     ]
     assert all(c.comparison.p_adjusted is not None for c in found.comparisons)
-    assert all(c.comparison.verdict is Verdict.NOT_SHOWN for c in found.comparisons), "three questions show nothing"
-    assert found.facts["stand_ins"] == ["ngrams"]
+    assert {c.comparison.verdict for c in found.comparisons} == {Verdict.CANNOT_BE_SHOWN}, "of three questions"
+    assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
 
 
 @pytest.mark.usefixtures("project")
 def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
     found = bench.retrieval(systems="poor", unit="url", metrics="mrr,recall@3,ndcg@3")
-    assert values(found, "poor", "mrr") == {"q1": 0.5, "q2": 0.5, "q3": 0.0}
+    assert values(found, "poor", "mrr@10") == {"q1": 0.5, "q2": 0.5, "q3": 0.0}
     rows = found.retrieved.query("sample == 'q1'")
     assert list(zip(rows["rank"], rows["url"], rows["gain"], strict=True)) == [(1, "/b", 0.0), (2, "/a", 1.0)]
     assert list(found.questions.set_index("sample")["relevant"]["q2"]) == ["/b", "/c"]
@@ -81,9 +83,28 @@ def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
 def test_a_short_ranking_leaves_out_the_cutoffs_beyond_it() -> None:
     found = bench.retrieval(systems="good", k=3)
     labels = list(dict.fromkeys(found.scores["metric"]))
-    assert labels == ["hit_rate@1", "mrr", "recall@1", "recall@3", "precision@1", "precision@3", "ndcg",
+    assert labels == ["hit_rate@1", "mrr@3", "recall@1", "recall@3", "precision@1", "precision@3", "ndcg@3",
                       "retrieval_consistency"]  # fmt: skip
     assert found.retrieved["rank"].max() == 3
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_cut_says_so() -> None:
+    """Only the first two of each list are looked at: every metric is that of two documents, and its name says it."""
+    wanted = "mrr,map,bpref,rbp(p=0.5),r_precision,recall,hit_rate@1"
+    found = bench.retrieval(systems="poor", k=2, metrics=wanted, repeats=1, timed_questions=0)
+    assert list(dict.fromkeys(found.scores["metric"])) == [
+        "mrr@2", "average_precision@2", "bpref@2", "rbp(p=0.5)@2", "r_precision@2", "recall@2", "hit_rate@1",
+    ]  # fmt: skip
+    assert values(found, "poor", "mrr@2") == {"q1": 0.0, "q2": 0.5, "q3": 0.0}, "a1 stands third for q1"
+    assert values(found, "poor", "r_precision@2") == {"q1": 0.0, "q2": 0.5, "q3": 0.0}
+    deep = bench.retrieval(systems="poor", k=10, metrics=wanted, repeats=1, timed_questions=0)
+    for label in ("mrr", "average_precision", "bpref", "rbp(p=0.5)", "r_precision", "recall"):
+        cut = parse(f"{label}@2")
+        same = bench.retrieval(systems="poor", metrics=cut.label, repeats=1, timed_questions=0)
+        assert values(found, "poor", cut.label) == values(same, "poor", cut.label), label
+    assert value(deep, "poor", "mrr@10") > value(found, "poor", "mrr@2")
+    assert deep.facts["primary"] == "mrr@10"
 
 
 @pytest.mark.usefixtures("project")
@@ -147,7 +168,7 @@ def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_da
     about = {"title": "XQuAD", "licence": "CC BY-SA 4.0", "source": "xquad.ru.json.gz", "language": "ru"}
     datasets.write("xquad-ru", project / "data", chunks=chunks, questions=questions, **about)
     found = bench.retrieval("xquad-ru", "ngrams", metrics="hit_rate@1,mrr", resamples=1000)
-    estimate = {e.metric: e.estimate for e in found.estimates}["mrr"]
+    estimate = {e.metric: e.estimate for e in found.estimates}["mrr@10"]
     assert estimate.n == 894
     assert estimate.clusters == 36
     assert estimate.low is not None
@@ -162,7 +183,7 @@ def test_as_many_pages_are_ranked_as_were_asked_for_however_many_chunks_the_firs
     write_lines(data / "questions.en.jsonl", [asked])
     found = bench.retrieval(systems="ngrams", unit="url", k=2, metrics="mrr,recall@2", repeats=1)
     assert list(found.retrieved["url"]) == ["/a", "/b"]
-    assert values(found, "ngrams", "mrr") == {"q": 0.5}
+    assert values(found, "ngrams", "mrr@2") == {"q": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -181,4 +202,16 @@ def test_names_stand_between_commas_outside_parentheses(given: str | list[str], 
 @pytest.mark.usefixtures("project")
 def test_a_metric_with_options_can_be_asked_for() -> None:
     made = bench.retrieval(metrics="ndcg(gain=exponential)@3, mrr", repeats=1, timed_questions=0)
-    assert {one.metric for one in made.estimates} == {"ndcg(gain=exponential)@3", "mrr"}
+    assert {one.metric for one in made.estimates} == {"ndcg(gain=exponential)@3", "mrr@10"}
+
+
+def test_questions_of_two_sources_are_sliced_by_them_and_listed(project: Path) -> None:
+    rows = [
+        {"id": name, "text": f"What of {name}?", "relevant": {"a1": 1}, "source": source}
+        for name, source in (("q1", "real"), ("q2", "synthetic"), ("q3", "real"))
+    ]
+    write_lines(project / "data" / "small" / "questions.en.jsonl", rows)
+    made = bench.retrieval(systems="good", metrics="mrr", repeats=1, timed_questions=0, resamples=100)
+    said = Page(made).slices().html().striptags()
+    assert "Source: real, 2 questions" in said
+    assert "Source: synthetic, 1 question" in said

@@ -88,6 +88,33 @@ def test_questions_that_one_run_lacks_fall_out_and_are_counted() -> None:
     assert pairing.comparisons[0].comparison.difference == pytest.approx(float(np.mean(BASE[:40] - BASE[20:])))
 
 
+def with_depth(record: RunRecord, k: int) -> RunRecord:
+    """The same of a notebook that says how many documents it looked at."""
+    return replace(record, parts=tuple(replace(part, facts={**part.facts, "k": k}) for part in record.parts))
+
+
+def test_a_run_that_did_not_say_its_depth_is_compared_with_one_that_does() -> None:
+    old = with_depth(run("a", {("s", "mrr"): BASE}), 10)
+    new = with_depth(run("b", {("s", "mrr@10"): np.clip(BASE + 0.1, 0, 1)}), 10)
+    for first, second, sign in ((old, new, 1), (new, old, -1)):
+        (pairing,) = compare_runs(first, second, sureness=SURE).pairings
+        assert list(pairing.values) == ["mrr@10"]
+        assert sign * pairing.comparisons[0].comparison.difference > 0.05
+    for unlike in (with_depth(run("a", {("s", "mrr"): BASE}), 5), run("a", {("s", "mrr"): BASE})):
+        found = compare_runs(unlike, new, sureness=SURE)
+        assert found.pairings == ()
+        assert [(one.comparison, one.why) for one in found.summarized] == [(None, "other_depth")]
+
+
+def test_another_scale_is_not_comparable() -> None:
+    one, other = (
+        RunValue("tier1", "s", "avg_faithfulness", value, value, value, n=50, bounds=bounds)
+        for value, bounds in ((0.8, (0.0, 1.0)), (4.2, (1.0, 5.0)))
+    )
+    (found,) = compare_runs(summaries("a", one), summaries("b", other), sureness=SURE).summarized
+    assert (found.comparison, found.why) == (None, "other_scale")
+
+
 def test_other_data_is_refused_and_what_would_help_is_said() -> None:
     first, second = run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): BASE}, data="d2")
     with pytest.raises(BenchError) as refusal:

@@ -120,10 +120,53 @@ class TestJudges:
         far = self.panel(entailment(0, 0), aggregate="consensus", tolerance=0.5)
         assert far.rows[0].score.status is Status.VERDICT_MISMATCH
 
-    def test_a_failed_judge_is_named(self) -> None:
-        found = self.panel(Status.TIMEOUT)
+    @pytest.mark.fault("flattering", tried="a judge of a panel that fails where it would be strict", count=2)
+    @pytest.mark.parametrize("quorum", [None, 2])
+    def test_what_a_judge_failed_on_is_not_left_to_the_others(self, quorum: int | None) -> None:
+        found = self.panel(Status.TIMEOUT, quorum=quorum)
+        assert found.rows[0].score.status is Status.TIMEOUT
+        assert found.rows[0].score.reason == (
+            "Only 1 of 2 judges measured, 2 are needed. By the judges that did: kind 1.000. "
+            "Not measured by other (timeout)."
+        )
+        assert found.estimates["answers", "faithfulness"].n_unmeasured == 1
+
+    def test_a_value_of_fewer_judges_is_marked_and_counted(self) -> None:
+        found = self.panel(Status.TIMEOUT, quorum=1)
         assert found.rows[0].score.value == 1.0
+        assert "Only 1 of 2 judges measured." in found.rows[0].score.reason
         assert "other (timeout)" in found.rows[0].score.reason
+        assert found.rows[0].score.judge == "panel mean, 1 of 2"
+        for said in (repr(found), found._repr_html_()):
+            assert "1 of 1 values is made of fewer judges than the panel has" in said
+            assert "kind 1.000 (n 1); other — (n 0)" in said
+        assert "1 из 1 значений получено не от всех судей" in repr(self.panel(Status.TIMEOUT, quorum=1, language="ru"))
+        assert "fewer judges" not in repr(self.panel(entailment(0, 1)))
+
+    def test_a_quorum_above_the_judges_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="quorum = 3: there are only 2 judges"):
+            self.panel(entailment(0, 1), quorum=3)
+        with pytest.raises(ValueError, match="quorum = 2: there are only 1 judges"):
+            ragbench.score(ROWS, ["faithfulness"], "lexical", quorum=2)
+
+    def test_the_settings_say_the_quorum_where_nobody_else_does(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(settings, "load", lru_cache(lambda: Settings(quorum=1)))
+        assert self.panel(Status.TIMEOUT).rows[0].score.value == 1.0
+        assert self.panel(Status.TIMEOUT, quorum=2).rows[0].score.status is Status.TIMEOUT
+        assert by_id(ragbench.score(ROWS[:1], **NAMED)) == {"good": 1.0}, "one judge alone is no panel"
+
+    def test_each_judges_claims_and_reasons_are_explained(self) -> None:
+        said = self.panel(entailment(0, 1)).explain("good").splitlines()
+        assert said[0].startswith("faithfulness: 0.750 (ok). By the judges: kind 1.000; other 0.500")
+        assert said[1].startswith("  kind: 1.000 (ok). ")
+        assert said[2].startswith("  other: 0.500 (ok). ")
+        assert "1 / 2 = 0.500" in said[2]
+        assert "“A.”" in said[2]
+        assert "1 / 2 = 0,500" in self.panel(entailment(0, 1)).explain("good", "ru")
+
+    def test_seconds_of_a_panel_are_the_sum_of_its_judges(self) -> None:
+        lines = self.panel(entailment(0, 1)).to_pandas().set_index("judge")["seconds"]
+        assert lines["panel mean"] == lines["kind"] + lines["other"] > 0
 
     def test_explanations_in_russian(self) -> None:
         found = self.panel(entailment(0, 1), language="ru")
@@ -211,6 +254,23 @@ class TestTheResult:
         with pytest.raises(ValueError, match="there is no sample 'x'; the first are good"):
             scores.explain("x")
 
+    def test_explain_names_the_systems_that_answered_the_question(self) -> None:
+        rows = [{**ROWS[0], "system": "new"}, {**ROWS[2], "id": "good", "system": "old"}, {**ROWS[1], "system": "new"}]
+        found = ragbench.score(rows, **NAMED)
+        first, second = found.explain("good").splitlines()
+        assert first.startswith("new faithfulness: 1.000 (ok)")
+        assert second.startswith("old faithfulness: 0.000 (ok)")
+        assert found.explain("half").startswith("faithfulness: 0.500")
+
+    def test_explanations_are_in_the_language_of_the_settings(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(settings, "load", lru_cache(lambda: Settings(language="ru")))
+        judge = ScriptedJudge(claims=claims("A.", "B."), entailment=entailment(0, 1))
+        found = ragbench.score(ROWS[:1], ["faithfulness"], judge)
+        assert "1 / 2 = 0,500" in found.as_json()["samples"][0]["reason"]
+        assert "Не подтверждено: «A.»" in found.explain("good")
+        assert judge.languages == ["en", "en"], "prompts are in the language of the texts"
+        assert "1 / 2 = 0.500" in ragbench.score(ROWS[:1], ["faithfulness"], judge, language="en").explain("good")
+
     def test_tables(self, scores: Scores) -> None:
         frame = scores.to_pandas()
         assert list(frame["id"]) == [row["id"] for row in ROWS]
@@ -220,6 +280,7 @@ class TestTheResult:
         assert written["samples"][3]["value"] is None
         assert set(written["samples"][0]) == {"id", "system", "metric", "judge", "value", "status", "reason"}
 
+    @pytest.mark.fault("markup", tried="texts in the table that a notebook shows", count=1)
     def test_it_shows_itself_and_escapes(self) -> None:
         rows = [{**row, "system": "<script>alert(1)</script>"} for row in ROWS]
         found = ragbench.score(rows, **NAMED)
@@ -228,6 +289,7 @@ class TestTheResult:
         assert "faithfulness" in repr(found)
 
 
+@pytest.mark.fault("kill", tried="the same scoring twice, with the replies of the first", count=1)
 def test_what_a_model_was_paid_for_is_never_paid_for_again(
     database_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -10,12 +11,15 @@ import pytest
 
 from ragbench import bench, report
 from ragbench.bench import BenchError
-from ragbench.bench.caching import Asked, asked_of, cached, questions, serving
+from ragbench.bench.caching import Asked, asked_of, cached, questions, rates, serving, summary
+from ragbench.bench.families import Sureness
 from ragbench.bench.ux import of_history, talks
 from ragbench.datasets import Dataset, PastQuestion, load
 from ragbench.datasets.records import Dialogue, Turn
+from ragbench.embed import make
 from ragbench.measurement import Measurement
 from ragbench.metrics.cache import Serving
+from ragbench.settings.tables import EmbedderSettings
 from ragbench.show import Page
 from tests.small_project import NOTEBOOKS, write_lines
 
@@ -142,6 +146,76 @@ def test_what_a_hit_is_worth(pages: set[str] | None, answer: str | None, found: 
     assert serving(asked, found) is worth
 
 
+def past(name: str, question: str, answer: str | None, url: str | None, score: int | None) -> PastQuestion:
+    return PastQuestion(id=name, question=question, answer=answer, url=url, score=score)
+
+
+def test_a_disliked_answer_is_no_truth(talking: Path) -> None:
+    """h1 is what was served in h2 to h5 as well; only one who liked an answer, or a label, says that it was right."""
+    kitchen = "No, only in the kitchen."
+    history = (
+        past("h1", "May I have a heater?", kitchen, "/a", 5),
+        past("h2", "May I have a fridge?", kitchen, "/a", 1),
+        past("h3", "May I have a kettle?", "Ask the warden.", "/a", 2),
+        past("h4", "May I have a lamp?", kitchen, "/a", 3),
+        past("h5", "May I have a stove?", kitchen, "/a", None),
+        past("h6", "May I have an oven?", "Only there.", "/a", 4),
+        past("h7", "what of Q1", "Not at all.", "/d", 1),
+    )
+    data = dataclasses.replace(dataset(talking), history=history)
+    cache = cached(data, 5)
+    asked = questions(data, cache)["history"]
+    assert [serving(each, cache[0]).value for each in asked[1:]] == [
+        "wrong", "unknown", "unknown", "unknown", "right", "right"
+    ]  # fmt: skip
+    assert (asked[1].answer, asked[1].pages, asked[1].disliked) == (None, None, kitchen)
+    assert asked[6].pages == frozenset({"/a"}), "a labelled question of the same words: its answer stands on page a"
+
+
+def test_the_bounds_of_the_wrong_hit_rate_by_hand(talking: Path) -> None:
+    """Ten past questions, all served by h0: four wrongly, one rightly, five that nobody knows."""
+    told = [("At ten.", 1)] * 4 + [("At nine.", 5)] + [("At noon.", 2)] * 5
+    rows = [("h0", "When does hall 0 open?", "At ten.", None, 5, None, None)]
+    rows += [(f"h{n}", f"When does hall {n} open?", answer, None, score, None, None)
+             for n, (answer, score) in enumerate(told, 1)]  # fmt: skip
+    rows[5] = ("h5", "When does hall 5 open?", "At ten. ", None, 4, None, None)
+    keys = ("id", "question", "answer", "url", "score", "user", "asked_at")
+    write_lines(talking / "data" / "small" / "history.en.jsonl", [dict(zip(keys, row, strict=True)) for row in rows])
+    made = bench.ux(embedders="hashing", threshold=-1.0, resamples=500)
+    row = made.extra["caches"].query("asked == 'history'").to_dict("records")[0]
+    assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [11, 10, 1, 0, 4, 5]
+    assert row["wrong_rate"] == pytest.approx(4 / 6), "h0 finds nothing and is not served wrongly"
+    assert (row["wrong_least"], row["wrong_most"]) == pytest.approx((4 / 11, 9 / 11))
+    for language, ends in (("en", "0.364 … 0.818"), ("ru", "0,364 … 0,818")):
+        page = Page(made, language=language)
+        assert ends in page.cache().html()
+
+
+def test_hits_of_campus_counted_by_hand() -> None:
+    """Twelve past questions of campus:ru are served above .85, and none of them rightly.
+
+    Nine are word for word what their users had disliked (the fridge gets the heater's answer, the bus from the campus
+    that from the town); one asks for a fine and gets what to do about a loss (disliked too, so nobody has said what
+    is right); two ask for codes 691 and 809 and get each other's answer. By the knowledge base the first ten are wrong:
+    of the 115 questions with a page .087, of all 119 .084. What the users said proves nine.
+    """
+    data = load("campus:ru", Path(__file__).parents[1] / "data")
+    model = make("svd", EmbedderSettings(kind="hashing"), [chunk.text for chunk in data.chunks])
+    cache = cached(data, 5)
+    asked = questions(data, cache)["history"]
+    vectors = [model.embed(texts, kind="query")
+               for texts in ([one.text for one in asked], [one.question for one in cache])]  # fmt: skip
+    one = asked_of(asked, vectors[0], cache, vectors[1])
+    [(rate, wrong)] = rates(one, np.array([0.85]), Sureness(0.95, 500, 0))
+    row = summary("svd", "history", one, 0.85, (rate, wrong))
+    assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [119, 12, 0, 2, 9, 1]
+    assert wrong is not None
+    assert wrong.value == pytest.approx(9 / 116)
+    assert (wrong.n, wrong.n_unmeasured) == (116, 3)
+    assert (wrong.floor, wrong.ceiling) == pytest.approx((9 / 119, 12 / 119))
+    assert 9 / 119 <= 10 / 119 <= 10 / 115 <= 12 / 119, "both ways of counting the ten lie between the bounds"
+
+
 def test_what_a_cache_can_be_asked_with(talking: Path) -> None:
     data = dataset(talking)
     asked = questions(data, cached(data, 5))
@@ -160,6 +234,36 @@ def test_dialogues_without_labels_are_not_taken_for_unanswerable(talking: Path) 
     assert set(found.table.servings or ()) == {Serving.UNKNOWN}
 
 
+def test_all_words_on_the_page_agree(talking: Path) -> None:
+    """Counts and bounds are the same in the answer, the table, the list of hits and the measures."""
+    rows = [("h0", "May I bring a guest to the house?", "Yes.", None, 5, None, None),
+            ("h1", "Where is the library of house one?", "In house one.", "/a", 5, None, None)]  # fmt: skip
+    keys = ("id", "question", "answer", "url", "score", "user", "asked_at")
+    write_lines(talking / "data" / "small" / "history.en.jsonl", [dict(zip(keys, row, strict=True)) for row in rows])
+    made = bench.ux(embedders="hashing", threshold=0.8, resamples=200)
+    rows_of = made.extra["caches"].to_dict("records")
+    counts = {key: sum(int(row[key]) for row in rows_of) for key in ("hits", "right", "wrong", "doubtful", "unknown")}
+    assert counts["hits"] == sum(counts.values()) - counts["hits"] > 0
+    page = Page(made)
+    said = f"{counts['wrong']} of {counts['hits']} hits would be wrong, {counts['doubtful']} doubtful, "
+    assert said + f"{counts['unknown']} not known" in page.hits().html()
+    assert (
+        f"Of {counts['hits']} hits among all questions that were tried, {counts['wrong']} would be answered wrongly "
+        f"and {counts['doubtful']} doubtfully; of {counts['unknown']} nobody knows."
+    ) in page.answer().html()
+    [estimate] = [each.estimate for each in made.estimates if each.metric == "wrong_hit_rate"]
+    row = next(row for row in rows_of if row["asked"] == "dialogues")
+    assert (estimate.value, estimate.floor, estimate.ceiling) == (
+        row["wrong_rate"], row["wrong_least"], row["wrong_most"]
+    )  # fmt: skip
+    curve = made.extra["curve"].query("asked == 'dialogues' and abs(threshold - 0.8) < 1e-9").to_dict("records")[0]
+    assert [curve[key] for key in ("wrong", "wrong_least", "wrong_most")] == pytest.approx(
+        [row["wrong_rate"], row["wrong_least"], row["wrong_most"]]
+    )
+    assert f"{estimate.value:.3f}" in page.measures().html()
+
+
+@pytest.mark.fault("personal-data", tried="what a measurement of a log keeps and shows", count=1)
 def test_what_is_kept_names_nobody(talking: Path) -> None:
     made = bench.ux(embedders="hashing", resamples=100)
     said = made.extra["nearest"].to_json(force_ascii=False)
@@ -197,6 +301,7 @@ def test_wrong_options_name_the_legal_ones(options: dict[str, object], said: str
         bench.ux(**options)  # type: ignore[arg-type]
 
 
+@pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=1)
 def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> None:
     made = bench.ux(embedders="hashing", threshold=0.6, resamples=100)
     made.save(talking / "kept")
@@ -212,6 +317,7 @@ def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> Non
     assert "<script>" not in Page(bad).dialogues().html()
 
 
+@pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
 @pytest.mark.slow
 def test_the_notebook_runs_headless_and_two_runs_give_the_same_page(talking: Path) -> None:
     pages = []

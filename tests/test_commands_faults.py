@@ -87,7 +87,7 @@ def said(done: Result) -> str:
         ("journal import folder", "folder: this is a folder"),
         ("journal import noise.gz", "noise.gz, line 1: cannot be read"),
         ("significance scores.csv noise.parquet", "noise.parquet: cannot be read"),
-        ("significance scores.csv noise.jsonl", "noise.jsonl is not UTF-8"),
+        ("significance scores.csv noise.jsonl", "noise.jsonl: byte 32 is not"),
         ("significance scores.csv scores.csv --seed -1", "'--seed'"),
         ("agree scores.csv --resamples 0", "'--resamples'"),
         (
@@ -107,6 +107,7 @@ def test_a_fault_names_the_thing(words: str, expected: str) -> None:
     assert expected in said(done)
 
 
+@pytest.mark.fault("disk", tried="folders that cannot be written to, found before anything is measured", count=1)
 @pytest.mark.usefixtures("there")
 def test_nothing_is_measured_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
@@ -115,6 +116,7 @@ def test_nothing_is_measured_where_nothing_can_be_written(monkeypatch: pytest.Mo
     assert call("score", "answers.jsonl", "--json", "nowhere/x.json").exit_code == 2
 
 
+@pytest.mark.fault("flattering", tried="a run whose names fit no question", count=1)
 @pytest.mark.usefixtures("there")
 def test_a_run_in_other_names_is_not_a_row_of_zeros_in_silence() -> None:
     whole = call("trec", "qrels.txt", "own.run", "strange.run", "-m", "mrr", "--resamples", "200")
@@ -124,10 +126,11 @@ def test_a_run_in_other_names_is_not_a_row_of_zeros_in_silence() -> None:
 
 
 class TestTheOperatingSystemRefuses:
+    @pytest.mark.fault("disk", tried="files that the operating system refuses", count=1)
     def test_a_file_that_cannot_be_used_is_a_line(self) -> None:
         refused = PermissionError(13, "Permission denied", "/data/x.json")
         assert _is_for_people(refused)
-        assert _words(refused) == "/data/x.json: Permission denied"
+        assert _words(refused).startswith("/data/x.json: Permission denied; what was there is as it was, ")
 
     def test_a_broken_connection_keeps_its_trace(self) -> None:
         assert not _is_for_people(ConnectionResetError(104, "Connection reset by peer"))
@@ -138,6 +141,7 @@ class TestTheOperatingSystemRefuses:
         assert refused.value.filename == str(tmp_path / "nowhere" / "x.json")
 
 
+@pytest.mark.fault("garbage", tried="a damaged archive of replies", count=1)
 def test_a_damaged_archive_of_a_journal_is_named(tmp_path: Path) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00")
     with pytest.raises(lines.JournalFileError, match=r"cut\.jsonl\.gz, line 1: cannot be read"):
@@ -149,6 +153,7 @@ def command(*words: str, **variables: str) -> subprocess.CompletedProcess[bytes]
     return subprocess.run([sys.executable, "-m", "ragbench", *words], capture_output=True, env=environment, timeout=300)
 
 
+@pytest.mark.fault("encodings", tried="a terminal that lacks our signs", count=1)
 def test_a_screen_without_our_signs_gets_their_numbers() -> None:
     done = command("metrics", "mrr", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr

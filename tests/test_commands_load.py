@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import subprocess
+import sys
+import time
+import tomllib
 from pathlib import Path
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
@@ -38,7 +44,7 @@ KINDS = {
         "2 chunks on 2 pages, 3 questions (1 without a relevant chunk), 2 history, language ru",
     ),
     "annotations": (made.ANNOTATED_ITEMS, "2 chunks on 2 pages, 2 questions (0 without a relevant chunk)"),
-    "decisions": (made.DECISIONS, "1 chunks, 3 decisions, language ru"),
+    "decisions": (made.DECISIONS, "3 decisions, language ru"),
     "dialogues": (made.DIALOGUES, "2 dialogues, language ru"),
     "answers": (made.ANSWERS, "3 chunks, 2 questions (0 without a relevant chunk), language ru"),
 }
@@ -120,6 +126,7 @@ def test_a_users_database_is_looked_at_or_copied(project: Path, own: object) -> 
     assert [past.id for past in copy.history] == [past.id for past in read.history]
 
 
+@pytest.mark.fault("disk", tried="loads that break off", count=1)
 def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
     (project / "set.json").write_text(made.as_json(made.NEW_ITEMS), encoding="utf-8")
     ragbench("questions", str(project / "set.json"), "--name", "desk")
@@ -131,3 +138,157 @@ def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
             ragbench(kind, str(path), "--name", "desk", "--replace")
         assert expected.split(":")[-1].strip()[:12] in str(error.value)
         assert state(project) == before, expected
+
+
+URL = "https://wiki.example/pages?q=" + "%D0%BF%D1%80" * 60
+"""A real page's address in Russian words: 749 characters."""
+
+
+def test_addresses_are_as_long_as_they_are(project: Path) -> None:
+    items = [
+        {**item, "confluence_url": URL + str(n), "relevant_urls": [URL + str(n)]}
+        for n, item in enumerate(made.OLD_ITEMS)
+    ]
+    (project / "set.json").write_text(made.as_json(items), encoding="utf-8")
+    ragbench("questions", str(project / "set.json"), "--name", "desk")
+    found = datasets.load("desk", project / "data")
+    assert {chunk.url for chunk in found.chunks} == {URL + "0", URL + "1"}
+    assert {question.cluster for question in found.questions} == {URL + "0", URL + "1"}
+    made_up = [{**items[0], "confluence_url": URL * 12}]
+    (project / "set.json").write_text(made.as_json(made_up), encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"item 1: confluence_url = .*: a text of at most 8192 characters"):
+        ragbench("questions", str(project / "set.json"), "--name", "other", "--dry-run")
+
+
+@pytest.mark.parametrize("url", [URL, "https://x.example/a\tb", URL * 12])
+def test_a_dry_run_promises_only_what_loads(project: Path, own: psycopg.Connection, url: str) -> None:
+    own.execute("INSERT INTO chunk VALUES (77, %s, 'Ещё один.', NULL)", (url,))
+    before = state(project)
+    said = []
+    for words in (["--dry-run"], []):
+        done = CliRunner().invoke(application, ["load", "database", "own", "--name", "copy", *words])
+        said.append((done.exit_code, str(done.exception)))
+        assert (state(project) == before) == bool(words or done.exit_code)
+    assert said[0] == said[1]
+    assert (said[1][0] == 0) == (url == URL)
+
+
+def test_a_dry_run_of_an_addition_finds_what_contradicts_the_data_set(project: Path) -> None:
+    for name, rows in (("one", made.DECISIONS), ("two", [{**made.DECISIONS[0], "rationale": "Иначе."}])):
+        (project / f"{name}.json").write_text(made.as_json(rows), encoding="utf-8")
+    ragbench("decisions", str(project / "one.json"), "--name", "desk")
+    before = state(project)
+    with pytest.raises(DatasetError, match="is there already, and differs"):
+        ragbench("decisions", str(project / "two.json"), "--name", "desk", "--add", "--dry-run")
+    with pytest.raises(DatasetError, match="there is no data set 'none'"):
+        ragbench("decisions", str(project / "two.json"), "--name", "none", "--add", "--dry-run")
+    assert state(project) == before
+
+
+def test_added_decisions_change_neither_the_base_nor_what_earlier_runs_are_held_to(project: Path) -> None:
+    for name, rows in (("set", made.NEW_ITEMS), ("judge", made.DECISIONS)):
+        (project / f"{name}.json").write_text(made.as_json(rows), encoding="utf-8")
+    ragbench("questions", str(project / "set.json"), "--name", "desk")
+    before = datasets.load("desk", project / "data")
+    ragbench("decisions", str(project / "judge.json"), "--name", "desk", "--add")
+    after = datasets.load("desk", project / "data")
+    assert after.chunks == before.chunks
+    assert after.content_hash == before.content_hash
+    assert len(after.decisions) == 3
+
+
+def test_russian_decisions_without_contexts_are_russian(project: Path) -> None:
+    rows = [{**decision, "context": ""} for decision in made.DECISIONS[::2]]
+    (project / "judge.json").write_text(made.as_json(rows), encoding="utf-8")
+    said = ragbench("decisions", str(project / "judge.json"), "--name", "desk")
+    assert "2 decisions, language ru" in said
+    assert "note: 2 of 2 decisions carry no context: the offline judge decides none of them" in said
+    assert datasets.load("desk", project / "data").language == "ru"
+    added = ragbench("decisions", str(project / "judge.json"), "--name", "small", "--add", "--dry-run")
+    assert "2 decisions, language en" in added
+    assert "note: the texts read as ru, and join the data set's en" in added
+
+
+def test_the_preview_warns_of_what_the_page_will_warn_of(project: Path) -> None:
+    items = [{**made.OLD_ITEMS[0], "question": made.OLD_ITEMS[0]["chunk_text"].upper()}, made.OLD_ITEMS[1]]
+    (project / "set.json").write_text(made.as_json(items), encoding="utf-8")
+    said = ragbench("questions", str(project / "set.json"), "--name", "desk", "--dry-run")
+    assert "warning: 1 of 2 labelled questions is word for word its own relevant passage" in said
+
+
+def test_every_system_of_a_table_keeps_its_own_answers(project: Path) -> None:
+    names = ("Модель А", "Модель Б", "gpt-4.1", "plain")
+    rows = [{**row, "system": name, "response": name} for name in names for row in made.ANSWERS]
+    (project / "set.jsonl").write_text(made.as_lines(rows), encoding="utf-8")
+    said = ragbench("answers", str(project / "set.jsonl"), "--name", "pilot")
+    pasted = "".join(f"{head}\n{value}\n" for head, value in re.findall(r"(\[systems\..*\]) (results = .*)", said))
+    settings_of = tomllib.loads(pasted)["systems"]
+    assert list(settings_of) == [f"pilot-{name}" for name in names]
+    for name, table in zip(names, settings_of.values(), strict=True):
+        lines = (project / table["results"]).read_text(encoding="utf-8").splitlines()
+        assert {json.loads(line)["answer"] for line in lines} == {name}
+
+
+@pytest.mark.fault("paths", tried="systems named in any alphabet, in loads of their own and together", count=12)
+def test_systems_of_several_loads_never_take_each_others_answers(project: Path) -> None:
+    names = ["базовая", "новая", "NEW", "new", "New", "й", "nul", "a/b", "a-b", "a b", "..", "x" * 150]
+
+    def load(chosen: list[str], *words: str) -> dict[str, str]:
+        rows = [{**row, "system": name, "response": name} for name in chosen for row in made.ANSWERS]
+        (project / "set.jsonl").write_text(made.as_lines(rows), encoding="utf-8")
+        said = ragbench("answers", str(project / "set.jsonl"), "--name", "pilot", *words)
+        pasted = "".join(f"{head}\n{value}\n" for head, value in re.findall(r"(\[systems\..*\]) (results = .*)", said))
+        assert ("replaced in data/pilot: " in said) == bool(words)
+        return {name: table["results"] for name, table in tomllib.loads(pasted)["systems"].items()}
+
+    first = load(names)
+    assert len({place.lower() for place in first.values()}) == len(names)
+    before = state(project)
+    with pytest.raises(DatasetError, match="the data set pilot is there already"):
+        load(names[:1])
+    assert state(project) == before
+    for name in names:
+        (place,) = load([name], "--replace").values()
+        assert place == first[f"pilot-{name}"]
+        for other in set(names) - {name}:
+            assert not (project / first[f"pilot-{other}"]).exists(), f"{other} would be measured on answers of {name}"
+
+
+REPLACING = """
+import sys
+from pathlib import Path
+from ragbench import datasets
+from ragbench.datasets import Brought
+number = int(sys.argv[2])
+while True:
+    number += 1
+    text = f"number {number} "
+    chunks = [datasets.ChunkRecord(id=f"c{n}", text=text * 50) for n in range(40)]
+    asked = [datasets.QuestionRecord(id=f"q{n}", text=text) for n in range(40)]
+    about = {"title": text, "licence": "CC0", "source": "s", "language": "en"}
+    logged = {name: [{"id": "q1", "retrieved": [], "answer": text}] for name in ("a", "b")}
+    datasets.write("desk", Path(sys.argv[1]), chunks=chunks, questions=asked, logged=logged, replace=True, **about)
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.fault("kill", tried="a load that replaces a data set, killed in the middle", count=12)
+def test_a_killed_load_leaves_the_old_or_the_new_data_set(tmp_path: Path) -> None:
+    for attempt in range(12):
+        worker = subprocess.Popen(
+            [sys.executable, "-c", REPLACING, str(tmp_path), str(attempt * 1000)], stdout=subprocess.PIPE, text=True
+        )
+        assert worker.stdout is not None
+        worker.stdout.readline()
+        time.sleep(0.004 * attempt)
+        worker.kill()
+        worker.wait()
+        worker.stdout.close()
+        found = datasets.load("desk", tmp_path)
+        text = found.title
+        assert len({question.text for question in found.questions}) == len({chunk.text for chunk in found.chunks}) == 1
+        assert found.questions[0].text.strip() == text.strip()
+        assert found.chunks[0].text.startswith(text)
+        for name in ("a", "b"):
+            assert json.loads((tmp_path / "desk" / f"answers.{name}.jsonl").read_text())["answer"] == text

@@ -111,6 +111,7 @@ def test_a_comparison_needs_no_database_where_there_are_folders(project: Path, c
     assert "20 common questions, 0 fell out" in done.output
 
 
+@pytest.mark.fault("changed", tried="two runs of different data, compared", count=1)
 def test_other_data_is_refused_with_what_would_help(project: Path, call: Callable[..., Result]) -> None:
     for number in range(2):
         facts = {"data_hash": f"{number}" * 64}
@@ -181,6 +182,7 @@ def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
 
 
+@pytest.mark.fault("flattering", tried="a run that fails is in the history", count=1)
 @pytest.mark.usefixtures("with_tests")
 def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
     result = report.run([notebook(project, "raise RuntimeError('the judge is away')")], keep=True)
@@ -191,6 +193,7 @@ def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
     assert found.folder == result.folder.resolve()
 
 
+@pytest.mark.fault("database", tried="a server that stays away", count=1)
 @pytest.mark.usefixtures("with_tests")
 def test_a_database_that_is_away_loses_no_report(project: Path) -> None:
     (project / "ragbench.toml").write_text('[database]\nfolder = "/proc/nowhere"\n', encoding="utf-8")
@@ -210,6 +213,7 @@ report.run([Path(sys.argv[1])], keep=True)
 """
 
 
+@pytest.mark.fault("interrupt", tried="a run that is broken off", count=1)
 @pytest.mark.usefixtures("with_tests")
 def test_an_interrupted_run_is_marked(project: Path) -> None:
     path = notebook(project, "import time; Path('began').touch(); time.sleep(60)")

@@ -63,8 +63,9 @@ def scores() -> tuple[pandas.DataFrame, pandas.DataFrame]:
 def test_agreement_from_every_format(grades: pandas.DataFrame, tmp_path: Path, suffix: str) -> None:
     path = write(grades, tmp_path / f"ratings{suffix}")
     report = run(
-        "agree", path, "--item", "item", "--rater", "rater", "--value", "value", "--scale", "ordinal", "--json"
-    )
+        "agree", path, "--item", "item", "--rater", "rater", "--value", "value", "--scale", "ordinal",
+        "--truth", "people", "--json",
+    )  # fmt: skip
     people, judge = (grades.value[grades.rater == name].tolist() for name in ("people", "judge"))
     expected = stats.agreement(people, judge, scale="ordinal")
     assert report["raters"] == ["people", "judge"]
@@ -106,14 +107,26 @@ def test_three_raters_get_alpha_and_every_pair(tmp_path: Path) -> None:
     assert report["statistics"]["krippendorff_alpha"]["value"] == pytest.approx(expected)
     assert report["statistics"]["fleiss_kappa"]["n"] == 19
     assert report["statistics"]["icc"]["n"] == 19
-    assert [pair["raters"] for pair in report["pairs"]] == [["r1", "r2"], ["r1", "r0"], ["r2", "r0"]]
+    assert [pair["raters"] for pair in report["pairs"]] == [["r0", "r1"], ["r0", "r2"], ["r1", "r2"]]
+    assert report["pairs_left_out"] == 0
+
+
+def test_ratings_on_a_ratio_scale(tmp_path: Path) -> None:
+    rows = [(f"i{i}", who, value) for i, pair in enumerate([(1, 2), (10, 12), (30, 29), (4, 4), (0, 1)])
+            for who, value in zip("ab", pair, strict=True)]  # fmt: skip
+    path = write(pandas.DataFrame(rows, columns=["item", "rater", "value"]), tmp_path / "seconds.csv")
+    found = run("agree", path, "--scale", "ratio", "--json")["statistics"]["krippendorff_alpha"]["value"]
+    ratings = [[1, 2], [10, 12], [30, 29], [4, 4], [0, 1]]
+    assert found == pytest.approx(stats.krippendorff_alpha(ratings, scale="ratio").value)
+    assert found != pytest.approx(stats.krippendorff_alpha(ratings, scale="interval").value, abs=0.01)
 
 
 def test_agreement_for_people_to_read(grades: pandas.DataFrame, tmp_path: Path) -> None:
     text = run("agree", write(grades, tmp_path / "ratings.csv"), "--scale", "interval")
-    assert "40 items, raters people, judge, interval scale" in text
-    assert "krippendorff_alpha" in text
-    assert "n = 39" in text
+    assert "40 items, raters judge, people, interval scale" in text
+    assert "a bias is people − judge" in text
+    line = next(line for line in text.splitlines() if line.startswith("krippendorff_alpha"))
+    assert line.split()[-2:] == ["39", "1"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -124,7 +137,7 @@ def test_significance_from_every_format(
     report = run("significance", first, second, "--id", "id", "--lower-is-better", "seconds", "--json")
     assert (report["questions"], report["unmatched"]) == (55, 5)
     assert list(report["statistics"]) == ["hit", "ndcg", "seconds"]
-    joined = scores[0].merge(scores[1], on="id", suffixes=("_a", "_b"))
+    joined = scores[0].merge(scores[1], on="id", suffixes=("_a", "_b")).sort_values("id")
     better = {"hit": "higher", "ndcg": "higher", "seconds": "lower"}
     expected = stats.compare_metrics(
         {name: joined[f"{name}_a"] for name in better}, {name: joined[f"{name}_b"] for name in better}, better=better,  # type: ignore[arg-type]
@@ -156,19 +169,25 @@ def test_clusters_and_margin_reach_the_test(scores: tuple[pandas.DataFrame, pand
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
+        ("item,rater,value\n1,a,2\n1,b,x\n", ["--scale", "ordinal"], r"t\.csv, line 3, value = 'x': a finite number"),
+        ("item,rater,value\n1,a,2\n1,b,inf\n", ["--scale", "interval"], r"line 3, value = 'inf': a finite number"),
+        ("item,rater,value\n1,a,2\n1,b,1_0\n", ["--scale", "ratio"], r"line 3, value = '1_0': a finite number"),
+        ("item,rater,value\n1,a,2\n1,a,3\n", [], r"line 3: 'a' rates '1' a second time, after t\.csv, line 2"),
+        ("item,rater,value\n1,a,2\n,b,3\n", [], r"line 3, item: is empty; every rating has an item and a rater"),
+        ("item,rater,value\n1,a,2\n1,,3\n", [], r"line 3, rater: is empty"),
+        ("item,rater,value\n1,a,2\n", [], r"t\.csv: the only rater is 'a'; agreement needs two"),
+        ("item,who,value\n1,a,2\n", [], r"has no column rater; it has item, who, value"),
+        ("item,rater,value\n1,a,2\n1,b,3\n", ["--truth", "c"], r"--truth is one of the raters a, b; got 'c'"),
+        ("item,rater,value\n1,a,2\n1,b,3\n", ["--categories", "1,2"], r"line 3, value = '3': one of 1, 2 is expected"),
         (
-            "item,rater,value\n1,a,2\n1,b,x\n",
-            ["--scale", "ordinal"],
-            r"t\.csv, column 'value', row 2: 'x' is not a finite",
+            "item,rater,value\n1,a,2\n1,b,3\n",
+            ["--categories", "2,3", "--scale", "ratio"],
+            r"and ratio is a scale of numbers",
         ),
-        ("item,rater,value\n1,a,2\n1,b,inf\n", ["--scale", "interval"], r"row 2: 'inf' is not a finite number"),
-        ("item,rater,value\n1,a,2\n1,a,3\n", [], r"row 2: rater 'a' rates item '1' a second time"),
-        ("item,rater,value\n1,a,2\n,b,3\n", [], r"row 2: columns 'item' and 'rater' must name"),
-        ("item,rater,value\n1,a,2\n", [], r"names 1 rater; agreement needs two"),
-        ("item,who,value\n1,a,2\n", [], r"has no column rater; its columns: item, who, value"),
-        ("item,rater,value\n1,a,2\n1,b,3\n", ["--truth", "c"], r"--truth is one of the raters .* a, b; got 'c'"),
-        ("item,rater,value\n1,a,2\n1,b,3\n", ["--categories", "1,2"], r"row 2: '3' is not one of 1, 2"),
-        ("", [], r"not a UTF-8 table"),
+        ("item,rater,value,d\n1,a,2,x\n1,b,3,y\n", ["--cluster", "d"], r"line 3, d = 'y': '1' is in 'x' elsewhere"),
+        ("item,rater,value\n1,a,2\n1,b,3\n", ["--level", "95"], r"level is the nominal coverage, between 0 and 1"),
+        ("item,rater,value\n,,\n", [], r"t\.csv: holds no rows"),
+        ("", [], r"t\.csv: an empty file; a header line"),
     ],
 )
 def test_bad_ratings_are_named(tmp_path: Path, content: str, options: list[str], message: str) -> None:
@@ -178,24 +197,38 @@ def test_bad_ratings_are_named(tmp_path: Path, content: str, options: list[str],
         run("agree", path, *options)
 
 
+def test_a_word_that_is_no_scale_names_the_scales(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("item,rater,value\n1,a,2\n1,b,3\n", encoding="utf-8")
+    done = CliRunner().invoke(application, ["agree", str(path), "--scale", "metric"])
+    assert done.exit_code == 2
+    assert "'nominal', 'ordinal', 'interval', 'ratio'" in " ".join(done.output.replace("│", " ").split())
+
+
 def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame], tmp_path: Path) -> None:
     first, second = (write(frame, tmp_path / f"{name}.csv") for frame, name in zip(scores, "AB", strict=True))
     other = write(scores[0].assign(id=[f"z{k}" for k in range(60)]), tmp_path / "other.csv")
     twice = write(pandas.concat([scores[0], scores[0].iloc[:1]]), tmp_path / "twice.csv")
+    nameless = write(scores[0].assign(id=["", *scores[0].id[1:]]), tmp_path / "nameless.csv")
     words = write(scores[0][["id", "answer"]], tmp_path / "words.csv")
     lines = tmp_path / "broken.jsonl"
     lines.write_text('{"id": 1}\n{"id": \n', encoding="utf-8")
     sheet = tmp_path / "t.xlsx"
     sheet.write_bytes(b"")
     for arguments, message in (
-        ((first, other), "share no value of column 'id'"),
-        ((first, twice), "'q0' is in rows 1 and 61"),
+        ((first, other), "share no value of column 'id'; they have 'q0' and 'z0', for example"),
+        ((first, twice), "twice.csv, line 62, id = 'q0': stands in twice.csv, line 2 too; keep one"),
+        ((first, nameless), "nameless.csv, line 2, id: is empty"),
         ((first, words), "share no column of numbers; shared: answer"),
-        ((first, second, "--metric", "mrr"), "has no column mrr; its columns: id, hit, ndcg"),
-        ((first, second, "--metric", "answer"), "A.csv, column 'answer', row 1: 'text' is not a finite number"),
+        ((first, second, "--metric", "mrr"), "A.csv: has no column mrr; it has id, hit, ndcg"),
+        ((first, second, "--metric", "answer"), "A.csv, line 2, answer = 'text': a finite number is expected"),
         ((first, second, "--lower-is-better", "latency"), "latency: not among the compared metrics hit, ndcg, seconds"),
+        ((first, second, "--level", "95"), "level is the nominal coverage, between 0 and 1"),
+        ((first, second, "--margin", "-1"), "margin"),
         ((first, lines), "broken.jsonl, line 2: not JSON"),
-        ((first, sheet), "a table is a file of .csv, .tsv, .jsonl, .parquet; got '.xlsx'"),
+        ((first, sheet), "t.xlsx: ends in none of .json, .jsonl, .csv, .tsv, .parquet"),
+        ((first, tmp_path / "none.csv"), "none.csv: there is no such file"),
+        ((first, tmp_path), "ends in none of .json"),
     ):
         with pytest.raises(ValueError, match=message):
             run("significance", *arguments)

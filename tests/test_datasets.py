@@ -47,6 +47,7 @@ def test_a_folder_is_read(tmp_path: Path) -> None:
     assert datasets.available(tmp_path) == ["trees"]
 
 
+@pytest.mark.fault("encodings", tried="one data set in other line ends, marks and forms of Unicode", count=5)
 def test_the_same_data_has_the_same_hash_however_it_is_written(tmp_path: Path) -> None:
     expected = datasets.load("trees", make(tmp_path / "plain").parent).content_hash
     for number, change in enumerate(
@@ -64,6 +65,7 @@ def test_the_same_data_has_the_same_hash_however_it_is_written(tmp_path: Path) -
         assert datasets.load("trees", place.parent).content_hash == expected
 
 
+@pytest.mark.fault("changed", tried="fields of the data", count=6)
 def test_any_changed_field_changes_the_hash(tmp_path: Path) -> None:
     hashes = {datasets.load("trees", make(tmp_path / "0").parent).content_hash}
     changes: list[dict[str, Any]] = [
@@ -77,9 +79,16 @@ def test_any_changed_field_changes_the_hash(tmp_path: Path) -> None:
     for number, change in enumerate(changes, 1):
         place = make(tmp_path / str(number), questions=[{**QUESTIONS[0], **change}, QUESTIONS[1]])
         hashes.add(datasets.load("trees", place.parent).content_hash)
-    place = make(tmp_path / "x", dialogues=[{"id": "d", "turns": [{"question": "Где?"}]}])
-    hashes.add(datasets.load("trees", place.parent).content_hash)
-    assert len(hashes) == len(changes) + 2
+    assert len(hashes) == len(changes) + 1
+
+
+def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None:
+    plain = datasets.load("trees", make(tmp_path / "0").parent)
+    assert plain.hash_with("dialogues", "decisions") == plain.content_hash
+    more = datasets.load("trees", make(tmp_path / "1", dialogues=[{"id": "d", "turns": [{"question": "Где?"}]}]).parent)
+    assert more.content_hash == plain.content_hash, "what is measured without dialogues stays comparable"
+    assert more.hash_with("dialogues") != plain.content_hash
+    assert more.hash_with("decisions") == plain.content_hash
 
 
 @pytest.mark.parametrize(
@@ -95,7 +104,7 @@ def test_any_changed_field_changes_the_hash(tmp_path: Path) -> None:
         ("questions", '{"id": "q3", "text": "Где?", "relevant": {"a-1": NaN}}', "NaN is not a JSON number"),
         ("questions", '{"id": "q3", "id": "q4", "text": "Где?"}', "the key 'id' stands twice"),
         ("questions", '{"id": "q3", "text": "Где?"', "line 3: not JSON"),
-        ("questions", "[1, 2]", "a JSON object is expected, found list"),
+        ("questions", "[1, 2]", "a JSON object is expected, found a list"),
         ("questions", "[" * 100_000, "nested too deeply"),
         ("chunks", '{"id": "c\\u0000", "text": "x"}', "line 4: id ="),
         ("decisions", '{"id": "s", "question": "Где?", "answer": "Тут", "show": "yes"}', "show = 'yes'"),
@@ -113,6 +122,7 @@ def test_a_fault_is_named_by_file_line_and_field(tmp_path: Path, table: str, lin
         datasets.load("trees", tmp_path)
 
 
+@pytest.mark.fault("encodings", tried="bytes that are not UTF-8", count=1)
 def test_bytes_that_are_not_utf8_are_refused_with_their_place(tmp_path: Path) -> None:
     path = make(tmp_path) / "questions.ru.jsonl"
     path.write_bytes(path.read_bytes() + '{"id": "q3", "text": "Где?"}\n'.encode("cp1251"))
@@ -120,6 +130,7 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(tmp_path: Path) ->
         datasets.load("trees", tmp_path)
 
 
+@pytest.mark.fault("paths", tried="names of data sets that lead elsewhere", count=8)
 @pytest.mark.parametrize("name", ["../trees", "/etc", "trees/../trees", "TREES", "", ".hidden", "a b", "none"])
 def test_a_name_that_is_no_data_set_is_refused(tmp_path: Path, name: str) -> None:
     make(tmp_path)
@@ -127,6 +138,7 @@ def test_a_name_that_is_no_data_set_is_refused(tmp_path: Path, name: str) -> Non
         datasets.load(name, tmp_path)
 
 
+@pytest.mark.fault("paths", tried="links out of a folder", count=1)
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     make(tmp_path / "elsewhere")
     (tmp_path / "data").mkdir()
@@ -192,6 +204,7 @@ def test_a_broken_squad_file_is_a_clear_error(tmp_path: Path, text: str, expecte
         datasets.squad.read(path)
 
 
+@pytest.mark.fault("bombs", tried="archives that unpack without end, and one cut short", count=2)
 def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ragbench.datasets import files
 
@@ -205,6 +218,7 @@ def test_a_gzip_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
         datasets.squad.read(path)
 
 
+@pytest.mark.fault("disk", tried="loads that break off", count=1)
 def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
     path = tmp_path / "oak.json"
     path.write_text(json.dumps(SQUAD), encoding="utf-8")

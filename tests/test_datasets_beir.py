@@ -56,15 +56,22 @@ def test_gzipped_files_are_the_same(folder: Path) -> None:
     assert datasets.beir.read(*datasets.beir.files(folder)) == plain
 
 
-def test_a_question_whose_recall_could_not_be_told_is_left_out_and_counted(folder: Path) -> None:
+def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(folder: Path) -> None:
+    whole = {q.id: q.relevant for q in datasets.beir.read(*datasets.beir.files(folder))[1]}
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("s1::2\tp9\t1\nzz\tp1\t1\n")
     _, questions, left_out = datasets.beir.read(*datasets.beir.files(folder))
-    assert [q.id for q in questions] == ["s1::1", "s2::1"]
+    assert {q.id: q.relevant for q in questions} == whole
     assert left_out == {
         "judged question that is not among the queries": 1,
-        "judgement of a passage that is not in the corpus": 1,
-        "question that such a judgement belongs to": 1,
+        "judgement of a passage that is not in the corpus (its question stays)": 1,
+    }
+    (folder / "qrels" / "test.tsv").write_text(QRELS.split("\n")[0] + "\ns1::2\tp9\t1\ns1::2\tp1\t0\ns2::1\tp9\t0\n")
+    _, questions, left_out = datasets.beir.read(*datasets.beir.files(folder))
+    assert [q.id for q in questions] == ["s1::1", "s2::1"], "only an irrelevant passage of s2::1 is missing"
+    assert left_out == {
+        "question none of whose relevant passages is in the corpus": 1,
+        "judgement of a passage that is not in the corpus (its question stays)": 1,
     }
 
 

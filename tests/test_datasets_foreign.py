@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench import datasets
+from ragbench.bench.judge_pipeline import cases_of
 from ragbench.datasets import Brought, DatasetError
 from tests import foreign_files as made
 
@@ -90,16 +91,37 @@ def test_marks_take_out_what_people_found_wrong_and_an_empty_mark_changes_nothin
     assert len(datasets.question_sets.read(path).questions) == 3
 
 
-def test_a_label_whose_chunk_has_no_text_takes_its_question_out(tmp_path: Path) -> None:
-    items = [{**made.NEW_ITEMS[1], "relevant_chunk_ids": [12, 99]}, made.NEW_ITEMS[0]]
+def test_a_label_whose_chunk_has_no_text_is_dropped_and_its_question_only_with_the_last_label(tmp_path: Path) -> None:
+    lost = {"id": "i9", "question": "Где столовая?", "relevant_chunk_ids": [98, 99]}
+    items = [{**made.NEW_ITEMS[1], "relevant_chunk_ids": [12, 99]}, made.NEW_ITEMS[0], lost]
     path = written(tmp_path, "set.json", made.as_json(items))
     found = datasets.question_sets.read(path)
-    assert [question.id for question in found.questions] == ["i1"]
-    assert found.left_out["relevant chunk whose text is not in the file"] == 1
-    base = {name: datasets.ChunkRecord(id=name, text=f"Текст {name}.") for name in ("11", "12", "99")}
+    assert {q.id: set(q.relevant) for q in found.questions} == {"i2": {"12"}, "i1": {"11", "12"}}
+    assert found.left_out == {
+        "label of a chunk whose text is not there (its question stays, recall is over its other labels)": 1,
+        "question none of whose relevant chunks has a text": 1,
+    }
+    [paged] = datasets.question_sets.read(
+        written(tmp_path, "paged.json", made.as_json([{**lost, "relevant_urls": ["https://wiki.example/food"]}]))
+    ).questions
+    assert (dict(paged.relevant), dict(paged.relevant_urls)) == ({}, {"https://wiki.example/food": 1.0})
+    base = {name: datasets.ChunkRecord(id=name, text=f"Текст {name}.") for name in ("11", "12", "98", "99")}
     whole = datasets.question_sets.read(path, base=base)
-    assert {q.id: set(q.relevant) for q in whole.questions} == {"i2": {"12", "99"}, "i1": {"11", "12"}}
-    assert len(whole.chunks) == 3
+    assert {q.id: set(q.relevant) for q in whole.questions} == {
+        "i2": {"12", "99"},
+        "i1": {"11", "12"},
+        "i9": {"98", "99"},
+    }
+    assert len(whole.chunks) == 4
+    assert not whole.left_out
+
+
+def test_the_category_of_a_question_is_its_kind(tmp_path: Path) -> None:
+    items = [{**made.NEW_ITEMS[0], "category": "Приём"}, {**made.NEW_ITEMS[1], "category": "Учёба"}, made.NEW_ITEMS[2]]
+    found = datasets.question_sets.read(written(tmp_path, "set.json", made.as_json(items)))
+    assert [question.kind for question in found.questions] == ["Приём", "Учёба", None], "two vocabularies are not mixed"
+    assert "the kind of a question, by which results are sliced, is its category" in found.notes
+    assert not any("category" in reason for reason in found.left_out)
 
 
 ENCODINGS: dict[str, Callable[[str], bytes]] = {
@@ -114,6 +136,7 @@ ENCODINGS: dict[str, Callable[[str], bytes]] = {
 }
 
 
+@pytest.mark.fault("encodings", tried="files in eight encodings", count=24)
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_eight_encodings_give_the_same_data(tmp_path: Path, encoding: str, form: str) -> None:
@@ -124,14 +147,18 @@ def test_eight_encodings_give_the_same_data(tmp_path: Path, encoding: str, form:
     assert kept(tmp_path, "plain", plain).content_hash == kept(tmp_path, "other", other).content_hash
 
 
-def test_decisions_share_chunks_and_keep_empty_answers(tmp_path: Path) -> None:
+def test_decisions_bring_their_own_passages_and_keep_empty_answers(tmp_path: Path) -> None:
     found = datasets.decision_sets.read(written(tmp_path, "judge.json", made.as_json(made.DECISIONS)))
     assert [decision.show for decision in found.decisions] == [True, False, False]
-    assert len(found.chunks) == 1
-    assert [len(decision.context) for decision in found.decisions] == [1, 1, 0]
+    assert [[d.passages[name] for name in d.context] for d in found.decisions] == [
+        ["Библиотека открыта с 9 до 21 часа."],
+        ["Библиотека открыта с 9 до 21 часа."],
+        [],
+    ]
     assert found.decisions[2].answer == ""
     dataset = kept(tmp_path, "judge", found)
-    assert (len(dataset.decisions), len(dataset.chunks), len(dataset.questions)) == (3, 1, 0)
+    assert (len(dataset.decisions), len(dataset.chunks), len(dataset.questions)) == (3, 0, 0)
+    assert [case.contexts[0].text for case in cases_of(dataset) if case.contexts] == [made.DECISIONS[0]["context"]] * 2
 
 
 def test_dialogues_are_sessions_of_their_own(tmp_path: Path) -> None:
@@ -172,21 +199,21 @@ def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:
         datasets.beir.read(corpus, queries, broken)
 
 
-def test_adding_reuses_the_chunks_that_are_there(tmp_path: Path) -> None:
+def test_adding_decisions_leaves_the_knowledge_base_as_it_is(tmp_path: Path) -> None:
     base = kept(tmp_path, "desk", datasets.question_sets.read(FORMS["json"](tmp_path, made.NEW_ITEMS)))
-    text = base.chunks[1].text
-    rows = [{**made.DECISIONS[0], "context": text}, made.DECISIONS[1]]
+    rows = made.DECISIONS[:2]
     more = datasets.decision_sets.read(written(tmp_path, "judge.json", made.as_json(rows)))
     added = datasets.add("desk", tmp_path, more)
-    assert len(added.chunks) == len(base.chunks) + 1
-    assert {decision.context for decision in added.decisions} >= {(base.chunks[1].id,)}
-    assert datasets.add("desk", tmp_path, more).content_hash == added.content_hash
+    assert added.chunks == base.chunks
+    assert added.content_hash == base.content_hash, "earlier runs on this data stay comparable"
+    assert added.hash_with("decisions") != base.hash_with("decisions")
+    assert datasets.add("desk", tmp_path, more) == added
     changed = datasets.decision_sets.read(
         written(tmp_path, "judge.json", made.as_json([{**rows[0], "rationale": "Иначе."}]))
     )
     with pytest.raises(DatasetError, match=r"data set desk, decisions: 'decision-\w+' is there already, and differs"):
         datasets.add("desk", tmp_path, changed)
-    assert datasets.load("desk", tmp_path).content_hash == added.content_hash
+    assert datasets.load("desk", tmp_path) == added
 
 
 def item(**changes: object) -> list[dict]:
@@ -206,7 +233,7 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
     (Q, "set.json", made.as_json(without("question")), "set.json, item 2: question is missing"),
     (Q, "set.json", made.as_json(item(question="  ")), "set.json, item 2: question = ' ': a question is expected"),
     (Q, "set.json", made.as_json(item(question=7)), "set.json, item 2: question = 7: a text is expected"),
-    (Q, "set.json", made.as_json(item(id=["x"])), "set.json, item 2: id = ['x']: a text or a whole number is expected"),
+    (Q, "set.json", made.as_json(item(id=["x"])), 'set.json, item 2: id = ["x"]: a text or a whole number is expected'),
     (Q, "set.json", made.as_json(item(id="i1")), "set.json, item 2: id = 'i1' stands in item 1 already"),
     (Q, "set.json", made.as_json(item(chunk_id=1.5)), "set.json, item 2: chunk_id = 1.5: a text or a whole number"),
     (Q, "set.json", made.as_json(item(chunk_id=None)), "set.json, item 2: chunk_id is missing; a chunk_text needs"),
@@ -222,10 +249,10 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
         made.as_json([*made.NEW_ITEMS[:2], {**made.NEW_ITEMS[2], "confluence_url": "https://wiki.example/x"}]),
         "item 3: confluence_url of the chunk '12' differs from that of item 2",
     ),
-    (Q, "set.json", made.as_json(item(chunk_text=["a"])), "item 2: chunk_text = ['a']: a text is expected"),
-    (Q, "set.json", made.as_json(item(ground_truth_answer={"a": 1})), "item 2: ground_truth_answer = {'a': 1}: a text"),
-    (Q, "set.json", made.as_json(item(relevant_chunk_ids={"a": 1})), "item 2: relevant_chunk_ids = {'a': 1}: a list"),
-    (Q, "set.json", made.as_json(item(relevant_chunk_ids=[True])), "item 2: relevant_chunk_ids = [True]: a text or a"),
+    (Q, "set.json", made.as_json(item(chunk_text=["a"])), 'item 2: chunk_text = ["a"]: a text is expected'),
+    (Q, "set.json", made.as_json(item(ground_truth_answer={"a": 1})), 'item 2: ground_truth_answer = {"a": 1}: a text'),
+    (Q, "set.json", made.as_json(item(relevant_chunk_ids={"a": 1})), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
+    (Q, "set.json", made.as_json(item(relevant_chunk_ids=[True])), "item 2: relevant_chunk_ids = [true]: a text or a"),
     (Q, "set.json", made.as_json(item(relevant_urls=5)), "item 2: relevant_urls = 5: a list is expected"),
     (Q, "set.json", made.as_json(item(user_score=6)), "item 2: user_score = 6: a whole number from 1 to 5 is expected"),
     (Q, "set.json", made.as_json(item(user_score=4.5)), "item 2: user_score = 4.5: a whole number from 1 to 5"),
@@ -253,11 +280,11 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
     (Q, "set.csv", "question,chunk_id\na\n", "set.csv, line 2: 1 cells, but the header names 2 columns"),
     (Q, "set.csv", 'question,chunk_id\n"a,1\n', "set.csv, line 2: not CSV"),
     (Q, "set.csv", "text,chunk_id\na,1\n", "set.csv, line 2: question is missing"),
-    (Q, "set.csv", "question,relevant_chunk_ids\na,[1\n", "set.csv, line 2: relevant_chunk_ids = '[1': a JSON list"),
+    (Q, "set.csv", "question,relevant_chunk_ids\na,[1\n", "set.csv, line 2: relevant_chunk_ids = '[1': a list is"),
     (Q, "set.parquet", b"PAR1 not one", "set.parquet: cannot be read"),
     (D, "d.json", made.as_json(decision(ground_truth_show="maybe")), "d.json, item 2: ground_truth_show = 'maybe'"),
-    (D, "d.json", made.as_json(decision(ground_truth_show=None)), "d.json, item 2: ground_truth_show = None: true or"),
-    (D, "d.json", made.as_json(decision(context=[1])), "d.json, item 2: context = [1]: a text, or a list of texts"),
+    (D, "d.json", made.as_json(decision(ground_truth_show=None)), "d.json, item 2: ground_truth_show = null: true or"),
+    (D, "d.json", made.as_json(decision(context=[1])), "d.json, item 2, context[0] = 1: a text, or an object"),
     (D, "d.json", made.as_json(decision(question=" ")), "d.json, item 2: question = ' ': a question is expected"),
     (
         D,
@@ -275,8 +302,8 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
         '{"questions": ["a", "b"], "expected_answers": ["c"]}',
         "t.json, item 1: expected_answers has 1 answers to 2 questions; as many are expected",
     ),
-    (A, "a.json", '[{"response": "a"}]', "a.json, sample 1: user_input = None: a question is expected"),
-    (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0]: a text"),
+    (A, "a.json", '[{"response": "a"}]', "a.json, sample 1: user_input = null: a question is expected"),
+    (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0] = 5: a text"),
     (A, "a.json", '[{"question": "a", "contexts": [" "]}]', "a.json, sample 1: contexts.1 = ' ': a text is expected"),
     (A, "a.jsonl", '{"id": "x", "question": "a"}\n{"id": "x", "question": "b"}\n', "the id 'x' stands twice"),
 ]

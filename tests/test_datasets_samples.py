@@ -113,11 +113,11 @@ def test_samples_pass_through() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"response": ["a", "b"]}], "row 1, response: a text is expected, found list"),
+        ([{"response": ["a", "b"]}], "row 1, response: a text is expected, found a list"),
         ([{"id": "x"}, {"id": "x"}], "'x' stands twice"),
         ([{"contexts": ["a"], "context_ids": ["1", "2"]}], "1 texts and 2 identifiers"),
         ([{"contexts": [1]}], r"contexts\[0\]"),
-        (["text"], "row 1: a sample is a Sample or a mapping, not str"),
+        (["text"], "row 1: a sample is a Sample or a mapping, not a text"),
         ([{"rubric": {"best": "x"}}], "levels are whole numbers"),
     ],
 )

@@ -56,6 +56,7 @@ def own() -> Iterator[Settings]:
     shutil.rmtree(outer)
 
 
+@pytest.mark.fault("database", tried="kills of the server during a run", count=10)
 @pytest.mark.slow
 def test_ten_kills_of_the_server_end_in_the_same_numbers(own: Settings) -> None:
     expected = measure(own)
@@ -105,6 +106,7 @@ def fresh_start(settings: Settings) -> None:
         connection.execute(text("TRUNCATE ragbench.dataset, ragbench.embedder CASCADE"))
 
 
+@pytest.mark.fault("database", tried="a server that stays away", count=1)
 def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
     with Store.open(own) as store:
         server.stop(own)
@@ -114,6 +116,7 @@ def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
         assert time.monotonic() - begun < 60
 
 
+@pytest.mark.fault("database", tried="kills of the server during a run", count=1)
 @pytest.mark.slow
 def test_what_was_computed_before_a_kill_is_kept(own: Settings) -> None:
     class Dying(RandomEmbedder):
@@ -147,6 +150,7 @@ def raw(settings: Settings, user: str = "ragbench") -> psycopg.Connection:
     return psycopg.connect(host=str(server.cluster_of(settings).sockets), port=5432, user=user, dbname="ragbench")
 
 
+@pytest.mark.fault("locks", tried="tables locked by others", count=5)
 @pytest.mark.parametrize(
     ("table", "work"),
     [
@@ -176,6 +180,7 @@ def measured_collection(store: Store) -> object:
     return store.search("lockable", RandomEmbedder(), np.ones((1, 64)), 1)
 
 
+@pytest.mark.fault("locks", tried="a session that holds a lock and idles", count=1)
 def test_a_session_that_idles_while_making_a_collection_is_named(impatient: Store, database_settings: Settings) -> None:
     impatient.embed(RandomEmbedder(), ["idle"])
     impatient.load_chunks("idle", "idle", [Chunk("a", "idle")])
@@ -188,6 +193,7 @@ def test_a_session_that_idles_while_making_a_collection_is_named(impatient: Stor
         assert time.monotonic() - begun < 5
 
 
+@pytest.mark.fault("locks", tried="a statement without end", count=1)
 def test_a_statement_that_takes_too_long_is_ended(impatient: Store) -> None:
     from ragbench.store.errors import told_plainly
 
@@ -207,6 +213,7 @@ def taken_connections(settings: Settings) -> list[psycopg.Connection]:
             return held
 
 
+@pytest.mark.fault("locks", tried="all connections taken", count=1)
 @pytest.mark.slow
 def test_all_connections_of_the_server_taken_is_a_clear_error(own: Settings) -> None:
     server.start(own)
@@ -249,6 +256,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.fault("sql", tried="texts in every slot of the store", count=20)
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_names_and_texts_are_only_ever_values(store: Store, hostile: str) -> None:
     """In every slot: content hash, name, id, text, url, title, section, embedder's name and identity."""
@@ -276,6 +284,7 @@ def state(store: Store) -> set[str]:
         return tables | set(connection.scalars(text("SELECT content_hash FROM ragbench.dataset")))
 
 
+@pytest.mark.fault("sql", tried="statements beyond the rights of our role", count=3)
 def test_the_role_that_ragbench_uses_cannot_reach_beyond_its_database(store: Store) -> None:
     for forbidden in ("COPY (SELECT 1) TO PROGRAM 'true'", "CREATE ROLE more SUPERUSER", "SELECT pg_read_file('x')"):
         with pytest.raises(Exception, match=r"permission denied|must be superuser"), store.engine.begin() as connection:
@@ -295,20 +304,32 @@ class Faulty:
 GOOD = [1.0, 2.0, 3.0]
 
 
+@pytest.mark.fault("vectors", tried="replies of embedders, before they are stored", count=14)
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (np.array([GOOD, [1, np.nan, 2]]), "NaN or infinity in their vectors for 1 of 2 texts; the first is 'second'"),
-        (np.array([[np.inf, 0, 0], [1, -np.inf, 2]]), "NaN or infinity in their vectors for 2 of 2 texts"),
+        (np.array([GOOD, [1, np.nan, 2]]), "NaN or infinity for 1 of 2 texts; the first is 'second'"),
+        (np.array([[np.inf, 0, 0], [1, -np.inf, 2]]), "NaN or infinity for 2 of 2 texts"),
         ([[1e39, 0, 0], GOOD], "NaN or infinity"),
-        (np.array([GOOD, [0, 0, 0]]), "zero vectors, which have no direction for 1 of 2 texts"),
+        (np.array([GOOD, [0, 0, 0]]), "a zero vector, which has no direction for 1 of 2 texts"),
         (np.array([GOOD]), r"an array of shape \(1, 3\) for 2 texts"),
         (np.array([GOOD, GOOD, GOOD]), r"an array of shape \(3, 3\) for 2 texts"),
         (np.array(GOOD), r"an array of shape \(3,\)"),
-        ([GOOD, [1.0, 2.0]], "differing widths, or None among them"),
-        ([GOOD, None], "differing widths, or None among them"),
-        ([GOOD, [1.0, None, 2.0]], "NaN or infinity|None among them"),
-        ([GOOD, ["1", "2", "x"]], "differing widths, or None among them"),
+        ([GOOD, [1.0, 2.0]], "a vector of another width for 1 of 2 texts; the first is 'second'"),
+        ([GOOD, None], "a vector of another width for 1 of 2 texts; the first is 'second'"),
+        ([GOOD, [1.0, None, 2.0]], "NaN or infinity"),
+        ([GOOD, ["1", "2", "x"]], "texts, which are no numbers for 1 of 2 texts"),
+        ([GOOD, ["1", "2", "3"]], "texts, which are no numbers"),
+        (np.array([["1", "2"], ["3", "4"]]), "texts, which are no numbers for 2 of 2 texts"),
+        ([GOOD, [True, False, True]], "booleans, which are no numbers for 1 of 2 texts; the first is 'second'"),
+        (np.ones((2, 3), bool), "booleans, which are no numbers for 2 of 2 texts"),
+        (np.array([GOOD, [True, 1, 2]], object), "booleans, which are no numbers for 1 of 2 texts"),
+        (np.ones((2, 3), complex), "something that is no number for 2 of 2 texts"),
+        ([[GOOD], [GOOD]], "something that is no vector for 2 of 2 texts"),
+        (np.ones((2, 3, 1)), "something that is no vector for 2 of 2 texts"),
+        ([GOOD, [10**400, 0, 0]], "NaN or infinity for 1 of 2 texts"),
+        ([1.0, 2.0], "something that is no vector for 2 of 2 texts"),
+        ([GOOD], "1 vectors for 2 texts"),
         (np.empty((2, 0)), "vectors of width 0"),
         (np.ones((2, 16_001)), "vectors of width 16001; PostgreSQL stores 1 to 16000"),
         (None, "an array of shape"),
@@ -322,6 +343,7 @@ def test_vectors_that_cannot_be_used_are_named_and_not_stored(store: Store, repl
         assert connection.scalar(text("SELECT count(*) FROM ragbench.embedder WHERE name = 'faulty'")) == 0
 
 
+@pytest.mark.fault("vectors", tried="a width that changes", count=1)
 def test_a_width_that_changes_is_an_error_and_the_first_one_stays(store: Store) -> None:
     store.vectors(Faulty("changing", [GOOD]), ["first"])
     with pytest.raises(EmbeddingError, match="gave width 2; its stored vectors have 3"):
@@ -331,11 +353,12 @@ def test_a_width_that_changes_is_an_error_and_the_first_one_stays(store: Store) 
         connection.execute(text("DELETE FROM ragbench.embedder WHERE name = 'faulty'"))
 
 
+@pytest.mark.fault("vectors", tried="queries with NaN and of zeros", count=2)
 def test_queries_with_nan_are_refused_not_ranked(store: Store) -> None:
     embedder = RandomEmbedder()
     store.load_chunks("nan", "nan", CHUNKS[:3])
     store.embed(embedder, [chunk.text for chunk in CHUNKS[:3]])
     with pytest.raises(EmbeddingError, match="NaN or infinity"):
         store.search("nan", embedder, np.full((1, 64), np.nan), 2)
-    with pytest.raises(EmbeddingError, match="zero vectors"):
+    with pytest.raises(EmbeddingError, match="a zero vector"):
         store.search("nan", embedder, np.zeros((1, 64)), 2)

@@ -93,6 +93,7 @@ def arrange(project: Path, order: int) -> None:
     (project / "answers.json").write_text(json.dumps(answers, ensure_ascii=False), encoding="utf-8")
 
 
+@pytest.mark.fault("determinism", tried="environments, from the files anew", count=10)
 @pytest.mark.slow
 def test_ten_environments_give_the_same_score_tables(project: tuple[Path, Settings]) -> None:
     """Each measures from the files anew, with nothing left in the database from the one before."""

@@ -108,7 +108,7 @@ def test_fault_04_one_table_has_one_unit(project: Path) -> None:
         labels = [one.metric for one in made.estimates if one.system == "poor"]
         assert len(labels) == len(set(labels)), "one MRR, and nothing overwrites it"
     values = {
-        made.facts["unit"]: next(e.estimate.value for e in made.estimates if (e.system, e.metric) == ("poor", "mrr"))
+        made.facts["unit"]: next(e.estimate.value for e in made.estimates if (e.system, e.metric) == ("poor", "mrr@10"))
         for made in (by_chunk, by_page)
     }
     assert values["chunk"] == pytest.approx((1 / 3 + 1 / 2 + 0) / 3)

@@ -69,6 +69,7 @@ class TestRows:
         assert kept[first["key"]]["text"] == first["text"]
         assert journal.find([first["key"]])[first["key"]] == first
 
+    @pytest.mark.fault("parallel-runs", tried="writers of the same replies", count=4)
     def test_several_writers_agree_on_one_reply(self, store: Store) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
@@ -97,6 +98,7 @@ class TestRows:
 
 
 class TestSharing:
+    @pytest.mark.fault("kill", tried="the same scoring twice, with the replies of the first", count=1)
     def test_a_second_run_makes_no_call(self, store: Store) -> None:
         async def work(url: str) -> list[Completion]:
             client = Client("again", settings(url), journal=DatabaseJournal(store.engine))
@@ -146,6 +148,7 @@ class TestTravel:
         assert "travel" in shown.output
         assert "hit rate" in shown.output
 
+    @pytest.mark.fault("garbage", tried="forged lines in an archive of replies", count=7)
     @pytest.mark.parametrize(
         ("change", "fault"),
         [({"text": 5}, "text"), ({"cost": "NaN"}, "cost"), ({"key": "0" * 64}, "key is not that"),
@@ -158,6 +161,7 @@ class TestTravel:
         with pytest.raises(lines.JournalFileError, match=f"j.jsonl, line 2.*{fault}"):
             list(lines.read(file))
 
+    @pytest.mark.fault("disk", tried="an export that breaks off", count=1)
     def test_a_failed_export_leaves_the_old_file(self, tmp_path: Path) -> None:
         file = tmp_path / "j.jsonl"
         file.write_text("old", encoding="utf-8")
@@ -205,6 +209,7 @@ def journaled(store: Store, name: str) -> int:
     return sum(1 for _ in DatabaseJournal(store.engine).rows(name))
 
 
+@pytest.mark.fault("kill", tried="kills at random points of judging", count=50)
 @pytest.mark.slow
 def test_kill_9_at_fifty_points_loses_no_reply(store: Store, database_folder: Path, tmp_path: Path) -> None:
     """Fifty kills in one run of 500 calls: what was told is kept, what was asked twice was in flight."""
@@ -240,6 +245,7 @@ def test_kill_9_at_fifty_points_loses_no_reply(store: Store, database_folder: Pa
         assert (clean / "table").read_bytes() == killed
 
 
+@pytest.mark.fault("interrupt", tried="Ctrl+C with 32 calls in flight", count=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(3))
 def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
@@ -277,6 +283,7 @@ def own_server() -> Iterator[Settings]:
     shutil.rmtree(outer)
 
 
+@pytest.mark.fault("database", tried="kills of the server during a run", count=10)
 @pytest.mark.slow
 def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settings) -> None:
     """Each kill strikes in the middle of judging; the server is started again by whoever misses it first."""
@@ -320,6 +327,7 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
         assert len(list(journal.rows("database"))) == n
 
 
+@pytest.mark.fault("database", tried="a server that stays away", count=1)
 def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
@@ -334,6 +342,7 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monke
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.fault("database", tried="a server that stays away", count=1)
 def test_a_database_that_never_comes_back_ends_a_run_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 

@@ -21,12 +21,12 @@ from ragbench.judge import (
     LexicalJudge,
     ModelJudge,
     compare,
-    gather,
 )
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.judge.rendering import render
 from ragbench.llm import Client, run, submit
 from ragbench.types import Answer, Prompt, Status
+from ragbench.waves import gather
 from tests.chat_server import ChatServer
 from tests.judge_prompts import CLAIMS, SUPPORT, TEXTS, Claims, Verdict, judge_at, with_judge
 from tests.llm_shapes import settings
@@ -61,6 +61,7 @@ class TestPrompts:
         assert render(SUPPORT, TEXTS, "ru", "direct") != first
         assert render(SUPPORT, TEXTS, "en", "reasoned") != first
 
+    @pytest.mark.fault("encodings", tried="texts in other line ends and forms of Unicode, asked once", count=1)
     def test_line_ends_and_unicode_forms_are_one(self) -> None:
         one = render(SUPPORT, {**TEXTS, "claim": "й\r\nend"}, "en", "direct")
         assert one == render(SUPPORT, {**TEXTS, "claim": "и\u0306\nend"}, "en", "direct")
@@ -71,6 +72,7 @@ class TestPrompts:
         assert long in user
         assert re.findall(r'name="contexts" number="(\d)"', user) == ["1", "2"]
 
+    @pytest.mark.fault("injections", tried="random texts that forge the delimiter", count=100)
     @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3))
     def test_no_text_forges_its_end(self, claim: str, contexts: list[str]) -> None:
         tag = re.search(r"<text-(\w+)", render(SUPPORT, TEXTS, "en", "direct")[1][1])[1]  # type: ignore[index]
@@ -101,6 +103,7 @@ class TestAsking:
         assert body["max_tokens"] == 600
         assert "step by step" in body["messages"][0]["content"]
 
+    @pytest.mark.fault("changed", tried="parts of what a judge is told", count=11)
     def test_whatever_a_judge_is_told_otherwise_misses_the_journal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from dataclasses import replace
 
@@ -122,6 +125,7 @@ class TestAsking:
         assert len(set(keys)) == len(keys)
         assert key() == keys[-1]
 
+    @pytest.mark.fault("garbage", tried="replies of a chat server", count=1)
     def test_an_empty_reasoning_is_malformed(self) -> None:
         empty = {"reasoning": "", "answer": {"verdict": "supported", "score": 5}}
         with ChatServer(answer=lambda body: empty).running() as server:
@@ -160,6 +164,7 @@ class TestAsking:
         assert server.calls == 2
         assert len({a.value.model_dump_json() for a in answers}) == 1
 
+    @pytest.mark.fault("changed", tried="settings of a judge", count=6)
     @pytest.mark.parametrize(
         "changed",
         [{"name": "b"}, {"model": "n"}, {"mode": "reasoned"}, {"temperature": 0.5}, {"seed": 1}, {"top_p": 0.9}],
@@ -221,6 +226,7 @@ class TestSyncCalls:
         with pytest.raises(KeyError):
             run(fails())
 
+    @pytest.mark.fault("interrupt", tried="Ctrl+C inside one call", count=1)
     def test_ctrl_c_ends_the_work_before_it_comes_out(self) -> None:
         kept: list[str] = []
 
@@ -239,6 +245,7 @@ class TestSyncCalls:
         assert kept == ["kept"]
         assert time.monotonic() - began < 2.3
 
+    @pytest.mark.fault("interrupt", tried="Ctrl+C inside one call", count=1)
     def test_work_that_will_not_end_does_not_hold_ctrl_c(self) -> None:
         async def stubborn() -> None:
             while True:
@@ -289,6 +296,7 @@ class TestPairs:
         assert (duel.choice, duel.consistent, duel.status) == (expected, consistent, Status.OK)
         assert server.calls == 2
 
+    @pytest.mark.fault("garbage", tried="words that are no choice of a pair", count=6)
     @pytest.mark.parametrize("said", ["a", "Both", "А", "A.", "tie", ""])
     def test_any_other_word_is_no_choice(self, said: str) -> None:
         with self.prefers(lambda a, b: said).running() as server:

@@ -89,6 +89,7 @@ class TestInjections:
     def test_there_are_fifty(self) -> None:
         assert len(set(INJECTIONS)) >= 50
 
+    @pytest.mark.fault("injections", tried="texts that address the judge", count=52)
     @pytest.mark.parametrize("text", INJECTIONS)
     def test_it_is_flagged_and_stays_inside_its_marks(self, text: str) -> None:
         assert suspected_injections({"claim": text})[0].startswith("claim: ")
@@ -103,6 +104,7 @@ class TestInjections:
     def test_plain_texts_are_not(self, text: str) -> None:
         assert suspected_injections({"claim": text, "contexts": [text]}) == ()
 
+    @pytest.mark.fault("injections", tried="texts that address the judge", count=1)
     def test_the_answer_carries_the_flag_and_its_score(self) -> None:
         with ChatServer().running() as server:
             texts = {**TEXTS, "contexts": ["fine", INJECTIONS[0]]}

@@ -7,11 +7,12 @@ import json
 
 import pytest
 
-from ragbench.judge import ModelJudge, OpenJudges, PlanningJudge, gather, open_judges
+from ragbench.judge import ModelJudge, OpenJudges, PlanningJudge, open_judges
 from ragbench.llm import Client, Experience, MemoryJournal, experience
 from ragbench.settings import ConfigurationError, JudgeSettings, ProviderSettings, Settings
 from ragbench.store.journal import JournalSize
 from ragbench.types import Judge
+from ragbench.waves import gather
 from tests.chat_server import ChatServer
 from tests.judge_prompts import CLAIMS, SUPPORT, TEXTS
 from tests.llm_shapes import settings

@@ -1,4 +1,4 @@
-"""Panels: aggregates, failures and influence by hand."""
+"""Panels: aggregates, quorums, attendance and influence by hand."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from ragbench.judge import LexicalJudge, Panel, Rule, failures, gather, leave_one_out
+from ragbench.judge import LexicalJudge, Panel, Rule, attendance, leave_one_out
 from ragbench.llm import ProviderRefused
 from ragbench.types import Judge, Score, Status
+from ragbench.waves import gather
 from tests.chat_server import ChatServer
 from tests.judge_prompts import SUPPORT, TEXTS, judge_at
 
@@ -38,9 +39,12 @@ class TestPanel:
             (Rule("consensus", 0.2), (0.4, 0.5, 0.6), 0.5),
             (Rule("consensus", 0.1), (0.4, 0.5, 0.6), math.nan),
             (Rule("consensus", 0.0), (0.4, 0.4), 0.4),
-            (Rule(), (0.2, math.nan, 0.4), 0.3),
-            (Rule("majority"), (1.0, math.nan, math.nan), 1.0),
+            (Rule(), (0.2, math.nan, 0.4), math.nan),
+            (Rule(quorum=2), (0.2, math.nan, 0.4), 0.3),
+            (Rule("majority"), (1.0, math.nan, math.nan), math.nan),
+            (Rule("majority", quorum=1), (1.0, math.nan, math.nan), 1.0),
             (Rule(quorum=2), (0.2, math.nan), math.nan),
+            (Rule(quorum=1), (0.2, math.nan), 0.2),
             (Rule(), (math.nan, math.nan), math.nan),
         ],
     )
@@ -51,8 +55,10 @@ class TestPanel:
         kept = found.detail["judges"]
         assert [kept[name]["value"] for name in kept] == pytest.approx(list(values), nan_ok=True)
 
+    @pytest.mark.fault("flattering", tried="a judge of a panel that fails where it would be strict", count=1)
     def test_a_failed_judge_is_named(self) -> None:
-        assert "b (parse_error)" in Rule()(scores(0.2, math.nan)).reason
+        for rule in (Rule(), Rule(quorum=1)):
+            assert "b (parse_error)" in rule(scores(0.2, math.nan)).reason
         assert Rule()(scores(math.nan, math.nan)).status is Status.PARSE_ERROR
 
     @pytest.mark.parametrize("wrong", [{"how": "mode"}, {"how": "consensus"}, {"tolerance": 0.1}, {"quorum": 0},
@@ -61,14 +67,35 @@ class TestPanel:
         with pytest.raises(ValueError, match=r"aggregate|tolerance|quorum"):
             Rule(**wrong)
 
-    def test_failures_are_counted_by_judge(self) -> None:
-        table = [Rule()(scores(0.2, math.nan)), Rule()(scores(0.2, 0.3)), Rule()(scores(math.nan, math.nan))]
-        first, second = failures(table)
-        assert (first.judge, first.n, first.failed, first.share) == ("a", 3, 1, pytest.approx(1 / 3))
-        assert (second.judge, second.failed, second.statuses) == ("b", 2, {"parse_error": 2})
+    def test_a_value_of_fewer_judges_is_marked(self) -> None:
+        assert Rule(quorum=1)(scores(0.2, math.nan)).judge == "panel mean, 1 of 2"
+        assert Rule(quorum=1)(scores(0.2, 0.4)).judge == "panel mean"
+        assert Rule()(scores(0.2, math.nan)).judge == "panel mean"
+
+    def test_a_quorum_that_the_judges_cannot_make_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="quorum = 2: there are only 1 judges"):
+            Panel([LexicalJudge()], Rule(quorum=2))
+
+    def test_its_seconds_are_the_judges_sum(self) -> None:
+        one, two = Score(0.2, seconds=1.5), Score.unmeasured(Status.TIMEOUT, "late", seconds=60.0)
+        assert Rule()({"a": one, "b": two, "c": Score(0.1)}).seconds == 61.5
+        assert Rule()(scores(0.2, 0.4)).seconds is None
+
+    def test_which_items_each_judge_measured(self) -> None:
+        """a: 0.2, 0.4, —; b: —, 0.8, —: together only the second; by a quorum of one also the first, of a alone."""
+        answers = [(0.2, math.nan), (0.4, 0.8), (math.nan, math.nan)]
+        found = attendance([Rule(quorum=1)(scores(*each)) for each in answers])
+        assert (found.n, found.incomplete, found.common, found.even) == (2, 1, 1, False)
+        first, second = found.judges
+        assert (first.judge, first.n, first.mean, first.common) == ("a", 2, pytest.approx(0.3), 0.4)
+        assert (second.judge, second.n, second.mean, second.common) == ("b", 1, 0.8, 0.8)
+        whole = attendance([Rule()(scores(*each)) for each in answers])
+        assert (whole.n, whole.incomplete, whole.common, whole.even) == (1, 0, 1, False)
+        assert attendance([Rule()(scores(0.1, 0.2))]).even
+        assert math.isnan(attendance([Rule()(scores(0.1, math.nan))]).judges[0].common)
 
     def test_leaving_one_out(self) -> None:
-        rule = Rule()
+        rule = Rule(quorum=1)
         table = [rule(scores(0.0, 0.0, 0.6)), rule(scores(0.3, 0.3, 0.9)), rule(scores(0.5, math.nan, math.nan))]
         a, b, c = leave_one_out(table, rule)
         # whole: (0.2, 0.5); without c: (0.0, 0.3); the third sample has nothing without a
@@ -87,7 +114,7 @@ class TestPanel:
 
         async def work(good: ChatServer, bad: ChatServer) -> list[Score]:
             judges = [judge_at(good, "good"), judge_at(bad, "bad"), LexicalJudge()]
-            panel = Panel(judges)
+            panel = Panel(judges, Rule(quorum=2))
             found = await gather([panel.score(measure) for _ in range(4)])
             for judge in judges[:2]:
                 await judge.close()  # type: ignore[union-attr]
@@ -99,8 +126,9 @@ class TestPanel:
         assert {s.status for s in found} == {Status.OK}
         assert set(found[0].detail["judges"]) == {"good", "bad", "lexical"}
         assert "bad (judge_error)" in found[0].reason
-        assert failures(found)[1].share == 1.0
+        assert [one.n for one in attendance(found).judges] == [4, 0, 4]
 
+    @pytest.mark.fault("denied", tried="a panel whose providers all refuse", count=1)
     def test_when_no_judge_is_left_the_run_stops(self) -> None:
         async def work(server: ChatServer) -> None:
             judge = judge_at(server)

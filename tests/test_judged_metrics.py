@@ -128,6 +128,7 @@ def test_a_sample_without_its_fields_asks_nobody(each: Metric) -> None:
     assert any(field in score.reason for field in (*each.fields, "reference", "response"))
 
 
+@pytest.mark.fault("flattering", tried="a judge that fails, for every metric", count=38)
 @pytest.mark.parametrize("each", JUDGED, ids=str)
 @pytest.mark.parametrize("status", [Status.TIMEOUT, Status.PARSE_ERROR])
 def test_a_judge_that_fails_leaves_it_unmeasured(each: Metric, status: Status) -> None:

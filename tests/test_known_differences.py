@@ -117,6 +117,7 @@ def test_a_threshold_of_zero_is_a_threshold(cosine: float, right: float) -> None
     assert score(semantic_similarity(SAMPLE, embedder=embedder, threshold=threshold)).value == right
 
 
+@pytest.mark.fault("flattering", tried="failed judgements in a mean", count=1)
 def test_failures_are_counted_and_bounded_not_averaged_away() -> None:
     """One of four calls fails. Left out in silence the mean says 1.0, taken for 0 it says 0.75; both are inventions."""
     rows = [{"id": str(n), "response": f"r{n}", "contexts": ["c"]} for n in range(4)]
@@ -134,6 +135,7 @@ def test_failures_are_counted_and_bounded_not_averaged_away() -> None:
     assert found.rows[3].score.status is Status.PARSE_ERROR
 
 
+@pytest.mark.fault("changed", tried="another judge of the same name", count=1)
 def test_a_judges_replies_are_not_taken_for_anothers() -> None:
     """Two judges of one model: a cache under prompt and model alone would hear one of them and count it twice."""
     texts = {"response": "R.", "contexts": ["C."]}

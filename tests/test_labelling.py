@@ -102,6 +102,7 @@ def test_every_label_is_kept_at_once_and_gone_on_with(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == ["a.csv"], "nothing temporary is left"
 
 
+@pytest.mark.fault("disk", tried="a label that cannot be written", count=1)
 def test_a_click_that_cannot_be_kept_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "a.csv"
     one = sheet(path)
@@ -123,6 +124,7 @@ def test_two_annotators_are_never_mixed(tmp_path: Path) -> None:
         sheet(tmp_path / "b.csv", annotator="  ")
 
 
+@pytest.mark.fault("non-numbers", tried="labels outside the scale", count=1)
 def test_values_outside_the_scale_are_refused(tmp_path: Path) -> None:
     one = sheet(tmp_path / "a.csv")
     with pytest.raises(ValueError, match=r"0.7; the scale has 0, 0.5, 1"):
@@ -167,6 +169,7 @@ def test_what_a_person_filled_in_is_checked(tmp_path: Path) -> None:
     assert one.answered == 0
 
 
+@pytest.mark.fault("formulas", tried="texts in a sheet for people, and back", count=1)
 @given(st.text(alphabet="'=+-@\t\rab ", max_size=6))
 def test_guarding_a_text_loses_nothing(text: str) -> None:
     assert plain(guarded(text)) == text
@@ -213,6 +216,7 @@ def test_the_widget_writes_a_spreadsheet_and_takes_it_in(tmp_path: Path) -> None
     assert one.answered == 4
 
 
+@pytest.mark.fault("markup", tried="texts in the labelling widget", count=1)
 def test_texts_of_answers_cannot_bring_markup_into_the_notebook(tmp_path: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     box = panel(Sheet([Item("q", "s", "m", evil, evil, (evil,))], SCALE, "anna", tmp_path / "a.csv"), "m")

@@ -72,6 +72,7 @@ class TestShapes:
 
 
 class TestRemedies:
+    @pytest.mark.fault("garbage", tried="replies of a chat server", count=1)
     def test_a_malformed_reply_gets_one_repair_that_names_its_fault(self) -> None:
         with scripted('{"score": 9}', {"score": 4}).running() as server:
             found = ask(server, ["x"])
@@ -81,11 +82,13 @@ class TestRemedies:
         assert roles[2] == ("assistant", '{"score": 9}')
         assert "less than or equal to 5" in roles[3][1]
 
+    @pytest.mark.fault("garbage", tried="replies of a chat server", count=1)
     def test_two_malformed_replies_leave_the_value_unmeasured(self) -> None:
         with scripted("score: 4", "4").running() as server:
             found = ask(server, ["x"])
         assert (found[0].value, found[0].status, server.calls) == (None, Status.PARSE_ERROR, 2)
 
+    @pytest.mark.fault("garbage", tried="replies of a chat server", count=2)
     def test_a_truncated_reply_gets_twice_the_length_once(self) -> None:
         def answer(body: dict[str, Any]) -> Any:
             return "!length" if body["max_tokens"] < 200 else {"score": 2}
@@ -126,6 +129,7 @@ class TestHostileReplies:
     def test_there_are_enough_of_them(self) -> None:
         assert len(set(HOSTILE)) >= 60
 
+    @pytest.mark.fault("garbage", tried="replies of a chat server", count=77)
     def test_no_score_is_invented(self) -> None:
         hostile = {f"case {n}": text for n, text in enumerate(HOSTILE)}
 
@@ -140,6 +144,7 @@ class TestHostileReplies:
         assert wrong == []
         assert server.calls == 2 * len(HOSTILE)
 
+    @pytest.mark.fault("non-numbers", tried="values in the field of the score", count=24)
     @pytest.mark.parametrize(
         "text",
         ["NaN", '"NaN"', "Infinity", "-Infinity", "1e999", "-1e999", "1.5", "-0.1", "true", "false", "null", '"0.5"',
@@ -161,6 +166,7 @@ class TestHostileReplies:
 
         assert read(text, Grade).grade == 0.5
 
+    @pytest.mark.fault("non-numbers", tried="values in the field of the score", count=4)
     @pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", "Infinity"])
     def test_a_scale_without_ends_has_no_infinity(self, text: str) -> None:
         from ragbench.llm.reply import MalformedError, read
@@ -174,6 +180,7 @@ class TestHostileReplies:
 
         assert read('{"grade": 1}', Grade).grade == 1.0
 
+    @pytest.mark.fault("garbage", tried="envelopes that are not of the protocol", count=4)
     @pytest.mark.parametrize(
         "fault", ["html", "cut", "no_choices", "error_inside"], ids=["html", "half JSON", "no choices", "error inside"]
     )

@@ -50,6 +50,7 @@ class TestWindow:
 
         with_loop(test)
 
+    @pytest.mark.fault("rate-limits", tried="bursts and pauses of the one limiter", count=1)
     def test_a_burst_of_429_shrinks_the_window_once(self) -> None:
         async def test() -> None:
             now = 0.0
@@ -75,6 +76,7 @@ class TestWindow:
 
         with_loop(test)
 
+    @pytest.mark.fault("rate-limits", tried="bursts and pauses of the one limiter", count=1)
     def test_a_pause_holds_everybody(self) -> None:
         async def test() -> None:
             limiter = Limiter(4)

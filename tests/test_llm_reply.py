@@ -11,6 +11,7 @@ from ragbench.llm.reply import MAX_DEPTH, MalformedError, parse_envelope, read
 from tests.llm_shapes import Grade
 
 
+@pytest.mark.fault("garbage", tried="fences and thoughts around a reply", count=5)
 @pytest.mark.parametrize(
     "text",
     [
@@ -26,6 +27,7 @@ def test_a_fence_around_the_whole_is_taken_off(text: str) -> None:
     assert read(text, Grade).grade == 0.5
 
 
+@pytest.mark.fault("garbage", tried="fences and thoughts around a reply", count=3)
 @pytest.mark.parametrize(
     "text",
     ['<think>{"grade": 0.5}</think>', '<think>{"grade": 0.1}', '{"grade": 0.1} <think>no</think>'],
@@ -36,6 +38,7 @@ def test_a_thought_is_no_answer(text: str) -> None:
         read(text, Grade)
 
 
+@pytest.mark.fault("bombs", tried="replies of great depth", count=2)
 @pytest.mark.parametrize("brackets", ["[]", "{}"])
 def test_depth_is_counted_not_left_to_the_parser(brackets: str) -> None:
     start, end = ("[", "]") if brackets == "[]" else ('{"a": ', "}")
@@ -52,6 +55,7 @@ def envelope(**more: Any) -> bytes:
     return json.dumps({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], **more}).encode()
 
 
+@pytest.mark.fault("non-numbers", tried="counts of tokens that are no whole numbers", count=5)
 @pytest.mark.parametrize("value", [True, -1, "12", 1.5, None])
 def test_only_whole_numbers_are_counts_of_tokens(value: Any) -> None:
     found = parse_envelope(envelope(usage={"prompt_tokens": value, "completion_tokens": 0}))

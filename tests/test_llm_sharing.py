@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ragbench.llm import (
     Completion,
     Decoding,
     MemoryJournal,
+    ProviderRefused,
     Providers,
     Tally,
     Usage,
@@ -37,6 +39,7 @@ class TestSharing:
         assert sum(c.calls for c in found) == 1
         assert len({c.value.score for c in found}) == 1
 
+    @pytest.mark.fault("changed", tried="parts of a request", count=12)
     def test_the_key_holds_everything_that_changes_an_answer(self) -> None:
         async def keys() -> set[str]:
             found = set()
@@ -59,6 +62,7 @@ class TestSharing:
 
         assert len(asyncio.run(keys())) == 4 + 9 + 2
 
+    @pytest.mark.fault("changed", tried="the version of what reads replies", count=1)
     def test_the_key_holds_the_version_of_what_reads_replies(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from ragbench.llm import request as room
 
@@ -71,6 +75,7 @@ class TestSharing:
         monkeypatch.setattr(room, "READER_VERSION", room.READER_VERSION + 1)
         assert asyncio.run(key()) != before
 
+    @pytest.mark.fault("changed", tried="another judge of the same model", count=1)
     def test_two_judges_never_share_an_answer(self) -> None:
         async def work(server: ChatServer) -> None:
             journal = MemoryJournal()
@@ -114,6 +119,7 @@ class TestSharing:
 
 
 class TestBudget:
+    @pytest.mark.fault("rate-limits", tried="a budget over a run and its resumption", count=3)
     @pytest.mark.parametrize(
         ("budget", "most"), [({"calls": 7}, 7), ({"tokens": 1000}, 9), ({"money": 0.001}, 10)], ids=str
     )
@@ -204,3 +210,56 @@ class TestTally:
         assert paid.replies == 20
         assert paid.cost == pytest.approx((2.0 * paid.input_tokens + 10.0 * paid.output_tokens) / 1e6)
         assert paid.estimated == 0
+
+
+class TestWhatWasSent:
+    """A call that was sent is paid for: its reply is awaited, kept and counted, whoever gave up on it."""
+
+    @pytest.mark.fault("denied", tried="a key that expires in the middle of a run", count=1)
+    def test_a_key_that_expires_midway_loses_no_accepted_reply(self) -> None:
+        order: list[str] = []
+
+        def answer(body: dict[str, Any]) -> Any:
+            order.append(body["messages"][0]["content"])
+            time.sleep(0.004)  # so that calls do not all begin and end together
+            return "!401" if len(order) == 25 else None
+
+        async def work(server: ChatServer, journal: MemoryJournal, tally: Tally) -> None:
+            async with open_client(server, journal=journal, tally=tally, concurrency=16) as client:
+                tasks = [asyncio.create_task(client.complete(request(f"q{n}"))) for n in range(60)]
+                with pytest.raises(ProviderRefused):
+                    await asyncio.gather(*tasks)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+        journal, tally = MemoryJournal(), Tally()
+        with ChatServer(latency=0.05, answer=answer).running() as server:
+            asyncio.run(work(server, journal, tally))
+            time.sleep(0.2)  # whatever was sent is answered now
+        assert server.answered > 25, "calls were under way when the key expired"
+        assert len(journal.rows) == server.answered
+        assert tally.calls == server.calls
+        assert tally.in_flight == 0
+
+    @pytest.mark.fault("interrupt", tried="works that are ended with calls in flight", count=1)
+    def test_those_who_go_leave_their_calls_to_be_kept_and_counted(self) -> None:
+        async def work(server: ChatServer, journal: MemoryJournal, tally: Tally, budget: Budget) -> None:
+            async with open_client(server, journal=journal, tally=tally, budget=budget, concurrency=8, output_price=1.0,
+                                   input_price=1.0) as client:  # fmt: skip
+                await client.complete(request("first"))  # opens the window
+                tasks = [asyncio.create_task(client.complete(request(f"q{n}"))) for n in range(40)]
+                while server.in_flight < 8:
+                    await asyncio.sleep(0.005)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+        journal, tally, budget = MemoryJournal(), Tally(), Budget(calls=100)
+        with ChatServer(latency=0.2).running() as server:
+            asyncio.run(work(server, journal, tally, budget))
+            time.sleep(0.3)
+        assert server.calls == server.answered == len(journal.rows) == 9, "none that waited for its turn was sent"
+        assert tally.cost == pytest.approx(sum(row["cost"] for row in journal.rows.values()))
+        assert tally.cost > 0
+        assert budget.spent.calls == 9

@@ -62,6 +62,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(after.extra["curve"], before.extra["curve"])
 
 
+@pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         made().save(tmp_path / name)
@@ -71,6 +72,7 @@ def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "three" / "findings.json").read_bytes() == (tmp_path / "one" / "findings.json").read_bytes()
 
 
+@pytest.mark.fault("non-numbers", tried="files with a NaN inside", count=1)
 def test_the_findings_are_strict_json(tmp_path: Path) -> None:
     made().save(tmp_path)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragbench import metric as metrics
-from ragbench.metric import metric, parse
-from ragbench.metrics import catalogue
+from ragbench.metric import called, metric, parse
+from ragbench.metrics import catalogue, meant, published
 
 
 def test_a_cutoff_and_options_are_bound_without_changing_the_metric() -> None:
@@ -66,3 +66,59 @@ def test_two_rooms_cannot_declare_one_name(monkeypatch: pytest.MonkeyPatch) -> N
     mrr.__module__ = "elsewhere"
     with pytest.raises(ValueError, match="mrr is declared in"):
         metric(source="nowhere")(mrr)
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("mrr@10", ("mrr@10", "mrr")), ("mrr(level=2)@5", ("mrr(level=2)@5", "mrr(level=2)")), ("mrr", ("mrr",)),
+        ("average_precision@10", ("average_precision@10", "map@10", "average_precision", "map")),
+        ("recall@5", ("recall@5",)), ("rouge1_f(stem=True)", ("rouge1_f(stem=True)", "avg_rouge1_f(stem=True)")),
+        ("decision_precision", ("decision_precision", "precision")),
+    ],
+)  # fmt: skip
+def test_a_number_goes_by_every_name_that_is_published_of_it(label: str, names: tuple[str, ...]) -> None:
+    catalogue()
+    assert parse(label).names == names
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("avg_rouge1_f", "rouge1_f"), ("avg_rouge2_f", "rouge2_f"), ("avg_rougeL_f", "rougeL_f"), ("avg_bleu", "bleu"),
+        ("avg_semantic_similarity", "semantic_similarity"), ("avg_dot_similarity", "dot_similarity"),
+        ("avg_euclidean_distance", "euclidean_distance"), ("avg_e2e_score", "e2e_score"),
+        ("avg_answer_relevance", "answer_relevance"), ("avg_answer_correctness", "answer_correctness_rating"),
+        ("map@10", "average_precision@10"), ("avg_rouge1_f(stem=True)", "rouge1_f(stem=True)"),
+        ("precision@5", "precision@5"),
+    ],
+)  # fmt: skip
+def test_a_published_name_is_as_good_as_the_own_one(name: str, label: str) -> None:
+    catalogue()
+    assert parse(name).label == label
+
+
+def test_a_name_means_the_label_that_is_there_else_all_that_go_by_it() -> None:
+    assert meant("mrr", ["hit_rate@1", "mrr@10"]) == ("mrr@10",)
+    assert meant("mrr", ["mrr@10", "mrr"]) == ("mrr",)
+    assert meant("precision", ["precision@5", "decision_precision"]) == ("decision_precision",)
+    assert meant("avg_faithfulness", ["faithfulness", "faithfulness_rating"]) == ("faithfulness_rating",)
+    assert meant("recall", ["recall@5"]) == (), "a cut-off that the specification publishes is part of the name"
+    assert meant("nobody's", ["nobody's", "mrr"]) == ("nobody's",)
+
+
+def test_summaries_have_a_number_under_its_published_name_too() -> None:
+    labels = ("rouge1_f", "mrr@10", "average_precision@10", "decision_recall", "hit_rate@1", "faithfulness", "nobody's")
+    assert list(map(published, labels)) == [
+        "avg_rouge1_f", "mrr", "map@10", "recall", "hit_rate@1", "faithfulness", "nobody's",
+    ]  # fmt: skip
+
+
+def test_one_name_has_one_scale() -> None:
+    """`avg_faithfulness` is a metric of judges and the published name of a rating: whoever reads it reads one scale."""
+    known = catalogue().values()
+    for each in known:
+        for other in called(each.published) if each.published else ():
+            assert other.bounds == each.bounds, (each.label, other.label)
+    assert len({each.published for each in known if each.published}) == sum(bool(each.published) for each in known)
+    assert [each.label for each in called("avg_faithfulness")] == ["avg_faithfulness", "faithfulness_rating"]

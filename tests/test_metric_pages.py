@@ -28,7 +28,7 @@ def test_a_declaration_says_what_a_reader_must_know(metric: Metric) -> None:
 
 def test_a_page_is_made_from_the_declaration() -> None:
     ndcg = registered()["ndcg"]
-    page = metric_pages.html(ndcg, {"tier1": {"ndcg@10": "metric-x"}}, {"tier1": "Does it <find>?"}, "en")
+    page = metric_pages.html(ndcg, {"tier1": {"ndcg@10": "metric-x"}}, {"tier1": "Does it <find>?"}, "en", {})
     text = re.sub(r"<[^>]+>", " ", page)
     for part in (ndcg.summary, "DCG = Σ", "from 0 to 1", "higher is better", "counts 0.", "@5, @10", "gain, ideal"):
         assert part in text

@@ -170,4 +170,4 @@ def test_beside_its_parts_it_costs_nothing() -> None:
 def test_fields(field: str) -> None:
     sample = Sample("s", response="a", reference="b")
     assert of(sample=replace(sample, **{field: None})).status is Status.MISSING_FIELD
-    assert of(sample=replace(sample, **{field: ""})).status is Status.EMPTY_INPUT
+    assert of(sample=replace(sample, reference="")).status is Status.EMPTY_INPUT

@@ -39,9 +39,10 @@ def test_several_embedders_are_kept_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("each", [dot_similarity, euclidean_distance], ids=str)
-def test_an_empty_text_is_unmeasured(each) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_not_there_is_unmeasured(each) -> None:  # type: ignore[no-untyped-def]
     assert score(each(replace(SAMPLE, reference=None), embedder=LONG)).status is Status.MISSING_FIELD
-    assert score(each(replace(SAMPLE, response=" "), embedder=LONG)).status is Status.EMPTY_INPUT
+    assert score(each(replace(SAMPLE, response=None), embedder=LONG)).status is Status.MISSING_FIELD
+    assert score(each(replace(SAMPLE, reference=" "), embedder=LONG)).status is Status.EMPTY_INPUT
 
 
 def test_directions_and_scales() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.metrics.cache import Nearest, Serving, cache_hit_rate, nearest, wrong_hit_rate
+from ragbench.metrics.cache import Nearest, Serving, cache_hit_rate, nearest, served_wrongly, wrong_hit_rate
 
 ASKED = np.array([[1, 0], [3, 4], [0, 1], [-1, 0]], dtype=np.float32)
 CACHED = np.array([[2, 0], [0, 5]], dtype=np.float32)
@@ -48,8 +48,10 @@ def test_wrong_hits_by_hand() -> None:
     servings = [Serving.RIGHT, Serving.WRONG, Serving.WRONG, Serving.DOUBTFUL, Serving.UNKNOWN]
     table = Nearest(np.array([0.95, 0.95, 0.5, 0.95, 0.99]), np.arange(5), servings)
     assert cache_hit_rate(table) == 0.8
-    assert wrong_hit_rate(table) == 0.25
-    assert wrong_hit_rate(table, threshold=0.4) == 0.5
+    assert served_wrongly(table, 0.85).tolist() == pytest.approx([0, 1, 0, math.nan, math.nan], nan_ok=True)
+    assert wrong_hit_rate(table) == pytest.approx(1 / 3), "undecided hits are left out; what is not served is not wrong"
+    assert wrong_hit_rate(table, threshold=0.4) == pytest.approx(2 / 3)
+    assert wrong_hit_rate(table, threshold=0.96) == 0.0
     assert math.isnan(wrong_hit_rate(Nearest(np.array([0.9]), np.array([0]), [Serving.UNKNOWN])))
 
 

@@ -16,7 +16,9 @@ from ragbench.judge import LexicalJudge
 from ragbench.metrics.decisions import (
     Cell,
     accuracy,
+    balanced_accuracy,
     cell,
+    decision_cost,
     decision_of,
     decision_precision,
     decision_recall,
@@ -128,6 +130,15 @@ def judged(response: str | None, judge: Judge | None = None, **more: Any) -> Sco
     return score
 
 
+def test_balanced_accuracy_and_cost_by_hand() -> None:
+    """Of 6 to be shown 4 are, 1 is held back, 1 failed; of 4 others 1 is shown, 2 held back, 1 failed."""
+    counts = np.array([4.0, 1, 1, 2, 1, 1])
+    assert balanced_accuracy(counts) == pytest.approx((4 / 6 + 2 / 4) / 2)
+    assert decision_cost(counts) == pytest.approx(3 / 10)
+    assert decision_cost(counts, cost_shown=5.0, cost_hidden=0.5) == pytest.approx((5 * 1 + 0.5 * 2) / 10)
+    assert np.isnan(balanced_accuracy(np.array([4.0, 0, 1, 0, 0, 0]))), "there are no others"
+
+
 def test_the_lexical_judge_shows_what_the_contexts_carry() -> None:
     good = judged("The retake is held in February.")
     assert good.value == 1.0
@@ -135,7 +146,10 @@ def test_the_lexical_judge_shows_what_the_contexts_carry() -> None:
     bad = judged("The retake is held in February. Bring cake for the whole board.")
     assert bad.value == 0.0
     assert bad.detail["score"] < 0.8
-    assert judged("Any answer.", contexts=()).value == 0.0
+    without = judged("Any answer.", contexts=())
+    assert without.status is Status.EMPTY_INPUT
+    assert without.reason == "the lexical judge decides by passages, and there are none"
+    assert judged(" ", contexts=()).value == 0.0, "an empty answer needs no passage to be held back"
 
 
 def test_an_empty_answer_is_not_shown_and_not_asked_about() -> None:

@@ -12,7 +12,7 @@ from ragbench.language import translator
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain, reason_in, sentence, spoken
-from ragbench.metrics.inquiry import Inquiry, UnmeasuredError
+from ragbench.metrics.inquiry import EndedError, Inquiry
 from ragbench.types import Chunk, Sample, Score, Status
 from tests.scripted_judge import ScriptedJudge, score
 
@@ -88,7 +88,7 @@ def test_why_nothing_was_measured_in_both_languages(field: str) -> None:
 def test_a_judges_own_failure_keeps_its_words() -> None:
     inquiry = Inquiry(SAMPLE, ScriptedJudge())
     error = inquiry.unmeasured(Status.TIMEOUT, "no reply within 30 s")
-    assert isinstance(error, UnmeasuredError)
+    assert isinstance(error, EndedError)
     assert explain(error.score, RUSSIAN) == "no reply within 30 s"
 
 
@@ -97,19 +97,21 @@ class TestAPanel:
     FAILED = Score.unmeasured(Status.TIMEOUT, "no reply", judge="slow")
 
     def test_each_judges_score_and_what_they_come_to(self) -> None:
-        found = Rule()({"kind": self.KIND, "strict": self.STRICT, "slow": self.FAILED})
+        found = Rule(quorum=2)({"kind": self.KIND, "strict": self.STRICT, "slow": self.FAILED})
         assert explain(found) == (
-            "By the judges: kind 1.000; strict 0.250; together (mean): 0.625. Not measured by slow (timeout)."
+            "Only 2 of 3 judges measured. By the judges: kind 1.000; strict 0.250; together (mean): 0.625. "
+            "Not measured by slow (timeout)."
         )
         assert explain(found, RUSSIAN) == (
-            "По судьям: kind 1,000; strict 0,250; вместе (mean): 0,625. Не измерено: slow (timeout)."
+            "Измерили только 2 из 3 судей. По судьям: kind 1,000; strict 0,250; вместе (mean): 0,625. "
+            "Не измерено: slow (timeout)."
         )
 
     def test_no_value_together(self) -> None:
         found = Rule("consensus", tolerance=0.1)({"kind": self.KIND, "strict": self.STRICT})
         assert explain(found) == "The judges come to no value together (consensus(0.1)): kind 1.000; strict 0.250."
         none = Rule()({"slow": self.FAILED})
-        assert explain(none, RUSSIAN) == "Не измерено: slow (timeout)."
+        assert explain(none, RUSSIAN) == "Измерили только 0 из 1 судей, а нужно 1. Не измерено: slow (timeout)."
 
 
 def test_values_are_said_by_their_kind() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -111,7 +112,7 @@ def test_unmeasured(each: Metric) -> None:
     sample = Sample("s", response="two words", reference="two words")
     for field in ("response", "reference"):
         assert score(each(replace(sample, **{field: None}))).status is Status.MISSING_FIELD
-        assert score(each(replace(sample, **{field: " \n"}))).status is Status.EMPTY_INPUT
+        assert score(each(replace(sample, reference=" \n"))).status is Status.EMPTY_INPUT
 
 
 def test_a_reference_that_holds_nothing_to_share_is_unmeasured() -> None:
@@ -158,7 +159,7 @@ def librarys_rouge(rows: Sequence[tuple[str, str]], *, stem: bool = False) -> di
 
 def check_against_libraries(rows: Sequence[tuple[str, str]], tokenize: str = "13a") -> None:
     samples = paired(rows)
-    whole = [not any(not text.strip() for text in row) for row in rows]
+    whole = [bool(reference.strip()) for _, reference in rows]
     words = Overlap.of(samples, WordTokenizer())
     for kind, expected in librarys_rouge(rows).items():
         found = f_of(words.rouge(kind))
@@ -293,12 +294,12 @@ def test_corpus_values_are_of_sums_not_means() -> None:
     assert corpus_rougeL_f(samples) == corpus_rouge1_f(samples)
     single = np.mean([of(bleu, each.response, each.reference) for each in samples])
     assert abs(corpus_bleu(samples) - single) > 1
-    assert np.isnan(corpus_bleu([Sample("s", response="", reference="a")]))
+    assert np.isnan(corpus_bleu([Sample("s", response="a", reference="")]))
 
 
 def test_corpus_values_leave_out_what_was_not_measured() -> None:
     samples = paired([("the cat slept there", "the cat slept there now")])
-    more = [*samples, Sample("no answer", reference="x"), Sample("blank", response=" ", reference="x")]
+    more = [*samples, Sample("no answer", reference="x"), Sample("blank", response="x", reference=" ")]
     for each in CORPUS:
         assert each(more) == each(samples)
         assert np.isnan(sufficient(each, more)).any(axis=1).tolist() == [False, True, True]
@@ -337,3 +338,54 @@ def test_an_answer_of_one_word_is_precise_or_not() -> None:
     assert (found.detail["precision"], found.detail["recall"]) == (1.0, pytest.approx(1 / 3))
     empty = score(rouge2_f(Sample("s", response="Paris", reference="Paris of course")))
     assert (empty.detail["precision"], empty.detail["recall"], empty.value) == (0.0, 0.0, 0.0)
+
+
+def by_the_printed_formula(rows: Sequence[tuple[Sequence[str], Sequence[str]]], orders: int) -> float:
+    """100 · BP · (p₁ ⋯ pₘ)^(1/m) as the metric pages print it, step by step, over counts summed over the rows."""
+    c, r = (sum(len(row[side]) for row in rows) for side in (0, 1))
+    product, halvings = 1.0, 0
+    shared_at_all = False
+    for n in range(1, orders + 1):
+        there = shared = 0
+        for answer, reference in rows:
+            grams, known = (
+                [tuple(words[i : i + n]) for i in range(len(words) - n + 1)] for words in (answer, reference)
+            )
+            there += len(grams)
+            shared += sum(min(grams.count(gram), known.count(gram)) for gram in set(grams))
+        if not there:
+            return 0.0
+        shared_at_all |= shared > 0
+        halvings += shared == 0
+        product *= shared / there if shared else 1 / (2**halvings * there)
+    penalty = min(1.0, math.exp(1 - r / c))
+    return 100 * penalty * product ** (1 / orders) if shared_at_all else 0.0
+
+
+WORDS = st.lists(st.sampled_from(["да", "нет", "the", "cat", "sat", "1992"]), min_size=1, max_size=9)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_the_printed_formula_gives_the_printed_number(rows: list[tuple[list[str], list[str]]]) -> None:
+    """The two formulas that metric pages print, by hand, against the number and against what its explanation says."""
+    for printed in (bleu.formula, corpus_bleu.formula):
+        assert "1 / (2ʲ · n-grams of the answer) at the j-th n that shares none; BP = min(1, exp(1 − r/c))" in printed
+    assert bleu.formula.startswith("100 · BP · (p₁ ⋯ pₘ)^(1/m), m = min(4, c); pₙ = shared n-grams / n-grams of the")
+    samples = paired([(" ".join(answer), " ".join(reference)) for answer, reference in rows])
+    for sample, (answer, reference) in zip(samples, rows, strict=True):
+        found = score(bleu(sample))
+        assert found.value == pytest.approx(
+            by_the_printed_formula([(answer, reference)], min(4, len(answer))), abs=1e-9
+        )
+        assert f"words in the answer {len(answer)}, in the reference {len(reference)}." in found.reason
+    assert corpus_bleu(samples) == pytest.approx(by_the_printed_formula(rows, 4), abs=1e-9)
+
+
+def test_a_signature_names_the_smoothing_and_is_sacrebleus_own() -> None:
+    assert bleu.signature == score(bleu(Sample("s", response="a b", reference="a c"))).detail["signature"]
+    assert "smooth:exp" in bleu.signature
+    assert "eff:yes" in bleu.signature
+    assert corpus_bleu.signature.replace("eff:no", "eff:yes") == bleu.signature
+    assert "tok:char" in bleu.with_options(tokenize="char").signature
+    assert rouge1_f.signature == ""

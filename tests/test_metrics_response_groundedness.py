@@ -9,6 +9,7 @@ import pytest
 
 from ragbench.judge import LexicalJudge
 from ragbench.language import translator
+from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.response_groundedness import GROUNDEDNESS, response_groundedness
 from ragbench.types import Chunk, Sample, Score, Status
@@ -55,6 +56,14 @@ def test_moscow(language: str, number: str) -> None:
 @pytest.mark.parametrize(("number", "value"), [(0, 0.0), (1, 0.5), (2, 1.0)])
 def test_the_scale(number: int, value: float) -> None:
     assert of(rating(number)).value == value
+
+
+def test_what_is_said_is_what_is_computed() -> None:
+    """The rating is halved; only ratings from 1 to 5 are said to become shares by (rating − 1) / 4."""
+    assert response_groundedness.formula == "rating of 0, 1 or 2 / 2"
+    assert "divided by 2" in response_groundedness.differs
+    for each in catalogue().values():
+        assert "(rating − 1) / 4" not in each.differs or each.bounds == (1.0, 5.0), each.label
 
 
 @pytest.mark.parametrize("number", [-1, 3, 1.0, 0.5, True, "1", None, [1]])

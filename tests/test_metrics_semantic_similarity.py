@@ -109,9 +109,9 @@ def test_several_embedders_each_kept() -> None:
 
 
 @pytest.mark.parametrize("field", ["response", "reference"])
-def test_an_empty_text_is_unmeasured(field: str) -> None:
+def test_a_text_that_is_not_there_is_unmeasured(field: str) -> None:
     assert of(sample=replace(SAMPLE, **{field: None})).status is Status.MISSING_FIELD
-    assert of(sample=replace(SAMPLE, **{field: "  "})).status is Status.EMPTY_INPUT
+    assert of(sample=replace(SAMPLE, reference="  ")).status is Status.EMPTY_INPUT
 
 
 def test_the_offline_embedder_on_itself_is_exactly_one() -> None:
@@ -158,12 +158,14 @@ class TestBatch:
         assert [each.value for each in asyncio.run(work())] == [1.0, 1.0]
 
     def test_an_error_reaches_those_who_wait(self) -> None:
-        async def work() -> list[Score]:
-            batch = Batch(ScriptedEmbedder({}))
+        async def work(**how: Any) -> list[Score]:
+            batch = Batch(ScriptedEmbedder({}), **how)
             return await asyncio.wait_for(batch.gather([lambda: semantic_similarity(SAMPLE, embedder=batch)]), 5)
 
+        [found] = asyncio.run(work())
+        assert found.status is Status.EMBEDDING_ERROR
         with pytest.raises(KeyError):
-            asyncio.run(work())
+            asyncio.run(work(fatal=(KeyError,)))
 
 
 @given(hnp.arrays(np.float32, 5, elements=st.floats(-10, 10, width=32)).filter(lambda v: float(abs(v).max()) > 1e-3))

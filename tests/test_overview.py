@@ -59,6 +59,17 @@ def test_the_page_says_which_bands_an_interval_spans() -> None:
     assert "Of 2 numbers with a threshold: 1 excellent, 1 between bands." in str(Page(found).standing().html())
 
 
+@pytest.mark.parametrize(
+    ("scale", "printed"),
+    [(1, "0.123 [0.101, 0.149]"), (100, "12.35 [10.12, 14.88]"), (1000, "123.5 [101.2, 148.8]"),
+     (10_000, "1,235 [1,012, 1,488]")],
+)  # fmt: skip
+def test_larger_numbers_have_fewer_decimals(scale: float, printed: str) -> None:
+    one = Estimate(0.12346 * scale, 0.10123 * scale, 0.14877 * scale, 0.95, "bca", 100, 0)
+    html = str(Page(over({"tier1_retrieval": tier(NamedEstimate("a", "corpus_bleu", one))})).overview().html())
+    assert printed in re.sub(r"<[^>]+>|\u2060", "", html).replace("\u00a0", " ")
+
+
 def test_verdicts_and_differences_are_the_page_s_own() -> None:
     made = measurement(("a", "b"), ("mrr", "hit_rate@1"), 40)
     row = cells(over({"tier1_retrieval": made})).loc["tier1_retrieval", "mrr", "b"]

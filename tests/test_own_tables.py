@@ -103,7 +103,7 @@ def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
 @pytest.mark.usefixtures("own")
 def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
     found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
-    scores = found.scores.query("metric == 'mrr'").set_index("sample")["value"].to_dict()
+    scores = found.scores.query("metric == 'mrr@10'").set_index("sample")["value"].to_dict()
     assert scores == {"10": 1.0, "11": 1.0, "12": 0.5}
     assert found.facts["dataset"] == "db:own:ru"
     assert found.facts["stand_ins"] == []
@@ -113,7 +113,7 @@ def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
 def test_tier_1_runs_on_new_vectors_kept_in_our_own_schema() -> None:
     found = bench.retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
     assert len(found.scores) == 3
-    assert found.facts["stand_ins"] == ["ngrams"]
+    assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
 
 
 @pytest.mark.usefixtures("own")
@@ -122,6 +122,7 @@ def test_chunks_have_no_labels_of_their_own() -> None:
         bench.retrieval("db:own", "theirs", unit="chunk")
 
 
+@pytest.mark.fault("sql", tried="all reading of users' tables, with the tables compared", count=1)
 def test_nothing_is_ever_written(own: psycopg.Connection) -> None:
     def state() -> list[tuple]:
         return own.execute(
@@ -138,6 +139,7 @@ def test_nothing_is_ever_written(own: psycopg.Connection) -> None:
     assert [name for (name,) in names if not name.endswith("_pkey")] == ["chunk", "order", "user"]
 
 
+@pytest.mark.fault("sql", tried="a transaction that would write to users' tables", count=1)
 def test_a_transaction_that_would_write_is_refused_by_the_server(own: psycopg.Connection) -> None:
     with Source.open("own", settings.load()) as source:
         table = source.tables.chunks
@@ -146,6 +148,7 @@ def test_a_transaction_that_would_write_is_refused_by_the_server(own: psycopg.Co
     assert own.execute("SELECT count(*) FROM chunk").fetchone() == (4,)
 
 
+@pytest.mark.fault("sql", tried="names of tables and columns", count=4)
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
@@ -178,6 +181,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.fault("sql", tried="names of tables and columns", count=40)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("place", ["table", "in_schema", "id", "text"])
 def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, place: str, name: str) -> None:
@@ -190,6 +194,7 @@ def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, pla
     assert own.execute("SELECT count(*) FROM chunk").fetchone() == (4,)
 
 
+@pytest.mark.fault("vectors", tried="rows without a vector in users' tables", count=1)
 def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Connection, project: Path) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
     with pytest.raises(EmbeddingError, match="1 of 5 rows of chunk have no vector"):
@@ -200,12 +205,46 @@ def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Con
     assert found.facts["left_out"] == {"chunk without a vector": 1}
 
 
+@pytest.mark.fault("vectors", tried="rows without a vector in users' tables", count=1)
+def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_table(
+    own: psycopg.Connection, project: Path
+) -> None:
+    change(project, "[embedders.theirs]\n", "[embedders.theirs]\nbatch = 2\n")
+    for number in range(20, 25):
+        row = (number, f"что {number}?", "https://x.example/a")
+        own.execute("INSERT INTO \"order\" VALUES (%s, %s, 'Да.', %s, 5, 7, NULL)", row)
+    with pytest.raises(EmbeddingError, match="5 of 9 rows of order have no vector in embedding; embed them, or set"):
+        bench.retrieval("db:own", "theirs", unit="url")
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    assert found.facts["n_questions"] == 3
+    assert found.facts["left_out"] == {"question without a vector": 5}
+    assert bench.real_users("db:own", "theirs", resamples=1000).facts["n_history"] == 4
+
+
+def test_a_chunk_with_blanks_around_it_has_the_vector_of_its_row(own: psycopg.Connection, project: Path) -> None:
+    own.execute("UPDATE chunk SET text = E'  Пропуск выдаёт комендант.\\n' WHERE id = 2")
+    own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    found = tables.read("own", settings.load())
+    assert [chunk.id for chunk in found.chunks] == ["1", "2", "3", "4"]
+    assert found.left_out == {"chunk without a vector": 1}
+
+
+def test_questions_that_nobody_embedded_are_asked_by_vectors_of_our_own(own: psycopg.Connection, project: Path) -> None:
+    own.execute('UPDATE "order" SET embedding = NULL')
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    assert len(tables.read("own", settings.load()).questions) == 3
+
+
+@pytest.mark.fault("vectors", tried="vectors of two widths in users' tables", count=1)
 def test_vectors_of_two_widths_are_refused(own: psycopg.Connection) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'u', 'Другая ширина.', '[1,2]')")
     with pytest.raises(EmbeddingError, match="its widths are 2, 3; one is expected"):
         bench.retrieval("db:own", "theirs", unit="url")
 
 
+@pytest.mark.fault("changed", tried="vectors of users' tables made anew", count=1)
 def test_a_table_embedded_anew_is_another_embedder(own: psycopg.Connection) -> None:
     first = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     own.execute("UPDATE chunk SET embedding = '[0,1,0]' WHERE id = 1")
@@ -216,6 +255,7 @@ def test_a_table_embedded_anew_is_another_embedder(own: psycopg.Connection) -> N
     assert second.scores["value"].mean() < first.scores["value"].mean()
 
 
+@pytest.mark.fault("bombs", tried="large tables of users, with the memory measured", count=1)
 @pytest.mark.slow
 def test_large_tables_are_read_in_bounded_time_and_memory(own: psycopg.Connection) -> None:
     rng = np.random.default_rng(0)
@@ -231,6 +271,7 @@ def test_large_tables_are_read_in_bounded_time_and_memory(own: psycopg.Connectio
     assert vectors.dtype == np.float32
 
 
+@pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=1)
 def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     path = project / "ragbench.toml"
     path.write_text(path.read_text(encoding="utf-8") + '[databases.far]\nurl_variable = "FAR_URL"\n', encoding="utf-8")
@@ -249,7 +290,7 @@ def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("own")
 def test_real_users_and_sources_run_on_the_tables_too() -> None:
     users = bench.real_users("db:own", "theirs", resamples=1000)
-    mrr = {e.metric: e.estimate for e in users.estimates}["mrr"]
+    mrr = {e.metric: e.estimate for e in users.estimates}["mrr@10"]
     assert (mrr.value, mrr.n) == (pytest.approx(2.5 / 3), 3)
     used = bench.sources("db:own", "theirs", k=1, n_topics=2)
     shares = {e.metric: e.estimate.value for e in used.estimates}

@@ -145,6 +145,7 @@ def test_a_page_printed_before_its_charts_says_them_in_words_and_draws_them_afte
         assert "The table below" not in visit.page.locator(".rb-plot").inner_text()
 
 
+@pytest.mark.fault("markup", tried="scripts injected into a page in a browser", count=1)
 def test_the_policy_refuses_what_is_injected(browser: Any, folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)

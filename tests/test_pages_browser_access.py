@@ -47,6 +47,7 @@ def test_axe_finds_nothing_serious(browser: Any, run: Path, name: str, scheme: s
             assert visit.faults() == []
 
 
+@pytest.mark.fault("markup", tried="pages watched for requests to others", count=20)
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, run: Path, name: str, width: int) -> None:
@@ -100,6 +101,7 @@ def test_the_overview_prints_whole(browser: Any, run: Path) -> None:
         assert visit.page.pdf(format="A4").startswith(b"%PDF")
 
 
+@pytest.mark.fault("markup", tried="policies of pages", count=2)
 def test_every_page_has_a_policy_that_allows_only_its_own_scripts(run: Path) -> None:
     found = list(run.rglob("*.html"))
     assert len(found) > 5

@@ -115,6 +115,7 @@ def test_pages_of_items_are_whole_and_open_to_all(
         assert visit.faults() == []
 
 
+@pytest.mark.fault("markup", tried="pages of items with every row opened in a browser", count=4)
 def test_hostile_texts_do_nothing_in_any_row(browser: Any, tmp_path: Path) -> None:
     described = [
         keep_page(tmp_path, make(HOSTILE_TEXT), name, "en", TITLE, views) for name, (make, views) in PAGES.items()

@@ -66,6 +66,7 @@ def test_a_comparison_is_quiet_and_nothing_is_cut_off(
             assert outside == []
 
 
+@pytest.mark.fault("markup", tried="names of runs, systems and code in a browser", count=19)
 @pytest.mark.slow
 def test_hostile_names_of_runs_and_systems_stay_texts(project: Path, browser: Any) -> None:
     fired: list[Any] = []

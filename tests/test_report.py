@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from ragbench import report
-from ragbench.measurement import Measurement
-from ragbench.report import parameters, secrets
+from ragbench.measurement import ESTIMATE_COLUMNS, Measurement
+from ragbench.report import parameters
+from ragbench.settings import secrets
 from tests.measurements import measurement
 
 ROOT = Path(__file__).parent.parent
@@ -69,7 +70,7 @@ def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
     there = {path.name for path in result.folder.iterdir()}
     assert there == {
         "index.html", "manifest.json", "metrics", "parts", "plotly.min.js", "questions", "questions.js", "ragbench.css",
-        "scores.parquet", "summary.json", "tier1_retrieval.html", "tier1_retrieval.ipynb",
+        "replies.txt", "scores.parquet", "summary.json", "tier1_retrieval.html", "tier1_retrieval.ipynb",
     }  # fmt: skip
     assert (tmp_path / "reports" / "latest").resolve() == result.folder.resolve()
     assert (steps[-1].done, steps[-1].total) == (10, 10)  # seven views, parameters twice, the setup
@@ -78,11 +79,11 @@ def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
     assert list(scores.columns) == ["notebook", "system", "metric", "sample", "value", "status", "reason", "judge"]
     summary = json.loads((result.folder / "summary.json").read_text())
     assert set(summary["estimates"][0]) == {
-        "notebook", "system", "metric", "value", "low", "high", "level", "method", "n", "n_unmeasured"
+        "notebook", "system", "metric", "published", *ESTIMATE_COLUMNS
     }  # fmt: skip
     assert set(summary["comparisons"][0]) == {
-        "notebook", "metric", "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test",
-        "verdict", "n",
+        "notebook", "metric", "published", "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted",
+        "test", "verdict", "n", "clusters", "minimum_detectable", "groups_needed",
     }  # fmt: skip
     assert len(summary["estimates"]) == 8
     assert len(summary["comparisons"]) == 4
@@ -118,6 +119,7 @@ def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
     assert "Report on synthetic" in index
 
 
+@pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
 def test_two_runs_and_a_rendering_give_the_same_bytes(tmp_path: Path) -> None:
     path = notebook(tmp_path)
     first = report.run([path], {"k": 5}).folder
@@ -168,6 +170,7 @@ def test_a_missing_notebook_names_those_there_are(tmp_path: Path) -> None:
         report.run(["tier1_retrieval", "tier1_retrieval"])
 
 
+@pytest.mark.fault("parameters-code", tried="code in the parameters of a run", count=1)
 def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
     path = notebook(tmp_path)
     source = nbformat.read(path, 4)
@@ -197,6 +200,7 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
     assert [n["status"] for n in manifest["notebooks"]] == ["failed", "complete"]
 
 
+@pytest.mark.fault("kill", tried="a kernel that dies", count=1)
 def test_a_notebook_whose_process_dies_is_a_failure(tmp_path: Path) -> None:
     result = report.run([notebook(tmp_path, "n", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")])
     assert "ended before its work was done" in result.failures["n"]
@@ -216,6 +220,7 @@ def test_a_page_whose_measurement_was_not_kept_says_so_and_the_others_are_drawn(
     assert texts(result.folder) == before
 
 
+@pytest.mark.fault("markup", tried="HTML, SVG and scripts that a notebook puts out", count=1)
 def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
     html = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     path = notebook(
@@ -238,6 +243,7 @@ def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
     assert body.count("<script") == body.count('<script type="application/json">') + 3  # plotly's and ours
 
 
+@pytest.mark.fault("links", tried="HTML and links in Markdown", count=1)
 def test_markdown_has_no_html_and_no_script_links(tmp_path: Path) -> None:
     path = notebook(tmp_path, "n")
     source = nbformat.read(path, 4)
@@ -267,6 +273,9 @@ made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)
 print(leaked)"""
 
 
+@pytest.mark.fault(
+    "secrets", tried="canary keys printed and raised in a notebook, looked for in files, logs and tables", count=6
+)
 def test_secrets_reach_no_file_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
@@ -314,6 +323,7 @@ report.run([Path(sys.argv[1])])
 """
 
 
+@pytest.mark.fault("disk", tried="a full disk, under a report and a site", count=1)
 def test_a_full_disk_leaves_the_old_report_whole(tmp_path: Path) -> None:
     path = notebook(tmp_path)
     old = report.run([path]).folder

@@ -12,6 +12,7 @@ import pytest
 from ragbench.report import files
 
 
+@pytest.mark.fault("disk", tried="a file whose writing breaks off", count=1)
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     files.write(path, "old")
@@ -35,6 +36,7 @@ for _ in range(25):
 """
 
 
+@pytest.mark.fault("parallel-runs", tried="folders claimed by eight processes", count=200)
 def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CLAIM, str(tmp_path / "r")]
     workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
@@ -60,3 +62,16 @@ def test_latest_is_a_page_that_leads_on_where_links_cannot_be_made(
     monkeypatch.undo()
     third = files.finish(files.new_run(tmp_path))
     assert (tmp_path / "latest").resolve() == third.resolve()
+
+
+@pytest.mark.fault("disk", tried="files of others in a folder that is written anew", count=1)
+def test_a_folder_of_others_that_is_called_latest_stays_and_is_named_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    begun = files.new_run(tmp_path)
+    (tmp_path / "latest").mkdir()
+    (tmp_path / "latest" / "thesis.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="latest is not ragbench's"):
+        files.new_run(tmp_path)
+    assert files.finish(begun).is_dir()
+    assert (tmp_path / "latest" / "thesis.txt").read_text() == "mine"

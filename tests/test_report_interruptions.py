@@ -69,6 +69,8 @@ def alive(mark: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
+@pytest.mark.fault("orphans", tried="SIGINT and SIGTERM to a run with kernels", count=2)
+@pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM to a run with kernels", count=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGINT, -2)])
 def test_a_signal_ends_the_run_with_all_its_processes(place: Path, number: signal.Signals, expected: int) -> None:
@@ -84,6 +86,7 @@ def test_a_signal_ends_the_run_with_all_its_processes(place: Path, number: signa
     assert json.loads((partial / "manifest.json").read_text())["status"] == "interrupted"
 
 
+@pytest.mark.fault("orphans", tried="kills of a run with kernels", count=20)
 @pytest.mark.slow
 def test_twenty_kills_leave_no_process(place: Path) -> None:
     """At any point, from the kernel's first breath to the middle of its work, with a child of its own."""
@@ -108,6 +111,7 @@ def test_twenty_kills_leave_no_process(place: Path) -> None:
     assert left == []
 
 
+@pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM at any point of judging", count=20)
 @pytest.mark.slow
 def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -> None:
     """SIGINT and SIGTERM by turns, of `run` and of `score`, at any point of judging; then both come to their end."""
@@ -145,3 +149,59 @@ def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -
         repeats = server.calls - sum(commands.values())
         print(f"{KILLS} interruptions: {repeats} calls repeated, {KILLS * in_flight} allowed")
         assert repeats <= KILLS * in_flight
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    "interrupt", tried="signals at 20 moments over a command's whole length, from imports to pages", count=40
+)
+@pytest.mark.parametrize("command", ["run", "score"])
+def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command: str) -> None:
+    """From the first import over the database's start to the drawing of pages: the code, the way on, and no trace."""
+    rows = [{"user_input": f"{n}?", "response": f"{n}.", "retrieved_contexts": [f"{n}."]} for n in range(8)]
+    (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
+    mark = f"ragbench-test-{os.getpid()}-{command}"
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TEST_MARK": mark}
+    source = random.Random(7)
+    with ChatServer(latency=0.05, answer=judged_project.reply).running() as server:
+        notebook = judged_project.make(project, server.url, "one", 8)
+        line = {"run": f"run {notebook} -p judges=one", "score": "score answers.json -m faithfulness --judge one"}[
+            command
+        ]
+        words = [sys.executable, "-m", "ragbench", *line.split(), *(["--out", "page"] if command == "score" else [])]
+        began = time.monotonic()
+        assert subprocess.run(words, env=variables, capture_output=True, timeout=300).returncode == 0
+        whole = time.monotonic() - began
+        page = (project / "reports" / "latest").resolve() if command == "run" else project / "page"
+        names = {path.name for path in page.iterdir()}
+        for turn in range(KILLS):
+            number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[turn % 2]
+            running = subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(0.3 + (whole - 0.3) * (turn + source.random()) / KILLS)  # the interpreter itself has begun
+            running.send_signal(number)
+            _, said = running.communicate(timeout=30)
+            assert running.returncode in (code, 0), said
+            assert ("To go on: ragbench" in said) == (running.returncode == code)
+            assert "Traceback" not in said
+            assert {path.name for path in page.iterdir()} >= names
+            assert all(path.read_bytes().rstrip().endswith(b"</html>") for path in page.glob("*.html"))
+        wait(lambda: not alive(mark), 10)
+
+
+@pytest.mark.slow
+@pytest.mark.fault("interrupt", tried="a signal while a notebook's process is being started", count=8)
+def test_a_notebook_that_is_being_started_is_not_carried_out(place: Path) -> None:
+    """The run is told to end before it knows its kernel: the kernel ends as soon as it is there, without a trace."""
+    source = random.Random(8)
+    for turn in range(8):
+        mark = f"ragbench-test-{os.getpid()}-starting{turn}"
+        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
+        before = len(list(place.glob("reports/*.partial")))
+        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark}, stderr=subprocess.PIPE)
+        wait(lambda before=before: len(list(place.glob("reports/*.partial"))) > before, 60)
+        time.sleep(source.uniform(0, 1.0))
+        runner.send_signal(signal.SIGTERM)
+        _, said = runner.communicate(timeout=20)  # the notebook would sleep for 60 s
+        assert runner.returncode == 143
+        assert b"ipykernel" not in said, said.decode()
+        wait(lambda mark=mark: not alive(mark), 5)

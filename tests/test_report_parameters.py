@@ -25,6 +25,7 @@ def test_values_fit_their_parameters(given: Any, default: Any, value: Any) -> No
     assert type(fitted) is type(value)
 
 
+@pytest.mark.fault("parameters-code", tried="values that are no literals of their type", count=18)
 @pytest.mark.parametrize(
     ("given", "default"),
     [
@@ -54,6 +55,7 @@ def test_there_are_thirty_of_them() -> None:
     assert len(set(CODE)) >= 30
 
 
+@pytest.mark.fault("parameters-code", tried="code as the value of a text", count=30)
 @pytest.mark.parametrize("text", CODE)
 def test_a_text_parameter_is_never_code(text: str) -> None:
     values: dict[str, Any] = {}

@@ -18,8 +18,9 @@ import pytest
 from ragbench import report, settings
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report import articles, kept, publish, secrets, tabular
+from ragbench.report import articles, kept, publish, tabular
 from ragbench.report.personal import Veil
+from ragbench.settings import secrets
 from tests import kept_runs
 from tests.measurements import measurement
 
@@ -73,6 +74,7 @@ def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(projec
     assert not list((run).glob("*.html")), "the run itself is left as it was"
 
 
+@pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_the_same_run_makes_the_same_site(project: Path) -> None:
     kept_runs.make(project / "reports", "one", measurement(questions=12))
     publish.publish("one", project / "a")
@@ -82,6 +84,7 @@ def test_the_same_run_makes_the_same_site(project: Path) -> None:
     assert texts(project / "a") == texts(project / "b")
 
 
+@pytest.mark.fault("secrets", tried="keys and paths in what is published", count=1)
 def test_no_path_and_no_secret_of_this_machine_leaves_the_house(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret, password = "sk-canary-0123456789abcdef", "canary-of-a-password"
     monkeypatch.setenv("SOME_API_KEY", secret)
@@ -104,6 +107,7 @@ def test_no_path_and_no_secret_of_this_machine_leaves_the_house(project: Path, m
     assert "b.csv" in page
 
 
+@pytest.mark.fault("secrets", tried="paths of this machine on a page", count=7)
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -130,6 +134,7 @@ def real_users() -> Measurement:
     return replace(made, questions=questions, scores=scores, retrieved=retrieved, extra=extra)
 
 
+@pytest.mark.fault("personal-data", tried="published sites, by what is asked to be masked", count=3)
 @pytest.mark.parametrize(("mask", "on_users", "on_others"), [("real_users", 0, 1), ("all", 0, 0), ("none", 1, 1)])
 def test_people_are_masked(project: Path, mask: Any, on_users: int, on_others: int) -> None:
     other = measurement(questions=6, question="Write to " + PEOPLE[0] + " of {i}")
@@ -147,6 +152,16 @@ def test_people_are_masked(project: Path, mask: Any, on_users: int, on_others: i
         publish.publish("one", project / "site", mask="some")  # type: ignore[arg-type]
 
 
+@pytest.mark.fault("personal-data", tried="published pages of a log that was measured without masking", count=3)
+def test_every_page_of_a_log_is_masked_whatever_it_is_called(project: Path) -> None:
+    of_a_log = replace(real_users(), facts={**real_users().facts, "masked": False})
+    made = [replace(of_a_log, notebook=name) for name in ("tier_ux", "users_of_may", "real_users")]
+    kept_runs.make(project / "reports", "one", *made)
+    publish.publish("one", project / "site")
+    for name, text in texts(project / "site").items():
+        assert [word for word in (*PEOPLE, "7001234567") if word in text] == [], name
+
+
 def test_a_veil_leaves_numbers_and_what_belongs_together() -> None:
     made = Veil().measurement(real_users())
     samples = set(made.questions["sample"])
@@ -157,6 +172,7 @@ def test_a_veil_leaves_numbers_and_what_belongs_together() -> None:
     assert made.estimates == real_users().estimates
 
 
+@pytest.mark.fault("formulas", tried="cells and heads of a CSV", count=13)
 @pytest.mark.parametrize("raw", [False, True])
 def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -> None:
     table = pd.DataFrame({"text": list(FORMULAS), "value": [-1.5] * len(FORMULAS), "=head": range(len(FORMULAS))})
@@ -169,6 +185,7 @@ def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -
     assert [row[0].removeprefix("'") for row in rows[1:]] == list(FORMULAS)
 
 
+@pytest.mark.fault("formulas", tried="formulas from data in all CSV of a site", count=12)
 def test_formulas_from_data_reach_no_csv_of_a_site(project: Path) -> None:
     made = measurement(questions=12, systems=("base", "=1+1"))
     named = {f"q{i}": text for i, text in enumerate(FORMULAS)}
@@ -194,13 +211,14 @@ def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> Non
     value = next(e.estimate for e in made.estimates if e.system == "old_50%" and e.metric == "mrr")
     assert f"${value.value:.3f}$ $[{value.low:.3f}, {value.high:.3f}]$" in text
     body = text.split("\\midrule")[1].split("\\bottomrule")[0]
-    assert {line.count(" & ") for line in body.strip().splitlines()} == {4}
+    assert {line.count(" & ") for line in body.strip().splitlines()} == {5}
     assert r"$\uparrow$" in body
 
 
 def test_numbers_without_pairs_make_a_latex_table_too() -> None:
     known = {"notebook": "t_1", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4}
-    sides = {"value_first": 0.5, "low_first": None, "high_first": None, "value_second": 0.7, "low_second": 0.6}
+    sides = {"value_first": 0.5, "low_first": None, "high_first": None, "value_second": 0.7, "low_second": 0.6,
+             "n_first": 48, "n_second": None}  # fmt: skip
     one = {
         **known,
         **sides,
@@ -213,8 +231,9 @@ def test_numbers_without_pairs_make_a_latex_table_too() -> None:
     }
     bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
     text = articles.latex_summaries([{**one, "why": ""}, bad], translator("en"))
-    assert r"t\_1 mrr & $0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$ & $<0.001$ \\" in text
-    assert r"t\_1 ndcg@10 & $1.092$ & $0.700$ $[0.600, 0.800]$ & $\dagger$ & -- \\" in text
+    values = r"$0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$"
+    assert rf"t\_1 mrr & {values} & $<0.001$ & $48$ / -- \\" in text
+    assert r"t\_1 ndcg@10 & $1.092$ & $0.700$ $[0.600, 0.800]$ & $\dagger$ & -- & $48$ / -- \\" in text
     assert articles.latex_summaries([], translator("en")) == ""
 
 
@@ -233,7 +252,7 @@ GATE = {
 
 def test_pipelines_get_junit_and_markdown() -> None:
     manifest = {"notebooks": [{"name": "t", "status": "failed", "failure": "the <b>judge</b>\x1b[31m | is away"}]}
-    root = ElementTree.fromstring(articles.junit(manifest, GATE))
+    root = ElementTree.fromstring(articles.junit(manifest, {}, GATE, translator("en")))
     assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "4", "failures": "1", "errors": "1", "skipped": "1",
     }  # fmt: skip
@@ -247,6 +266,7 @@ def test_pipelines_get_junit_and_markdown() -> None:
     assert "не выполнено" in russian
 
 
+@pytest.mark.fault("disk", tried="files of others in a folder that is written anew", count=1)
 def test_a_folder_that_holds_other_things_is_not_touched(project: Path) -> None:
     kept_runs.make(project / "reports", "one", measurement(questions=6))
     mine = project / "mine"
@@ -262,6 +282,7 @@ def test_a_folder_that_holds_other_things_is_not_touched(project: Path) -> None:
     assert (mine / "thesis.txt").read_text() == "my work"
 
 
+@pytest.mark.fault("disk", tried="a site whose writing breaks off", count=1)
 def test_what_breaks_off_leaves_the_old_site_whole(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept_runs.make(project / "reports", "one", measurement(questions=6))
     publish.publish("one", project / "site", single=False)
@@ -280,20 +301,23 @@ def test_what_breaks_off_leaves_the_old_site_whole(project: Path, monkeypatch: p
 OUTSIDE = (
     "..", ".", "../outside", "../../etc", "reports/../../outside", "/etc", "//etc", "..\\outside", "latest/..",
     "one/..", "one/../../outside", "%2e%2e/outside", "..%2foutside", "~", "~root", "\x00", "one\x00", "\u2025/outside",
-    ".../outside", "one/../outside/",
+    ".../outside", "one/../outside/", "",
 )  # fmt: skip
 
 
+@pytest.mark.fault("paths", tried="names of runs that lead elsewhere", count=21)
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_a_runs_name_never_leads_out_of_the_reports(project: Path, name: str) -> None:
+def test_a_runs_name_never_leads_out_of_the_reports(project: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kept_runs.make(project / "reports", "one", measurement(questions=4))
-    (project / "outside").mkdir()
-    (project / "outside" / "notes.txt").write_text("not a run")
-    assert len(OUTSIDE) == 20
+    kept_runs.make(project, "outside", measurement(questions=4))
+    (project / "far" / "away").mkdir(parents=True)
+    monkeypatch.chdir(project / "far" / "away")  # a path from here would be one that its user meant
+    assert len(OUTSIDE) == 21
     assert kept.folder_of(name) is None
     assert kept.folder_of("one") == (project / "reports" / "one").resolve()
 
 
+@pytest.mark.fault("paths", tried="files beside a page that lie elsewhere", count=1)
 def test_a_page_needs_nothing_from_outside_its_folder(project: Path) -> None:
     (project / "secret.js").write_text("x")
     (project / "site").mkdir()
@@ -321,6 +345,7 @@ def test_the_run_is_drawn_the_same_after_publishing(project: Path) -> None:
     assert (project / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
 
 
+@pytest.mark.fault("secrets", tried="keys in what is published", count=4)
 @pytest.mark.parametrize(
     "table",
     [
@@ -337,3 +362,46 @@ def test_every_kind_of_key_is_masked_whatever_its_variable_is_called(
     monkeypatch.setenv("PLAIN_NAME", "canary-of-a-plain-name")
     settings.load.cache_clear()
     assert secrets.masker()("with canary-of-a-plain-name") == f"with {secrets.MASK}"
+
+
+def tampered(folder: Path, **notebook: Any) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["notebooks"][0] |= notebook
+    path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.fault("paths", tried="names in a report from others", count=39)
+@pytest.mark.parametrize("command", [report.render, kept.of_folder, lambda run: publish.publish(run, run.parent / "s")])
+@pytest.mark.parametrize(
+    "notebook",
+    [
+        *({"name": name} for name in ("../victim/notes", "/tmp/notes", "..", ".", "", ".hidden", "x" * 300)),
+        *({"name": name} for name in ("a\x00b", "a\\b", "a\nb")),
+        {"name": 7},
+        {"language": "../../en"},
+        {"parameters": ["a list"]},
+    ],
+)  # fmt: skip
+def test_a_received_manifest_names_nothing_outside_its_folder(project: Path, notebook: Any, command: Any) -> None:
+    folder = kept_runs.make(project / "reports", "one", measurement(questions=6))
+    victim = project / "reports" / "victim"
+    victim.mkdir()
+    (victim / "notes.html").write_text("the user's")
+    (victim / "notes.ipynb").write_bytes(next(folder.glob("*.ipynb")).read_bytes())
+    tampered(folder, **notebook)
+    with pytest.raises(ValueError, match=r"manifest\.json: notebooks\.0\.(name|language|parameters)"):
+        command(folder)
+    assert (victim / "notes.html").read_text() == "the user's"
+    assert sorted(path.name for path in (project / "reports").iterdir()) == ["one", "victim"]
+
+
+@pytest.mark.fault("paths", tried="links in a report from others", count=4)
+@pytest.mark.parametrize("place", ["parts/tier1_retrieval/more.parquet", "questions", "metrics", "index.html"])
+def test_a_received_report_with_a_link_in_it_is_not_read(project: Path, place: str) -> None:
+    folder = kept_runs.make(project / "reports", "one", measurement(questions=6))
+    (project / "outside").mkdir()
+    (folder / place).symlink_to(project / "outside")
+    with pytest.raises(ValueError, match="is a link, and a report holds none"):
+        report.render(folder)
+    assert not any((project / "outside").iterdir())

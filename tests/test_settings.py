@@ -85,6 +85,7 @@ def test_a_judges_key_may_have_any_name(tmp_path: Path, monkeypatch: pytest.Monk
     assert "canary" not in repr(settings.load())
 
 
+@pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=1)
 def test_the_database_url_never_prints_its_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "", monkeypatch)
     monkeypatch.setenv("RAGBENCH_DATABASE_URL", "postgresql://user:canary@host/name")

@@ -168,6 +168,7 @@ def test_nothing_measured_is_said() -> None:
     assert_clean(str(page.worst().html()), "worst")
 
 
+@pytest.mark.fault("flattering", tried="unmeasured values beside a mean", count=1)
 def test_unmeasured_values_are_counted_and_nan_is_a_dash() -> None:
     m = measurement(metrics=("mrr",))
     nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 40, note="empty")
@@ -285,6 +286,7 @@ def test_questions_beyond_the_limit_are_counted() -> None:
     assert "more" not in read(page.questions().html()).text
 
 
+@pytest.mark.fault("secrets", tried="paths of this machine on a page", count=1)
 def test_provenance_holds_no_path() -> None:
     facts = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
     text = read(Page(measurement(facts=facts)).provenance().html()).text
@@ -294,6 +296,7 @@ def test_provenance_holds_no_path() -> None:
     assert "20261122" in text
 
 
+@pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_the_same_measurement_gives_the_same_bytes_and_survives_the_disk(tmp_path: Any) -> None:
     m = measurement()
     m.save(tmp_path)
@@ -353,6 +356,7 @@ def assert_clean(html: str, where: str) -> None:
     html.encode("utf-8")
 
 
+@pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=19)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_texts(text: str) -> None:
     m = measurement(
@@ -366,6 +370,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
             assert_clean(html, name)
 
 
+@pytest.mark.fault("markup", tried="random texts in a view", count=100)
 @given(text=st.text(max_size=60))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_stays_a_text(text: str) -> None:

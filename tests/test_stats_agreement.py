@@ -16,7 +16,7 @@ import sklearn.metrics
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
 
 from ragbench import stats
-from tests.random_tables import TABLES
+from tests.random_tables import on_random_tables
 
 FAST = {"resamples": 100}
 
@@ -28,7 +28,7 @@ def ratings(seed: int, categories: int = 4) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_categories_agree_with_scikit_learn_and_scipy(seed: int) -> None:
     a, b = ratings(seed)
     everything = list(range(4))
@@ -50,7 +50,7 @@ def test_categories_agree_with_scikit_learn_and_scipy(seed: int) -> None:
         assert found[name].value == pytest.approx(value, abs=1e-9), name
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_numbers_agree_with_scipy_and_krippendorff(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a = rng.normal(1_000, 2, int(rng.integers(5, 120)))
@@ -74,12 +74,14 @@ def two_way_icc(matrix: np.ndarray) -> float:
     return float((items - rest) / (items + (k - 1) * rest + k * (raters - rest) / n))
 
 
-@pytest.mark.parametrize("seed", TABLES)
-@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
+@on_random_tables
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 def test_alpha_of_many_raters_with_gaps_agrees_with_krippendorff(seed: int, scale: str) -> None:
     rng = np.random.default_rng(seed)
     matrix = rng.integers(0, 5, (int(rng.integers(6, 40)), int(rng.integers(2, 6)))).astype(float)
     matrix = np.where(rng.random(matrix.shape) < 0.5, matrix[:, :1], matrix)
+    if scale == "ratio" and seed % 2:
+        matrix *= rng.lognormal(0, 0.3, matrix.shape)
     if scale == "interval" and seed % 2:
         matrix += rng.normal(0, 0.3, matrix.shape)
     matrix[rng.random(matrix.shape) < 0.2] = np.nan
@@ -89,7 +91,37 @@ def test_alpha_of_many_raters_with_gaps_agrees_with_krippendorff(seed: int, scal
     assert found.n + found.n_unmeasured == len(matrix)
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_alpha_of_krippendorff_s_own_example(scale: str, expected: float) -> None:
+    """Twelve units by four observers with gaps (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability)."""
+    no = None
+    observers = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, no, no, no], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, no, 3],
+        [no, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, no], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, no],
+    ]  # fmt: skip
+    found = stats.krippendorff_alpha(list(zip(*observers, strict=True)), scale=scale, **FAST)  # type: ignore[arg-type]
+    assert found.value == pytest.approx(expected, abs=5e-4)
+    assert (found.n, found.n_unmeasured) == (11, 1)
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_of_many_different_values(scale: str) -> None:
+    """More values than a table of categories could hold, zeros among them, and the same from two raters."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 60, 80)
+    matrix = np.clip(truth[:, None] + rng.integers(-3, 4, (80, 3)) * (rng.random((80, 3)) < 0.5), 0, None) * 1.0
+    matrix[rng.random(matrix.shape) < 0.2] = np.nan
+    peer = krippendorff.alpha(matrix.T, level_of_measurement=scale)
+    assert stats.krippendorff_alpha(matrix, scale=scale, **FAST).value == pytest.approx(peer, abs=1e-9)  # type: ignore[arg-type]
+    two = stats.agreement(matrix[:, 0], matrix[:, 1], scale=scale, **FAST)["krippendorff_alpha"]  # type: ignore[arg-type]
+    assert two.value == pytest.approx(krippendorff.alpha(matrix[:, :2].T, level_of_measurement=scale), abs=1e-9)
+    assert two.low is not None
+    assert two.low < two.value < two.high  # type: ignore[operator]
+
+
+@on_random_tables
 def test_fleiss_agrees_with_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(int(rng.integers(2, 8)), rng.dirichlet(np.ones(4)), int(rng.integers(5, 40)))
@@ -99,7 +131,7 @@ def test_fleiss_agrees_with_statsmodels(seed: int) -> None:
         assert found.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_the_standard_error_of_kappa_agrees_with_statsmodels(seed: int) -> None:
     """Fleiss, Cohen and Everitt's asymptotic error is the infinitesimal jackknife's: the delta interval beside BCa."""
     a, b = ratings(seed, 3)
@@ -212,14 +244,16 @@ def test_clusters_of_items_widen_the_interval() -> None:
     ("call", "message"),
     [
         (lambda: stats.agreement([1], [1, 2]), "a has 1 ratings and b 2"),
-        (lambda: stats.agreement([1], [1], scale="ratio"), "scale is nominal, ordinal or interval"),  # type: ignore[arg-type]
+        (lambda: stats.agreement([-1], [1], scale="ratio"), "a ratio scale begins at zero; got -1"),
+        (lambda: stats.krippendorff_alpha([["a", "b"]], scale="ratio"), "needs numbers"),
+        (lambda: stats.krippendorff_alpha([[1.0, math.inf]], scale="interval"), "infinite"),
         (lambda: stats.agreement(["a"], ["b"], scale="interval"), "needs numbers"),
         (lambda: stats.agreement([1, 5], [1, 2], categories=[1, 2]), "labels 5 are not among"),
         (lambda: stats.agreement([1.0, math.inf], [1.0, 2.0], scale="interval"), r"a\[1\] is inf"),
         (lambda: stats.icc([[1.0], [2.0]]), "two raters at least"),
         (lambda: stats.icc([[1.0, math.inf], [2.0, 1.0]]), "infinite"),
         (lambda: stats.fleiss_kappa_of_counts([[1, 2], [2, 2]]), "same number of raters"),
-        (lambda: stats.fleiss_kappa([["a", "b"]], chance="scott"), "chance is fleiss or randolph"),
+        (lambda: stats.fleiss_kappa([["a", "b"]], chance="scott"), "chance is one of fleiss, randolph"),
         (lambda: stats.cochran_q([[0, 2], [1, 1]]), "hits are 0 or 1"),
     ],
 )

@@ -30,51 +30,63 @@ def test_rows_that_meet_in_one_hash_are_still_told_apart(monkeypatch: pytest.Mon
     assert counts.tolist() == [2, 1]
 
 
-def test_weights_are_multinomial() -> None:
-    """Every weight is Binomial(n, 1/n), rows sum to n, and two weights are correlated −1 / (n − 1)."""
-    n = 900
-    weights = draws._topped_up_weights(n, 3_000, np.random.default_rng(0))
-    assert (weights.sum(axis=1, dtype=int) == n).all()
-    seen = np.bincount(weights.ravel(), minlength=9)[:9]
-    expected = scipy.stats.binom.pmf(np.arange(9), n, 1 / n) * weights.size
-    assert scipy.stats.chisquare(seen[:7], expected[:7] * seen[:7].sum() / expected[:7].sum()).pvalue > 1e-4
-    pairs = np.mean((weights[:, ::2].astype(float) - 1) * (weights[:, 1::2].astype(float) - 1))
-    assert pairs == pytest.approx(-1 / n, abs=4 / np.sqrt(weights.size / 2))
+@pytest.mark.parametrize("way", ["cell by cell", "one by one"])
+def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
+    """A count is Binomial(n, share), a resample holds n units, and two counts are correlated negatively."""
+    counts = np.array([30, 60, 10]) * (10 if way == "cell by cell" else 1)
+    if way == "one by one":
+        counts = np.append(counts, np.ones(20, dtype=int))
+    assert draws._one_by_one(counts) == (way == "one by one")
+    n = int(counts.sum())
+    drawn = draws._drawn(counts, 20_000, np.random.default_rng(0))
+    assert (drawn.sum(axis=1) == n).all()
+    for cell, count in enumerate(counts[:4]):
+        edges = scipy.stats.binom.ppf([0.1, 0.3, 0.5, 0.7, 0.9], n, count / n)
+        for edge in np.unique(edges):
+            expected = scipy.stats.binom.cdf(edge, n, count / n)
+            assert np.mean(drawn[:, cell] <= edge) == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 20_000))
+    expected = -n * counts[0] / n * counts[1] / n
+    assert np.cov(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize("engine", ["cells", "weights", "counted", "bins"])
-def test_every_engine_draws_the_bootstrap_distribution(engine: str) -> None:
+@pytest.mark.parametrize("kind", ["ties", "few", "many", "heavy", "clusters"])
+def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     """Mean, variance and skewness of the resampled mean are those of the sample, divided by 1, n and √n."""
     rng = np.random.default_rng(1)
-    n, resamples = (200, 40_000) if engine == "counted" else (2_000, 40_000)
-    values = np.round(rng.gamma(0.4, 1, n), 1 if engine == "cells" else 9)
-    rows = np.column_stack([values, np.ones(n)])
-    if engine == "cells":
-        found = draws._cell_draws(*histograms.cells(rows), resamples, rng)[:, 0]
-    elif engine == "bins":
-        found = draws._bin_draws(values, np.ones(n, dtype=np.int64), resamples, rng)
-    else:
-        found = draws._weight_draws(rows, resamples, rng)[:, 0]
-    means = found / n
-    assert means.mean() == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(n * resamples))
-    assert means.std() == pytest.approx(values.std() / np.sqrt(n), rel=0.02)
-    skewness = scipy.stats.skew(values) / np.sqrt(n)
+    n, resamples = (200, 40_000) if kind == "few" else (3_000, 40_000)
+    values = rng.lognormal(0, 1, n) if kind == "heavy" else np.round(rng.gamma(0.4, 1, n), 1 if kind == "ties" else 9)
+    codes = np.arange(n) // 2 if kind == "clusters" else None
+    units = units_of(values[:, None], codes).column(0)
+    means, _ = draws.mean_draws(units, resamples, rng, studentize=False)
+    whole = values.reshape(-1, 2).mean(axis=1) if kind == "clusters" else values
+    assert means.mean() == pytest.approx(whole.mean(), abs=4 * whole.std() / np.sqrt(len(whole) * resamples))
+    assert means.std() == pytest.approx(whole.std() / np.sqrt(len(whole)), rel=0.02)
+    skewness = scipy.stats.skew(whole) / np.sqrt(len(whole))
     assert scipy.stats.skew(means) == pytest.approx(skewness, abs=5 * np.sqrt(6 / resamples))
 
 
-def test_weights_keep_metrics_of_one_question_together() -> None:
-    rng = np.random.default_rng(0)
-    values = rng.random((1_000, 1))
-    matrix = np.hstack([values, 1 - values, rng.random((1_000, 1))])
-    found = draws.mean_draws(units_of(matrix, None), 500, rng)
-    assert found[:, 0] + found[:, 1] == pytest.approx(np.ones(500), abs=1e-6)
-    assert abs(np.corrcoef(found[:, 0], found[:, 2])[0, 1]) < 0.25
+def test_neighbours_that_count_as_one_do_not_move_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,000 different values as some thirty cells: quantiles as with every value by itself, within their noise."""
+    for units in (
+        units_of(np.random.default_rng(2).lognormal(0, 1, (2_000, 1)), None).column(0),
+        units_of(
+            np.random.default_rng(3).random((6_000, 1)), np.random.default_rng(4).integers(0, 1_500, 6_000)
+        ).column(0),
+    ):
+        error, found = float(units.variances()[0]) ** 0.5, []
+        for fewest in (draws.FEWEST_FOR_BINS, 10**9):
+            monkeypatch.setattr(draws, "FEWEST_FOR_BINS", fewest)
+            means, ratios = draws.mean_draws(units, 40_000, np.random.default_rng(0), studentize=True)
+            ends = np.quantile(means, [0.025, 0.5, 0.975]) / error, np.quantile(ratios, [0.025, 0.5, 0.975])
+            found.append(np.concatenate(ends) - np.repeat([float(units.means[0]) / error, 0], 3))
+            monkeypatch.undo()
+        assert found[0] == pytest.approx(found[1], abs=0.06)
 
 
 def test_clusters_are_drawn_whole() -> None:
     """Two clusters of 1 and 3 values: a resample is (A, A), (A, B) twice, or (B, B)."""
-    units = units_of(np.array([[8.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 1]))
-    found = np.round(draws.mean_draws(units, 4_000, np.random.default_rng(0))[:, 0], 9)
+    units = units_of(np.array([[8.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 1])).column(0)
+    found = np.round(draws.mean_draws(units, 4_000, np.random.default_rng(0), studentize=False)[0], 9)
     seen, counts = np.unique(found, return_counts=True)
     assert seen.tolist() == [1.0, 2.75, 8.0]
     assert counts / 4_000 == pytest.approx([0.25, 0.5, 0.25], abs=0.03)
@@ -99,27 +111,27 @@ def test_sign_flips_reach_every_pattern_of_three() -> None:
     assert counts / 8_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
 
 
-def test_bins_keep_mean_and_variance() -> None:
+def test_bins_keep_means_and_nearly_all_of_the_variance() -> None:
     rng = np.random.default_rng(0)
     values = np.append(rng.lognormal(size=30_000), 5_000.0)
     counts = rng.integers(1, 4, len(values))
-    means, variances, sizes = histograms.bins(values, counts, 64)
+    rows, sizes = histograms.bins(np.column_stack([values, values**2]), counts, 64)
     total = counts.sum()
-    assert len(means) <= 66
+    assert len(rows) <= 66
     assert sizes.sum() == total
-    assert sizes @ means / total == pytest.approx(counts @ values / total, rel=1e-12)
-    overall = counts @ (values - counts @ values / total) ** 2
-    assert sizes @ variances + sizes @ (means - sizes @ means / total) ** 2 == pytest.approx(overall, rel=1e-9)
-    assert sizes @ variances < 0.001 * overall
+    assert sizes @ rows / total == pytest.approx([counts @ values / total, counts @ values**2 / total], rel=1e-12)
+    middle = counts @ values / total
+    overall = counts @ (values - middle) ** 2
+    assert 0.999 * overall < sizes @ (rows[:, 0] - middle) ** 2 < overall
 
 
 def test_one_block_stays_small() -> None:
     """Peak memory of 10,000 resamples of 50,000 questions is far below an n × B array."""
     import tracemalloc
 
-    units = units_of(np.random.default_rng(0).random((50_000, 2)), None)
+    rows = np.random.default_rng(0).random((50_000, 2))
     tracemalloc.start()
-    draws._weight_draws(np.column_stack([units.sums, units.sizes]), 60, np.random.default_rng(0))
-    draws.sign_flips(units.sums - 0.5, 60, np.random.default_rng(0))
+    draws.total_draws(rows, np.ones(50_000, dtype=np.int64), 60, np.random.default_rng(0))
+    draws.sign_flips(rows - 0.5, 60, np.random.default_rng(0))
     assert tracemalloc.get_traced_memory()[1] < 60e6
     tracemalloc.stop()

@@ -10,10 +10,10 @@ import scipy.stats
 from scipy.spatial.distance import pdist, squareform
 
 from ragbench import stats
-from tests.random_tables import TABLES
+from tests.random_tables import on_random_tables
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_quantile_intervals_agree_with_scipy(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.lognormal(size=int(rng.integers(8, 300)))

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from ragbench import stats
+from ragbench.stats.intervals import wilson
 from ragbench.stats.predictions import cross_fitted
 from ragbench.types import Verdict
 
@@ -135,6 +136,31 @@ def test_two_systems_are_compared_as_people_would() -> None:
         stats.prediction_powered_comparison(([1, 2], [1]), ([1], [1]), ([1], [1]), names=("old", "new"))
 
 
+def test_a_powered_difference_keeps_to_its_scale_and_its_interval_agrees_with_p() -> None:
+    """Near the largest difference that there can be, t reaches beyond it; where both are inside they nearly agree."""
+    rng = np.random.default_rng(5)
+    beyond = 0
+    for high in (0.55, 0.65, 0.8, 0.94, 0.96):
+        for _ in range(40):
+            base, other = (rng.random((2, 400)) < [[0.01 if high > 0.9 else 0.5], [high]]).astype(float)
+            seen = [np.where(rng.random(400) < 0.3, rng.integers(0, 2, 400), one) for one in (base, other)]
+            arguments = (
+                (base[:60], other[:60]),
+                (seen[0][:60], seen[1][:60]),
+                (seen[0][60:], seen[1][60:]),
+            )
+            one = stats.prediction_powered_comparison(*arguments, bounds=(0, 1))
+            if one.method != "prediction_powered":
+                continue
+            beyond += stats.prediction_powered_comparison(*arguments).high > 1
+            assert -1 <= one.low <= one.difference <= one.high <= 1
+            assert (one.low > 0 or one.high < 0) == (one.p <= 0.05)
+            assert (one.verdict is Verdict.NOT_SHOWN) == (one.low <= 0 <= one.high)
+    assert beyond > 5
+    with pytest.raises(ValueError, match="outside its scale"):
+        stats.prediction_powered_comparison(([0, 2], [1, 1]), ([0, 1], [1, 1]), ([0], [1]), bounds=(0, 1))
+
+
 def clustered(
     seed: int, size: int = 3, labels: int = 60, items: int = 600
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -242,3 +268,74 @@ def test_predictions_that_do_not_vary_outside_of_a_fold_weigh_nothing_in_it() ->
         factor = np.cov(y[keep], f[keep])[0, 1] / (np.var(f[keep], ddof=1) * (1 + 9 / 40))
         total += y[place] - factor * (f[place] - rest.mean())
     assert value == pytest.approx(total / 10, abs=1e-12)
+
+
+def near_the_end(seed: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Verdicts of people, 95 of 100 right, and of a judge that finds six of ten faults and three that are none."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(labels + 400) < 0.95
+    judge = np.where(truth, rng.random(labels + 400) < 0.97, rng.random(labels + 400) < 0.4)
+    return truth[:labels] * 1.0, judge[:labels] * 1.0, judge[labels:] * 1.0
+
+
+def test_value_and_intervals_stay_on_the_scale() -> None:
+    """A judge that is one too kind in places: without bounds the estimate itself may lie beyond the end."""
+    beyond = 0
+    for seed in range(60):
+        parts = near_the_end(seed, 40)
+        plain = stats.prediction_powered(*parts, seed=seed)
+        beyond += plain.high is not None and plain.high > 1
+        for scale in ((0.0, 1.0), (1.0, 5.0)):
+            low, high = scale
+            stretched = [low + (high - low) * part for part in parts]
+            one = stats.prediction_powered(*stretched, bounds=scale, seed=seed)
+            assert one.low is not None
+            assert one.high is not None
+            assert low <= one.low <= one.value <= one.high <= high
+            assert one.low < one.high
+            for first, last in one.intervals.values():
+                assert low <= first < last <= high
+    assert beyond > 20, "what the bounds are needed for"
+
+
+def test_with_bounds_the_interval_is_wilson_s_with_effective_n() -> None:
+    """m (1 − m) / SE² independent 0/1 values, with Student's quantile, of the same estimate as without bounds."""
+    rng = np.random.default_rng(1)
+    truth = rng.beta(8, 2, 560)
+    judge = np.clip(truth + rng.normal(0, 0.05, 560), 0, 1)
+    parts = truth[:60], judge[:60], judge[60:]
+    plain, one = stats.prediction_powered(*parts), stats.prediction_powered(*parts, bounds=(0, 1))
+    assert (one.method, one.value) == ("prediction_powered", plain.value)
+    t = scipy.stats.t.ppf(0.975, 59)
+    error = (plain.high - plain.low) / 2 / t  # type: ignore[operator]
+    assert (one.low, one.high) == pytest.approx(wilson(one.value, one.value * (1 - one.value) / error**2, t), abs=1e-12)
+    for name, values in (("people", truth[:60]), ("judge", np.concatenate([judge[:60], judge[60:]]))):
+        alone = stats.estimate(values, bounds=(0, 1))
+        assert one.intervals[name] == (alone.low, alone.high)
+
+
+def test_labels_at_an_end_of_the_scale_leave_the_judge_aside() -> None:
+    judge = np.random.default_rng(0).random(260)
+    equal = stats.prediction_powered(np.ones(60), judge[:60], judge[60:], bounds=(0, 1))
+    alone = stats.estimate(np.ones(60), bounds=(0, 1))
+    assert (equal.method, equal.note, equal.low, equal.high) == ("people", "no_spread", alone.low, alone.high)
+    nearly = np.append(np.zeros(3), np.ones(57))
+    leaning = np.where(nearly == 1, 0.9, 0.2) + 0.05 * judge[:60]
+    few = stats.prediction_powered(nearly, leaning, judge[60:], bounds=(0, 1))
+    assert (few.method, few.note, few.value) == ("people", "ceiling", 0.95)
+    assert (few.low, few.high) == few.intervals["people"]
+    single = stats.prediction_powered([0.5], [0.4], [0.3, 0.2], bounds=(0, 1))
+    assert (single.method, single.note) == ("people", "few")
+    with pytest.raises(ValueError, match=r"labels\[1\] is 1.5, outside its scale 0"):
+        stats.prediction_powered([0.5, 1.5], [0.4, 0.3], [0.3, 0.2], bounds=(0, 1))
+
+
+def test_coverage_near_the_ceiling() -> None:
+    bounded = free = 0
+    for seed in range(300):
+        parts = near_the_end(seed, 50)
+        one, plain = (stats.prediction_powered(*parts, bounds=ends, seed=seed) for ends in ((0, 1), None))
+        bounded += one.low <= 0.95 <= one.high  # type: ignore[operator]
+        free += plain.low is not None and plain.low <= 0.95 <= plain.high  # type: ignore[operator]
+    assert bounded / 300 >= 0.93
+    assert free / 300 < 0.93, "what Student's t covers of .95"

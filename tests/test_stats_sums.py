@@ -13,7 +13,7 @@ from sacrebleu.significance import PairedTest
 
 from ragbench import stats
 from ragbench.types import Verdict
-from tests.random_tables import TABLES
+from tests.random_tables import on_random_tables
 
 WORDS = np.array(
     ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "red", "old", "and", "then", "it", "was"]
@@ -46,7 +46,7 @@ def sufficient(truth: list[str], said: list[str]) -> np.ndarray:
     return np.array(BLEU()._extract_corpus_statistics(said, [truth]), dtype=float)
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_corpus_bleu_agrees_with_sacrebleu(seed: int) -> None:
     truth, said = corpus(seed, 0.1 + 0.002 * seed)
     peer = BLEU().corpus_score(said, [truth]).score
@@ -74,7 +74,7 @@ def test_bleu_intervals_and_tests_agree_with_sacrebleu_within_monte_carlo_error(
     assert (high - low) / 2 == pytest.approx(resampled["BLEU"][0].ci, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", TABLES)
+@on_random_tables
 def test_f1_agrees_with_scikit_learn(seed: int) -> None:
     rng = np.random.default_rng(seed)
     truth, said = rng.random((2, int(rng.integers(10, 120)))) < rng.uniform(0.2, 0.8)
@@ -121,6 +121,29 @@ def test_approximate_randomization_holds_its_level_and_finds_a_difference() -> N
         tables = [np.eye(4)[side][:, :3] for side in sides]
         rejected += stats.compare_statistic(f1, *tables, resamples=300, seed=seed).p <= 0.05
     assert rejected <= 20
+
+
+@pytest.mark.parametrize("groups", [0, 12])
+def test_a_mean_taken_as_a_statistic_could_have_shown_what_a_mean_could(groups: int) -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.random((2, 240))
+    codes = np.repeat(np.arange(groups), 240 // groups) if groups else None
+    tables = [np.column_stack([values, np.ones(240)]) for values in (first, second)]
+    one = stats.compare_statistic(lambda totals: totals[..., 0] / totals[..., 1], *tables, clusters=codes)
+    plain = stats.compare(first, second, clusters=codes)
+    assert one.error == pytest.approx(plain.error, rel=0.04)
+    assert one.minimum_detectable == pytest.approx(plain.minimum_detectable, rel=0.04)
+    assert one.groups == plain.groups
+    in_family = stats.adjust([one] * 10)[0]
+    assert in_family.minimum_detectable is not None
+    assert one.minimum_detectable is not None
+    assert in_family.minimum_detectable > 1.15 * one.minimum_detectable
+
+
+def test_a_statistic_of_five_sentences_cannot_be_told_apart() -> None:
+    tables = [np.column_stack([np.full(5, value), np.ones(5)]) for value in (0.0, 1.0)]
+    one = stats.compare_statistic(lambda totals: totals[..., 0] / totals[..., 1], *tables)
+    assert (one.verdict, one.groups_needed, one.minimum_detectable) == (Verdict.CANNOT_BE_SHOWN, 6, None)
 
 
 def test_what_cannot_be_resampled_says_so() -> None:

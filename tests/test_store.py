@@ -55,6 +55,7 @@ def count(store: Store, query: str) -> int:
         return int(connection.scalar(text(query)) or 0)
 
 
+@pytest.mark.fault("two-versions", tried="a database that is opened twice", count=1)
 def test_opening_twice_migrates_once(store: Store, database_settings: Settings) -> None:
     with Store.open(database_settings) as again, again.engine.connect() as connection:
         assert connection.scalars(text("SELECT version_num FROM ragbench.alembic_version")).all() == [head()]
@@ -79,11 +80,12 @@ def test_the_tables_are_those_that_the_code_knows(store: Store) -> None:
         assert compare_metadata(context, metadata) == []
 
 
+@pytest.mark.fault("two-versions", tried="a database of a newer version", count=1)
 def test_a_database_of_a_newer_ragbench_is_refused(store: Store, database_settings: Settings) -> None:
     with store.engine.begin() as connection:
         connection.execute(text("UPDATE ragbench.alembic_version SET version_num = '9999'"))
     try:
-        with pytest.raises(StoreError, match="version 9999 and this ragbench knows versions up to"):
+        with pytest.raises(StoreError, match="version 9999 of its tables; this one knows versions up to"):
             Store.open(database_settings)
     finally:
         with store.engine.begin() as connection:
@@ -110,6 +112,7 @@ def test_chunks_are_loaded_once(store: Store) -> None:
     ]
 
 
+@pytest.mark.fault("disk", tried="loads that break off", count=5)
 @pytest.mark.parametrize(
     ("chunks", "said"),
     [
@@ -126,6 +129,7 @@ def test_chunks_that_cannot_be_stored_leave_nothing(store: Store, chunks: list[C
     assert count(store, "SELECT count(*) FROM ragbench.dataset WHERE content_hash = 'bad'") == 0
 
 
+@pytest.mark.fault("changed", tried="chunks that their hash does not cover", count=1)
 def test_a_hash_that_does_not_cover_the_chunks_is_found(store: Store) -> None:
     store.load_chunks("short", "short", chunks_of("short", 3))
     with pytest.raises(StoreError, match="has 3 chunks in the database and 4 here"):
@@ -148,6 +152,7 @@ def test_vectors_are_computed_once_and_come_in_order(store: Store) -> None:
     assert store.embed(TableEmbedder("another"), ["a"]) == 1
 
 
+@pytest.mark.fault("parallel-runs", tried="stores that embed the same texts", count=2)
 def test_two_processes_pay_for_a_text_once(store: Store, database_settings: Settings) -> None:
     asked: list[str] = []
     slow = threading.Event()
@@ -194,6 +199,7 @@ def test_exact_search_against_hand_computed_cosines(store: Store) -> None:
     assert store.search(name, embedder, np.array([[3.0, 4.0]]), 2).ids == [["2", "4"]]
 
 
+@pytest.mark.fault("determinism", tried="passages that are equally near", count=1)
 def test_ties_are_broken_by_id_at_any_cut(store: Store) -> None:
     """Equally near chunks among nearer and farther ones: the cut falls into the ties, and takes the first ids."""
     table = {"near": [1.0, 0.5], "tied": [1.0, 1.0], "far": [-1.0, 0.0], "q": [1.0, 0.5]}
@@ -324,6 +330,7 @@ def test_what_is_missing_is_named(store: Store) -> None:
         store.search("hash of missing", embedder, np.ones((1, 4)), 0)
 
 
+@pytest.mark.fault("parallel-runs", tried="stores that make one search table", count=5)
 def test_several_processes_make_one_collection(store: Store, database_settings: Settings) -> None:
     embedder = TableEmbedder("crowd", 8)
     name = filled(store, "crowd", embedder, chunks_of("crowd", 300))
@@ -346,6 +353,7 @@ def test_several_processes_make_one_collection(store: Store, database_settings: 
     assert count(store, query) == 1
 
 
+@pytest.mark.fault("locks", tried="all connections taken", count=1)
 def test_the_pool_is_bounded(database_settings: Settings) -> None:
     limits = DatabaseSettings(folder=database_settings.database.folder, connections=1, lock_seconds=0.3)
     with Store.open(Settings(database=limits)) as store:

@@ -33,7 +33,8 @@ def test_rows_are_those_that_a_thread_would_have_kept(store: Store) -> None:
         try:
             kept = await lanes.record(rows)
             later = await lanes.record([row("lanes", 0, text="later"), row("lanes", 9)])
-            found = await lanes.find([*(each["key"] for each in rows), "absent"])
+            found, ours = await lanes.claim([*(each["key"] for each in rows), "absent"])
+            assert ours == {"absent"}
             return kept, later, found
         finally:
             await lanes.close()
@@ -62,9 +63,10 @@ def test_all_judges_of_a_loop_share_a_few_connections_and_the_last_one_closes_th
 
     async def work() -> tuple[int, int]:
         before = await asyncio.to_thread(connections)
-        ledgers = [Ledger(journal) for _ in range(4)]
+        ledgers = [Ledger(journal, patience=5) for _ in range(4)]
         for turn in range(5):
-            await asyncio.gather(*(ledger.find(f"absent {turn} {n}") for ledger in ledgers for n in range(20)))
+            keys = [f"absent {turn} {n}" for n in range(20)]
+            await asyncio.gather(*(each.claim(f"{key} {n}") for n, each in enumerate(ledgers) for key in keys))
         most = await asyncio.to_thread(connections)
         for ledger in ledgers:
             await ledger.close()
@@ -93,6 +95,7 @@ def test_limits_are_those_of_the_stores_own_connections(store: Store, monkeypatc
     assert asyncio.run(work()) == [said[limit] for limit in limits]
 
 
+@pytest.mark.fault("locks", tried="a statement that the server refuses", count=1)
 def test_a_statement_that_the_server_refuses_is_no_reason_to_wait(store: Store) -> None:
     async def work() -> None:
         lanes = lanes_of(DatabaseJournal(store.engine))

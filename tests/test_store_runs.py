@@ -122,6 +122,7 @@ def test_a_run_of_summaries_only_and_without_a_date(runs: Runs) -> None:
     assert runs.names()[-1] == "foreign"  # what has no date comes last
 
 
+@pytest.mark.fault("database", tried="a record that breaks off", count=1)
 def test_a_run_is_recorded_whole_or_not_at_all(runs: Runs) -> None:
     broken = replace(record("half"), comparisons=({"text": "x"},), parts=(RunPart("same"), RunPart("same")))
     with pytest.raises(StoreError, match="recording the run half"):

@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 from pydantic import SecretStr
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import Store, StoreError, server
 from ragbench.store.address import masked, own_server
-from ragbench.store.cluster import LONGEST_SOCKET_PATH, Cluster
+from ragbench.store.cluster import LONGEST_SOCKET_PATH, PORT, Cluster
 from ragbench.store.errors import told_plainly
 
 
@@ -64,6 +65,7 @@ def test_another_process_finds_the_server_and_can_stop_it(own: Settings) -> None
     assert "`ragbench db start` starts it" in str(server.stop(own)), "stopping what is stopped is no error"
 
 
+@pytest.mark.fault("network", tried="the sockets of the embedded PostgreSQL", count=1)
 def test_it_listens_on_a_private_socket_only(own: Settings) -> None:
     pid = server.start(own).pid
     process = psutil.Process(pid)
@@ -73,6 +75,7 @@ def test_it_listens_on_a_private_socket_only(own: Settings) -> None:
     assert process.uids().real != 0, "PostgreSQL refuses to run as root"
 
 
+@pytest.mark.fault("parallel-runs", tried="processes that start the server", count=8)
 @pytest.mark.slow
 def test_many_processes_start_it_at_once_and_share_one(own: Settings) -> None:
     program = """
@@ -95,6 +98,7 @@ def test_many_processes_start_it_at_once_and_share_one(own: Settings) -> None:
     assert versions.strip() == "1"
 
 
+@pytest.mark.fault("orphans", tried="a client that is killed with the server open", count=1)
 def test_killed_clients_do_not_keep_it_from_stopping(own: Settings) -> None:
     process = elsewhere("store = Store.open(settings)\nprint('open', flush=True)\nimport time; time.sleep(60)", own)
     assert process.stdout is not None
@@ -106,6 +110,7 @@ def test_killed_clients_do_not_keep_it_from_stopping(own: Settings) -> None:
     assert server.cluster_of(own).processes() == []
 
 
+@pytest.mark.fault("database", tried="kills of the server between commands", count=3)
 def test_it_starts_again_after_kill_9_of_the_whole_server(own: Settings) -> None:
     for _ in range(3):
         pid = server.start(own).pid
@@ -116,6 +121,7 @@ def test_it_starts_again_after_kill_9_of_the_whole_server(own: Settings) -> None
         assert time.monotonic() - begun < 20
 
 
+@pytest.mark.fault("database", tried="kills of one process of the server", count=1)
 def test_it_recovers_from_kill_9_of_one_of_its_processes(own: Settings) -> None:
     from sqlalchemy import text
 
@@ -128,6 +134,7 @@ def test_it_recovers_from_kill_9_of_one_of_its_processes(own: Settings) -> None:
             assert connection.scalar(text("SELECT 1")) == 1
 
 
+@pytest.mark.fault("database", tried="a pid file that a dead server left", count=1)
 @pytest.mark.slow
 def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> None:
     """After a container's restart the number in the file often belongs to an unrelated program."""
@@ -155,6 +162,7 @@ def test_folders_with_odd_or_long_names(own: Settings) -> None:
         shutil.rmtree(sockets)
 
 
+@pytest.mark.fault("kill", tried="first starts of the server that are broken off", count=1)
 def test_a_half_made_data_directory_is_made_anew(own: Settings) -> None:
     cluster = server.cluster_of(own)
     (cluster.folder / "new-1" / "base").mkdir(parents=True)
@@ -162,6 +170,26 @@ def test_a_half_made_data_directory_is_made_anew(own: Settings) -> None:
     assert not (cluster.folder / "new-1").exists()
 
 
+@pytest.mark.fault("kill", tried="first starts of the server that are broken off", count=3)
+@pytest.mark.parametrize(
+    "left", ["", "CREATE ROLE ragbench LOGIN", "CREATE ROLE ragbench LOGIN; CREATE DATABASE ragbench OWNER ragbench"]
+)
+def test_a_first_start_that_was_interrupted_is_finished_by_the_next_command(
+    own: Settings, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    def killed(cluster: Cluster, seconds: float) -> None:
+        with psycopg.connect(host=str(cluster.sockets), port=PORT, user="postgres", autocommit=True) as connection:
+            for statement in filter(None, left.split("; ")):
+                connection.execute(statement)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(server, "_prepare", killed)
+        server.start(own)
+    with Store.open(own) as store, store.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT '[1,2]'::vector <-> '[1,3]'").scalar() == 1.0
+
+
+@pytest.mark.fault("disk", tried="files of others in a folder that is written anew", count=1)
 def test_a_folder_with_other_things_in_it_is_left_alone(own: Settings) -> None:
     cluster = server.cluster_of(own)
     cluster.data.mkdir(parents=True)
@@ -181,6 +209,7 @@ def test_a_start_that_fails_says_what_the_log_says(own: Settings) -> None:
         server.start(own)
 
 
+@pytest.mark.fault("locks", tried="another command that holds the server's lock", count=1)
 def test_the_lock_is_waited_for_and_named(own: Settings) -> None:
     cluster = Cluster(server.cluster_of(own).folder)
     with (
@@ -231,6 +260,7 @@ URLS = [
 ]
 
 
+@pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=3)
 @pytest.mark.parametrize("text", URLS)
 def test_a_password_is_shown_nowhere(text: str) -> None:
     settings = Settings(
@@ -247,6 +277,7 @@ def test_a_password_is_shown_nowhere(text: str) -> None:
     assert "127.0.0.1" in seen[1]
 
 
+@pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=5)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -49,6 +49,7 @@ class TestWithin:
 
 
 class TestTemplates:
+    @pytest.mark.fault("injections", tried="braces in texts of a template", count=1)
     def test_braces_in_texts_mean_nothing(self) -> None:
         said = templates.fill(PROMPT, "What is {contexts}?", ["{question} {0} {{x}}", "b"], "en")
         assert said == "Passages: [1] {question} {0} {{x}}\n\n[2] b\nQuestion: What is {contexts}?"
@@ -146,9 +147,10 @@ class TestChat:
         assert again == first, "the same seconds and tokens, out of the journal"
         assert other[0].answer != first[0].answer
 
+    @pytest.mark.fault("flattering", tried="a model that fails to answer", count=2)
     @pytest.mark.parametrize(
         ("fault", "status"),
-        [("empty", Status.PARSE_ERROR), ("refusal", Status.REFUSED), ("html", Status.JUDGE_ERROR)],
+        [("refusal", Status.REFUSED), ("html", Status.JUDGE_ERROR)],
     )
     def test_a_failure_is_no_empty_answer(self, fault: str, status: Status) -> None:
         with ChatServer(faults={fault: 1.0}).running() as server:
@@ -157,15 +159,22 @@ class TestChat:
         assert found.status is status
         assert found.reason
 
+    def test_an_empty_reply_is_an_empty_answer(self) -> None:
+        with ChatServer(faults={"empty": 1.0}).running() as server:
+            (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
+        assert (found.answer, found.status) == ("", Status.OK)
+
     @pytest.mark.parametrize(
         ("reply", "answer"),
-        [("<think>250? Yes.</think>\n250 рублей.", "250 рублей."), ("A <think> tag.", "A <think> tag.")],
-    )
+        [("<think>250? Yes.</think>\n250 рублей.", "250 рублей."), ("A <think> tag.", "A <think> tag."),
+         ("<think>Nothing.</think>", "")],
+    )  # fmt: skip
     def test_what_a_model_thinks_aloud_is_no_part_of_its_answer(self, reply: str, answer: str) -> None:
         with ChatServer(answer=lambda body: reply).running() as server:
             (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
         assert found.answer == answer
 
+    @pytest.mark.fault("denied", tried="refusals by their code", count=1)
     def test_a_key_that_is_refused_stops_everything(self) -> None:
         with (
             ChatServer(faults={"401": 1.0}).running() as server,
@@ -210,8 +219,8 @@ class TestFunction:
     def test_what_is_no_answer_has_its_status(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         code = "SAID = [None, ' ', 7, 'good']\ndef answer(question, contexts):\n    return SAID.pop(0)\n"
         found = self.made(tmp_path, monkeypatch, code, "writes_oddly").generate([Task(ASKED, ())] * 4)
-        statuses = [Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.PARSE_ERROR, Status.OK]
-        assert [one.status for one in found] == statuses
+        assert [one.status for one in found] == [Status.MISSING_FIELD, Status.OK, Status.PARSE_ERROR, Status.OK]
+        assert [one.answer for one in found] == [None, "", None, "good"], "silence is an answer, the empty one"
 
     def test_one_error_is_a_reason_and_only_errors_are_an_error(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -36,15 +36,16 @@ def retrieved(**scores: float) -> trec.Retrieved:
     return trec.Retrieved(list(scores), array("d", scores.values()))
 
 
+@pytest.mark.fault("encodings", tried="forms of a file of runs", count=9)
 @pytest.mark.parametrize(
     "form",
     [
         QRELS.encode(),
-        gzip.compress(QRELS.encode()),
+        gzip.compress(QRELS.encode(), mtime=0),
         QRELS.replace("\n", "\r\n").encode(),
         QRELS.replace(" ", "\t").encode(),
         b"\xef\xbb\xbf" + QRELS.encode(),
-        gzip.compress(b"\xef\xbb\xbf" + QRELS.replace("\n", "\r\n").encode()),
+        gzip.compress(b"\xef\xbb\xbf" + QRELS.replace("\n", "\r\n").encode(), mtime=0),
         ("# judged in May\n\n" + QRELS.replace("\n", "\n  \n#\n")).encode(),
         QRELS.rstrip("\n").encode(),
         (QRELS + "q1 0 a 1\n").encode(),
@@ -74,7 +75,7 @@ def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
         (trec.read_qrels, "# nothing\n", r"no judgements"),
         (trec.read_qrels, b"q1 0 \xff\xfe 1\n", r"line 1: not UTF-8"),
         (trec.read_qrels, "q" * 70_000, r"line 1: longer than 65536 bytes"),
-        (trec.read_qrels, gzip.compress(QRELS.encode() * 99)[:-20], r"broken gzip"),
+        (trec.read_qrels, gzip.compress(QRELS.encode() * 99, mtime=0)[:-20], r"broken gzip"),
         (trec.read_run, "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 t\n", r"line 2: 5 columns instead of 6; expected QUERY Q0"),
         (trec.read_run, "q1 Q0 a 1 inf t\n", r"line 1: 'inf' is not a score"),
         (trec.read_run, "q1 Q0 a 1 1_0 t\n", r"line 1: '1_0' is not a score"),
@@ -97,6 +98,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         trec.read_qrels(tmp_path)
 
 
+@pytest.mark.fault("bombs", tried="a run of too many lines", count=1)
 def test_too_many_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trec, "MOST_LINES", 3)
     with pytest.raises(trec.TrecError, match="more than 3 lines"):

@@ -32,10 +32,13 @@ NOT_PROSE = re.compile(r"^(```|\$\$)")
 
 def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
     """Where a text stands, and the text (a pair for a plural)."""
-    for folder in ("show", "report", "bench", "metrics", "labelling"):
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
-                yield f"{path.relative_to(ROOT)}:{line}", message
+    folders = ("show", "report", "bench", "metrics", "labelling")
+    for path in [
+        *sorted(PACKAGE.glob("*.py")),
+        *(p for name in folders for p in sorted((PACKAGE / name).rglob("*.py"))),
+    ]:
+        for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
+            yield f"{path.relative_to(ROOT)}:{line}", message
     for path in sorted((PACKAGE / "report_template").glob("*.j2")):
         for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), found[2]
@@ -55,7 +58,8 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
         importlib.import_module(f"ragbench.metrics.{module.name}")
     for name, metric in registered().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
-            for text in (metric.summary, metric.formula, metric.edges, metric.differs):
+            reading = () if metric.reading is None else (*metric.reading.rules, metric.reading.source)
+            for text in (metric.summary, metric.formula, metric.edges, metric.differs, *reading):
                 if text:
                     yield f"metric {name}", text
 

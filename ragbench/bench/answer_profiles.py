@@ -59,7 +59,7 @@ def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) 
     """Share of refusals with its interval: among questions that can be answered (wrong ones), and those that cannot.
 
     A question whose answerability nobody labelled counts as answerable. The first answer of repeats counts; one that
-    failed is neither, and is counted in `failed`.
+    failed or is empty is neither, and is counted in `failed`.
     """
     import pandas as pd
 
@@ -71,7 +71,7 @@ def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) 
             if not own:
                 continue
             found = table.loc[[(system, q.id) for q in own]]
-            there = (found["status"] == Status.OK.value).to_numpy()
+            there = ((found["status"] == Status.OK.value) & (found["response"] != "")).to_numpy()
             refused = np.where(there, found["refused"].to_numpy(dtype=float), np.nan)
             clusters = [q.cluster or f"\0{q.id}" for q in own]
             e = stats.estimate(
@@ -98,6 +98,12 @@ def cut(answered: Answered) -> dict[str, dict[str, int]]:
             "characters": int(own["characters_cut"].sum()),
         }
     return found
+
+
+def empty(answered: Answered) -> dict[str, int]:
+    """By system: how many answers are empty; systems without one are left out."""
+    table = answered.table[answered.table["response"] == ""]
+    return {str(system): len(own) for system, own in table.groupby("system", sort=False)}
 
 
 def failed(answered: Answered) -> dict[str, Mapping[str, int]]:

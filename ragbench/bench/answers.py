@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ragbench.bench import ranges
 from ragbench.bench.session import BenchError, Session
 from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
 from ragbench.systems.refusals import is_refusal
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from ragbench.store import Store
 
 DEFAULT_GENERATOR = "extractive"
-MOST_REPEATS = 100
 ANSWER_COLUMNS = (
     "system", "sample", "repeat", "response", "status", "reason", "refused", "seconds", "input_tokens",
     "output_tokens", "contexts", "contexts_cut", "characters_cut",
@@ -41,17 +42,12 @@ class Answered:
     it: whether the production judge let the user see the answer.
     shown: (system, question id) → the chunks as they were shown.
     generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
-    written anew from other contexts.
+    written anew from other contexts. answered_by: how many answers came with which model's name, where a model says it.
     """
 
     table: pd.DataFrame
     shown: Mapping[tuple[str, str], Shown]
     generators: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def stand_ins(self) -> list[str]:
-        """Names of the generators that stand in for a model."""
-        return list(dict.fromkeys(str(one["name"]) for one in self.generators.values() if one["stand_in"]))
 
     def samples(self, asked: Sequence[Question], repeat: int = 0) -> list[Sample]:
         """The answers that there are, ready to be judged: contexts as the generator saw them, references as given.
@@ -132,13 +128,13 @@ def answered(
     from ragbench.store import Store
 
     own = {} if own is None else own
-    check_repeats(repeats)
+    ranges.check(repeats=repeats)
     turns = [contexts, *again] if again else [contexts] * repeats
     wanted = _Wanted(asked, turns[:repeats], length_limit, {} if unable is None else unable)
     taken = {name: own[name] for name in contexts if own.get(name) and not session.settings.systems[name].generator}
     rows: list[tuple[Any, ...]] = []
     shown: dict[tuple[str, str], Shown] = {}
-    generators: dict[str, Mapping[str, Any]] = {}
+    generators: dict[str, dict[str, Any]] = {}
     with Store.open(session.settings) as store:
         made = _made(session, store, [name for name in contexts if name not in taken])
         written = _written(session, store, wanted, made)
@@ -152,6 +148,8 @@ def answered(
                 one = made[name]
                 generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
                 answers, seen = written[name]
+                names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
+                generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
             shown |= {(name, q.id): seen[q.id, 0] for q in asked}
             rows += [
                 _row(name, question, repeat, answer, seen[question.id, repeat])
@@ -159,20 +157,6 @@ def answered(
                 for repeat, answer in enumerate(answers[question.id])
             ]
     return Answered(_table(rows), shown, generators)
-
-
-def check_repeats(repeats: int) -> None:
-    """Refuse what is no number of repeats."""
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
-        raise BenchError(f"repeats = {repeats!r}: a whole number from 1 to {MOST_REPEATS} is expected")
-
-
-def check_limit(length_limit: int | None) -> None:
-    """Refuse what is no limit in characters."""
-    if length_limit is not None and (
-        not isinstance(length_limit, int) or isinstance(length_limit, bool) or length_limit < 1
-    ):
-        raise BenchError(f"length_limit = {length_limit!r}: characters, a whole number from 1, or None for all")
 
 
 @dataclass(frozen=True)
@@ -191,12 +175,11 @@ _Written = tuple[dict[str, list[Generation]], dict[tuple[str, int], Shown]]
 
 def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Generator]:
     """The generator of each system; systems that name the same one share it, and all spend from one budget."""
-    from ragbench.llm import Budget
+    from ragbench.llm import open_budget
     from ragbench.store import server
     from ragbench.store.journal import DatabaseJournal
 
-    limits = session.settings.budget
-    budget = Budget(limits.calls, limits.tokens, limits.money)
+    budget = open_budget(session.settings.budget)
     by_name: dict[str, Generator] = {}
     for name in names:
         wanted = generator_name(session, name)

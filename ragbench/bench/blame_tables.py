@@ -28,7 +28,7 @@ SHARES = (
 )  # fmt: skip
 COMPARED = (
     "challenger", "baseline", "part", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted",
-    "verdict", "n", "n_dropped", "family",
+    "verdict", "n", "n_dropped", "clusters", "family",
 )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _row(
     standard: Standard,
 ) -> tuple[Any, ...]:
     there = answer["status"] == Status.OK.value
-    refused = bool(answer["refused"]) if there else None
+    refused = bool(answer["refused"]) if there and answer["response"] != "" else None  # silence is no refusal
     right_from, faithful_from = standard.limits
     right = _reaches(scores[0], right_from) if there else None
     faithful = _reaches(scores[1], faithful_from) if there else None
@@ -227,9 +227,9 @@ def compared(
     found = families.compared(groups, "metrics", sureness)
     rows = [
         (one.challenger, one.baseline, part, one.difference, one.low, one.high, one.level, one.method, one.note, one.p,
-         one.p_adjusted, one.verdict.value, one.n, one.n_dropped, one.family)
+         one.p_adjusted, one.verdict.value, one.n, one.n_dropped, one.clusters, one.family)
         for part, against in found.items()
         for one in against
     ]  # fmt: skip
     made = pd.DataFrame(rows, columns=list(COMPARED))
-    return made.astype(dict.fromkeys(("difference", "low", "high", "p", "p_adjusted"), float))
+    return made.astype(dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "clusters"), float))

@@ -13,8 +13,8 @@ from ragbench.types import Status
 
 UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value})
 """There was nothing to ask a judge about."""
-ANSWERED = frozenset({Status.OK.value, Status.EMPTY_DECOMPOSITION.value})
-"""The judge did its part: it gave a verdict, or found that there is nothing to give one on."""
+ANSWERED = frozenset({Status.OK.value, Status.EMPTY_DECOMPOSITION.value, Status.EMBEDDING_ERROR.value})
+"""The judge did its part: it gave a verdict, or found that there is nothing to give one on, or an embedder failed."""
 
 
 def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:

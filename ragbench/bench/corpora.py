@@ -59,6 +59,10 @@ def find(
         ]  # fmt: skip
         measured = [one for one in found if one.p == one.p]
         if len(measured) > 1:
-            measured = [replace(one, p_adjusted=min(1.0, one.p * len(measured))) for one in measured]
+            number = len(measured)
+            measured = [
+                replace(one, p_adjusted=min(1.0, one.p * number), threshold=(1 - one.level) / number)
+                for one in measured
+            ]
         comparisons[metric.label] = measured
     return Found(tuple(estimates), comparisons)

@@ -15,7 +15,7 @@ from ragbench import stats
 from ragbench.bench.findings import bounds
 from ragbench.bench.labels import read
 from ragbench.bench.session import BenchError, part
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, write_table
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
@@ -59,7 +59,7 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
     extra = {"corrected": found.means, "corrected_differences": found.differences}
     if folder is not None and folder.is_dir():
         for name, each in extra.items():
-            each.to_parquet(folder / f"extra-{name}.parquet", index=False)
+            write_table(folder / f"extra-{name}.parquet", each)
     return replace(measurement, extra={**measurement.extra, **extra})
 
 
@@ -153,16 +153,14 @@ def _mean(
     others = [sample for sample in judged if sample not in people]
     y, f = _array(people, both), _array(judged, both)
     groups = _clusters(measurement, both, others)
-    one: Estimate = stats.prediction_powered(y, f, _array(judged, others), clusters=groups, level=level, seed=seed)
+    declared = _declared(metric)
+    scale = None if declared is None else bounds(declared)
+    one: Estimate = stats.prediction_powered(
+        y, f, _array(judged, others), clusters=groups, bounds=scale, level=level, seed=seed
+    )
     page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
     judge = (page.value, page.low, page.high) if page else (float(np.mean(list(judged.values()))), None, None)
     alone: tuple[float | None, float | None] = one.intervals.get("people", (None, None))
-    declared = _declared(metric)
-    scale = None if declared is None else bounds(declared)
-    if one.method in ("people", "none") and scale is not None and len(y):
-        sure = stats.estimate(y, clusters=groups and groups[0], bounds=scale, level=level, seed=seed)
-        one = replace(one, low=sure.low, high=sure.high, method=sure.method)
-        alone = (sure.low, sure.high)
     raters, alpha = _agreement(labels, system, metric, seed)
     correlation = float(np.corrcoef(y, f)[0, 1]) if len(both) > 2 and np.ptp(y) > 0 and np.ptp(f) > 0 else math.nan
     return (

@@ -23,7 +23,12 @@ from ragbench.metrics.decisions import decision_of, show_decision
 from ragbench.systems.callables import awaited, find
 from ragbench.types import Array, Chunk, Sample, Status
 
-SHOW_ALL = "show-all"
+SHOW_ALL, HIDE_ALL = "show-all", "hide-all"
+CONSTANTS = {
+    SHOW_ALL: (True, "every answer is shown"),
+    HIDE_ALL: (False, "no answer is shown"),
+}
+"""Judges that decide without looking: what they decide, and why."""
 LOGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 SHOWN_CHARACTERS = 300  # of an error
 SCORE_FIELDS = ("score", "likelihood", "probability", "confidence")
@@ -46,7 +51,8 @@ class Case:
 class Decided:
     """One judge's decision on one case.
 
-    show: None where the call failed; `status` and `reason` say why. score: how sure the judge is that it may be shown,
+    show: None where the call failed; `status` and `reason` say why (empty_input: the judge had nothing to decide by, so
+    that nothing failed and the case is unmeasured). score: how sure the judge is that it may be shown,
     higher is surer; None where it says nothing of it.
     """
 
@@ -72,12 +78,13 @@ class Decider:
 def asked(given: str | Sequence[str], session: Session) -> list[str]:
     """The judges asked for, in order; all configured ones, else the lexical one, where none is named.
 
-    A name is a table [judges.NAME], "lexical" or "show-all", `module:function`, or a file of logged decisions.
+    A name is a table [judges.NAME], "lexical", "show-all" or "hide-all", `module:function`, or a file of logged
+    decisions.
     Raises BenchError for anything else.
     """
     names = list(parted(given)) or list(Judging().names(session))
     for name in names:
-        if not (name == SHOW_ALL or is_log(name) or ":" in name):
+        if not (name in CONSTANTS or is_log(name) or ":" in name):
             Judging(judges=name).names(session)
     titles = [title(name) for name in names]
     for twice in {one for one in titles if titles.count(one) > 1}:
@@ -87,7 +94,7 @@ def asked(given: str | Sequence[str], session: Session) -> list[str]:
 
 def title(name: str) -> str:
     """What a page calls the judge: its name, its function, or its file without the folder and the ending."""
-    return Path(name).name.split(".", 1)[0] if is_log(name) else name
+    return Path(name.removesuffix(".gz")).stem if is_log(name) else name
 
 
 def decide(name: str, cases: Sequence[Case], session: Session, language: str, *, fresh: bool = False) -> Decider:
@@ -95,9 +102,10 @@ def decide(name: str, cases: Sequence[Case], session: Session, language: str, *,
 
     Raises BenchError where a function or a file cannot be used at all, or fails for every case.
     """
-    if name == SHOW_ALL:
-        always = [Decided(True, reason="every answer is shown") for _ in cases]
-        return Decider(name, always, np.full(len(cases), np.nan), {"kind": "reference"})
+    if name in CONSTANTS:
+        show, reason = CONSTANTS[name]
+        return Decider(name, [Decided(show, reason=reason)] * len(cases), np.full(len(cases), np.nan),
+                       {"kind": "reference"})  # fmt: skip
     if is_log(name):
         return _logged(name, cases)
     if ":" in name:
@@ -130,8 +138,10 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
             continue
         decided.append(Decided(row["value"] == 1.0, json.loads(row["detail"]).get("score"), row["reason"]))
     facts = {"kind": "judge", **described(session, [name])[0]}
+    if answered_by := found.facts["judges"][0].get("usage", {}).get("answered_by"):
+        facts["answered_by"] = answered_by
     if name == OFFLINE:  # its time is no reply's, so it is not in the journal
-        ms = _kept_clock(session, {"judge": name, "texts": session.dataset.content_hash}, cases, ms, fresh)
+        ms = _kept_clock(session, {"judge": name, "texts": session.dataset.hash_with("decisions")}, cases, ms, fresh)
     return Decider(name, decided, ms, facts)
 
 
@@ -155,7 +165,7 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
             progress(1)
     if cases and all(one.status is Status.JUDGE_ERROR for one in decided):
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")
-    ms = _kept_clock(session, {"judge": path, "texts": session.dataset.content_hash}, cases, ms, fresh)
+    ms = _kept_clock(session, {"judge": path, "texts": session.dataset.hash_with("decisions")}, cases, ms, fresh)
     return Decider(path, decided, ms, {"kind": "callable", "callable": path})
 
 

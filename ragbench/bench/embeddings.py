@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ragbench.bench import projection, spread, topics
+from ragbench import stand_ins
+from ragbench.bench import projection, ranges, spread, topics
 from ragbench.bench.findings import Sureness
 from ragbench.bench.session import BenchError, Session, kept, parted
 from ragbench.datasets import Dataset
@@ -77,10 +78,8 @@ class _Request:
             raise BenchError(f"distance = {self.distance!r}: it is euclidean or cosine")
         if not 0 <= self.near < 1:
             raise BenchError(f"near = {self.near}: a share of the mean pairwise distance, from 0 to below 1")
-        for name, least in (("neighbors", 1), ("listed", 1), ("projected", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise BenchError(f"{name} = {value!r}: a whole number from {least} is expected")
+        ranges.check(neighbors=self.neighbors, projected=self.projected)
+        ranges.whole("listed", self.listed, 1)
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts:
         "listed": request.listed,
         "projected": drawn if request.projected else 0,
         "systems": [{"name": one.name, **one.facts} for one in spaces],
-        "stand_ins": [one.name for one in spaces if one.is_stand_in],
+        "stand_ins": stand_ins.facts("embedder", [one.name for one in spaces if one.is_stand_in], own=True),
     }
 
 
@@ -187,7 +186,7 @@ def _space(
     return _Space(
         name,
         facts,
-        settings.kind == "hashing",
+        settings.is_stand_in,
         spread.estimates(name, geometry, request.sureness),
         _scores(name, geometry, ids),
         {

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from ragbench.bench import answer_profiles, answer_scores, decomposition, slices, stages, timing
-from ragbench.bench.answers import Contexts, Own, answered, check_limit, check_repeats
+from ragbench import stand_ins
+from ragbench.bench import answer_profiles, answer_scores, decomposition, ranges, slices, stages, timing
+from ragbench.bench.answers import Contexts, Own, answered
 from ragbench.bench.blame import Standard
 from ragbench.bench.decomposition import Blaming
 from ragbench.bench.families import Sureness
-from ragbench.bench.generation import described_writers, primary, questions_table, sliced, stand_ins
+from ragbench.bench.generation import described_writers, embedding_stand_ins, primary, questions_table, sliced
 from ragbench.bench.judged import OFFLINE, Judging
 from ragbench.bench.session import BenchError, Session, kept
+from ragbench.datasets import doubts_of
 from ragbench.measurement import RETRIEVED_COLUMNS, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Question
@@ -30,7 +32,6 @@ METRICS = (
 )  # fmt: skip
 PRIMARY = "e2e_score"
 KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
-MOST_RETRIEVED = 1000
 
 
 def end_to_end(
@@ -42,6 +43,7 @@ def end_to_end(
     judges: str | Sequence[str] = "",
     aggregate: str = "mean",
     tolerance: float | None = None,
+    quorum: int | None = None,
     embedder: str = "",
     k: int = 10,
     contexts: int = 5,
@@ -76,16 +78,19 @@ def end_to_end(
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    check_repeats(repeats)
-    check_limit(length_limit)
-    for name, value in (("k", k), ("contexts", contexts)):
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_RETRIEVED:
-            raise BenchError(f"{name} = {value!r}: a whole number from 1 to {MOST_RETRIEVED} is expected")
+    ranges.check(
+        repeats=repeats,
+        length_limit=length_limit,
+        k=k,
+        contexts=contexts,
+        timed_questions=timed_questions,
+        quorum=quorum,
+    )
     if contexts > k:
         raise BenchError(f"contexts = {contexts} is more than the k = {k} chunks that are retrieved; raise k")
     request = _Request(
         answer_scores.chosen(metrics, METRICS),
-        Judging(judges, aggregate, tolerance, embedder),
+        Judging(judges, aggregate, tolerance, embedder, quorum=quorum),
         k,
         contexts,
         repeats,
@@ -171,6 +176,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             **session.facts(),
             **asdict(request.sureness),
             **worth.facts,
+            "doubts": doubts_of(session.dataset.chunks, asked),
             "primary": primary(request.metrics, PRIMARY),
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
             "baseline": session.baseline if len(session.systems) > 1 else None,
@@ -187,18 +193,14 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "generators": {name: dict(one) for name, one in answers.generators.items()},
             "cut": answer_profiles.cut(answers),
             "failed": answer_profiles.failed(answers),
+            "empty": answer_profiles.empty(answers),
             "blame": failures.facts,
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
-            "stand_ins": list(
-                dict.fromkeys(
-                    [
-                        *(name for name, one in firsts.items() if one.is_stand_in),
-                        *answers.stand_ins,
-                        *stand_ins(session, request.metrics, worth.facts),
-                        *([OFFLINE] if request.blaming.production_judge == OFFLINE else []),
-                    ]
-                )
-            ),
+            "stand_ins": [
+                *stand_ins.facts("retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True),
+                *embedding_stand_ins(session, request.metrics, worth.facts),
+                *stand_ins.facts("judge", {request.blaming.production_judge} & {OFFLINE}),
+            ],
         },
         scores=worth.scores,
         questions=questions_table(asked),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragbench import stats
-from ragbench.bench.families import Group, Sureness, compared_alike
+from ragbench.bench.families import Group, Sureness, compared
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Array, Comparison
@@ -41,18 +41,15 @@ def find(
     labels = None if clusters is None else [clusters[sample] for sample in _samples(scores)]
     scales = {each.label: bounds(each) for each in metrics}
     estimates = [
-        NamedEstimate(name, label, estimate)
-        for name in systems
-        for label, estimate in stats.estimate_many(
-            values[name], clusters=labels, bounds=scales, **asdict(sureness)
-        ).items()
+        NamedEstimate(*key, estimate)
+        for key, estimate in stats.estimate_systems(values, clusters=labels, bounds=scales, **asdict(sureness)).items()
     ]
     groups = {
         each.label: Group({name: values[name][each.label] for name in systems}, each.better, labels)
         for each in metrics
         if each.better is not None
     }
-    by_metric = compared_alike(groups, "metrics", sureness, more)
+    by_metric = compared(groups, "metrics", sureness, more)
     order = {name: place for place, name in enumerate(systems)}
     found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
     found.sort(key=lambda each: order[each.comparison.challenger])

@@ -9,11 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from ragbench import stats
+from ragbench.bench import attendance
+from ragbench.bench.bands import band_for
 from ragbench.bench.paired import compared
-from ragbench.bench.record import declaration
 from ragbench.bench.session import BenchError
 from ragbench.measurement import Measurement, without_nan
 from ragbench.metric import registered
+from ragbench.metrics import declaration, meant
 from ragbench.settings import Band, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
 
@@ -119,41 +121,40 @@ def _checks(
     for notebook, made in measurements.items():
         if gate.notebook not in (None, notebook):
             continue
+        panels = attendance.of_facts(made.facts)
+        wanted = meant(gate.metric, (one.metric for one in made.estimates))
         for one in made.estimates:
-            if one.metric not in _names(gate.metric) or gate.system not in (None, one.system):
+            if one.metric not in wanted or gate.system not in (None, one.system):
                 continue
             place = (name, notebook, one.system, one.metric)
-            for low, high, strict, text in _limits(gate, known):
-                yield _bound(place, one.estimate, low, high, strict, text, gate)
+            few = attendance.incomplete(panels.get((one.system, one.metric)))
+            for low, high, strict, text in _limits(gate, one.metric, known):
+                yield _marked(_bound(place, one.estimate, low, high, strict, text, gate), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
-                yield _not_worse(place, made, str(baseline), one.estimate, gate)
+                few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
+                yield _marked(_not_worse(place, made, str(baseline), one.estimate, gate), few)
 
 
-def _names(metric: str) -> set[str]:
-    """A metric's label and the name that summaries publish."""
-    declared = declaration(metric)
-    return {metric} if declared is None else {metric, declared.label, declared.published or metric}
-
-
-def _limits(gate: GateSettings, known: Mapping[str, Band]) -> Iterator[tuple[float | None, float | None, bool, str]]:
+def _limits(
+    gate: GateSettings, metric: str, known: Mapping[str, Band]
+) -> Iterator[tuple[float | None, float | None, bool, str]]:
     """(lower limit, upper limit, whether the limit itself is not enough, in words)."""
     if gate.at_least is not None:
-        yield gate.at_least, None, False, f"{gate.metric} >= {gate.at_least:g}"
+        yield gate.at_least, None, False, f"{metric} >= {gate.at_least:g}"
     if gate.at_most is not None:
-        yield None, gate.at_most, False, f"{gate.metric} <= {gate.at_most:g}"
-    if gate.band is not None and (found := _band(known, gate.metric, gate.band)) is not None:
+        yield None, gate.at_most, False, f"{metric} <= {gate.at_most:g}"
+    if gate.band is not None and (found := _band(known, metric, gate.band)) is not None:
         limit, lower = found
         strict = gate.band == "excellent"
         sign = ("<" if lower else ">") + ("" if strict else "=")
-        text = f"{gate.metric} {sign} {limit:g} ({gate.band})"
+        text = f"{metric} {sign} {limit:g} ({gate.band})"
         yield (None, limit, strict, text) if lower else (limit, None, strict, text)
 
 
 def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, bool] | None:
     """The threshold of a band, and whether lower is better."""
-    declared = declaration(metric)
-    band = thresholds.band_of(known, metric, (None, None) if declared is None else declared.bounds)
+    band = band_for(known, metric)
     limit = None if band is None else getattr(band, word)
     return None if band is None or limit is None else (limit, band.better == "lower")
 
@@ -183,8 +184,13 @@ def _bound(
         return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps it")
     if far < edge or (far == edge and strict):
         return replace(made, outcome=Outcome.FAILS, why="the whole interval misses it")
-    needed = _needed(one.value - limit, one.low, one.high, one.n, one.level)
+    needed = _needed(one.value - limit, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why="the interval reaches over it", needed=needed)
+
+
+def _marked(check: Check, few: str) -> Check:
+    """The check with what its values lack."""
+    return replace(check, why=f"{check.why}; {few}") if few else check
 
 
 def _unmeasured(n: int, missing: int, gate: GateSettings) -> str | None:
@@ -203,7 +209,7 @@ def _not_worse(
     """Non-inferiority: the whole interval of the difference lies on the right side of the margin."""
     margin = gate.not_worse_by
     assert margin is not None, "asked for"
-    text = f"{gate.metric} not worse than {baseline} by more than {margin:g}"
+    text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
     made_of = compared(made, baseline, place[2], place[3])
     check = Check(*place, text, Outcome.UNDECIDED, "", n=one.n, n_unmeasured=one.n_unmeasured)
     if made_of is None:
@@ -221,16 +227,17 @@ def _not_worse(
         return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
     if best < -margin:
         return replace(check, outcome=Outcome.FAILS, why="the whole interval of the difference is beyond the margin")
-    needed = _needed(sign * made_of.difference + margin, low, high, made_of.n, made_of.level)
+    needed = _needed(sign * made_of.difference + margin, low, high, made_of.n, made_of.clusters, made_of.level)
     return replace(check, why="the interval reaches over the margin", needed=needed)
 
 
-def _needed(distance: float, low: float, high: float, n: int, level: float) -> int | None:
+def _needed(distance: float, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:
     """How many questions more put the limit outside of the interval with 80 % power; None where none would."""
     from ragbench.stats.intervals import t_quantile
 
-    if n < 2 or high <= low:
+    groups = n if clusters is None else clusters
+    if groups < 2 or high <= low:
         return None
-    deviation = (high - low) / (2 * t_quantile((1 + level) / 2, n - 1)) * math.sqrt(n)
+    deviation = (high - low) / (2 * t_quantile((1 + level) / 2, groups - 1)) * math.sqrt(n)
     size = stats.sample_size(distance, deviation, level=level)
     return None if size is None else max(size - n, 1)

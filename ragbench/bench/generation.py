@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragbench.bench import answer_profiles, answer_scores, slices
+from ragbench import stand_ins
+from ragbench.bench import answer_profiles, answer_scores, ranges, slices
 from ragbench.bench.answers import (
     Answered,
     Own,
     answered,
-    check_limit,
-    check_repeats,
     generator_name,
     ideal_contexts,
 )
 from ragbench.bench.families import Sureness
-from ragbench.bench.judged import OFFLINE, Judging
+from ragbench.bench.judged import Judging
+from ragbench.bench.scoring import DEFAULT_EMBEDDER
 from ragbench.bench.session import BenchError, Session, described, kept, parted
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
 from ragbench.metric import Metric
@@ -45,6 +45,7 @@ def generation(
     judges: str | Sequence[str] = "",
     aggregate: str = "mean",
     tolerance: float | None = None,
+    quorum: int | None = None,
     embedder: str = "",
     repeats: int = 1,
     context: Context = "ideal",
@@ -60,7 +61,7 @@ def generation(
     dataset, systems, baseline: as in ragbench.toml where empty. Systems that share a generator would give the same
     answers: the first of them is measured and the others are named in the facts. metrics: labels such as
     "faithfulness, rouge1_f", comma-separated or as a list; empty for the specification's. judges, aggregate, tolerance,
-    embedder: see `ragbench.bench.judged.Judging`. repeats: how often every question is answered; 1 leaves
+    quorum, embedder: see `ragbench.bench.judged.Judging`. repeats: how often every question is answered; 1 leaves
     response_exact_match_rate and response_semantic_consistency unmeasured. context: "ideal", or "none" to see what a
     model answers without any. length_limit: characters of context an answer is written from at most; None: all of it.
     What is cut is counted. slice_by: any of "kind, language, source".
@@ -70,13 +71,12 @@ def generation(
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a
     provider refuses altogether.
     """
-    check_repeats(repeats)
+    ranges.check(repeats=repeats, length_limit=length_limit, quorum=quorum)
     if context not in ("ideal", "none"):
         raise BenchError(f"context = {context!r}: it is ideal or none")
-    check_limit(length_limit)
     request = _Request(
         answer_scores.chosen(metrics, METRICS),
-        Judging(judges, aggregate, tolerance, embedder),
+        Judging(judges, aggregate, tolerance, embedder, quorum=quorum),
         repeats,
         context,
         length_limit,
@@ -117,15 +117,12 @@ def primary(metrics: Sequence[Metric], wanted: str) -> str:
     return next((each.label for each in metrics if each.label == wanted), metrics[0].label)
 
 
-def stand_ins(session: Session, metrics: Sequence[Metric], facts: dict[str, Any]) -> list[str]:
-    """Names of the judges and embedders that stand in for models, of those that these metrics needed."""
-    found = []
-    if any("judge" in each.needs for each in metrics):
-        found += [OFFLINE for judge in facts.get("judges", ()) if judge["stand_in"]]
-    if any("embedder" in each.needs for each in metrics):
-        names = parted(str(facts.get("embedder") or "hashing"))
-        found += [name for name in names if session.settings.embedders[name].kind == "hashing"]
-    return list(dict.fromkeys(found))
+def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The embedders that stand in for models, of those that these metrics needed."""
+    if not any("embedder" in each.needs for each in metrics):
+        return []
+    names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
+    return stand_ins.facts("embedder", [name for name in names if session.settings.embedders[name].is_stand_in])
 
 
 def _measure(session: Session, request: _Request) -> Measurement:
@@ -172,10 +169,11 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "generators": {name: dict(one) for name, one in found.generators.items()},
             "cut": answer_profiles.cut(found),
             "failed": answer_profiles.failed(found),
+            "empty": answer_profiles.empty(found),
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
             "systems": described_writers(session, writers.systems, found),
-            "stand_ins": [*found.stand_ins, *stand_ins(session, request.metrics, worth.facts)],
+            "stand_ins": embedding_stand_ins(session, request.metrics, worth.facts),
         },
         scores=worth.scores,
         questions=questions_table(asked),
@@ -259,11 +257,14 @@ def sliced(
 
 
 def questions_table(asked: Sequence[Question]) -> pd.DataFrame:
-    """One row a question (QUESTION_COLUMNS)."""
+    """One row a question (QUESTION_COLUMNS), and its source, by which it may be sliced."""
     import pandas as pd
 
-    rows = [(q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant)) for q in asked]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    rows = [
+        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant), q.source)
+        for q in asked
+    ]
+    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
 
 
 def _shown(scored: Sequence[Question], found: Answered) -> pd.DataFrame:

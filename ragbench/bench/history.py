@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ragbench import stand_ins
 from ragbench.bench.changes import changes
+from ragbench.bench.record import with_depths
 from ragbench.bench.session import BenchError
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metrics import meant
 from ragbench.store.records import RunRecord, RunValue
 
 NAME = "history"
@@ -29,13 +32,13 @@ def history(
     """The runs, oldest first (what has no date first of all, by name), as a measurement with the tables of a history.
 
     metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Table "points": one row
-    a run, notebook, system and metric (POINTS); `place` counts runs from 0, and `stretch` goes up where the data or the
-    unit of a notebook is another than before: only values of one stretch are joined. Table "changes": what differs from
+    a run, notebook, system and metric (POINTS); `place` counts runs from 0, and `stretch` goes up where the data, the
+    unit or the scale is another than before: only values of one stretch are joined. Table "changes": what differs from
     the run before (CHANGES). Raises BenchError where nothing is left to show.
     """
     import pandas as pd
 
-    ordered = sorted(records, key=lambda one: (_date(one), one.id))
+    ordered = sorted(map(with_depths, records), key=lambda one: (_date(one), one.id))
     kept = [record for record in ordered if any(True for _ in _wanted(record, metrics, notebooks, systems))]
     if not kept:
         asked = ", ".join([*metrics, *notebooks, *systems])
@@ -49,10 +52,23 @@ def history(
         for one in changes(kept[place - 1], kept[place])
         if one.kind in SHOWN_CHANGES
     ]
-    runs = [{"id": one.id, "started": _date(one), "origin": one.origin, "status": one.status} for one in kept]
+    runs = [
+        {
+            "id": one.id, "started": _date(one), "origin": one.origin, "status": one.status,
+            "stand_ins": {part.notebook: [each.fact for each in stand_ins.of(part.facts)] for part in one.parts},
+        }
+        for one in kept
+    ]  # fmt: skip
+    stood_in = {
+        each: None
+        for record in kept
+        for value in _wanted(record, metrics, notebooks, systems)
+        if (part := record.part(value.notebook)) is not None
+        for each in stand_ins.of(part.facts, value.system)
+    }
     return Measurement(
         notebook=NAME,
-        facts={"runs": runs},
+        facts={"runs": runs, "stand_ins": [each.fact for each in stood_in]},
         scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
         questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
         retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
@@ -78,12 +94,14 @@ def _wanted(
     record: RunRecord, metrics: Sequence[str], notebooks: Sequence[str], systems: Sequence[str]
 ) -> Iterator[RunValue]:
     primary = {part.notebook: part.facts.get("primary") for part in record.parts}
-    for value in record.values:
-        first = next(v.metric for v in record.values if v.notebook == value.notebook)
-        shown = metrics or (primary.get(value.notebook) or first,)
-        named = not notebooks or value.notebook in notebooks
-        if value.metric in shown and named and (not systems or value.system in systems):
-            yield value
+    for notebook in dict.fromkeys(value.notebook for value in record.values):
+        own = [value for value in record.values if value.notebook == notebook]
+        labels = [value.metric for value in own]
+        shown = {label for name in metrics or (primary.get(notebook) or labels[0],) for label in meant(name, labels)}
+        for value in own:
+            named = not notebooks or notebook in notebooks
+            if value.metric in shown and named and (not systems or value.system in systems):
+                yield value
 
 
 def _points(
@@ -93,7 +111,7 @@ def _points(
     for place, record in enumerate(records):
         for v in _wanted(record, metrics, notebooks, systems):
             part = record.part(v.notebook)
-            measured_on = (None if part is None else part.data_hash, v.unit)
+            measured_on = (None if part is None else part.data_hash, v.unit, v.bounds)
             before, number = stretches.get((v.notebook, v.metric), (measured_on, 0))
             number += before != measured_on
             stretches[v.notebook, v.metric] = (measured_on, number)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ragbench.bench.judge_items import Answers, Temptations
-from ragbench.judge import Choice, Duel, compare, gather
+from ragbench.judge import Choice, Duel, compare
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Answer, Array, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.waves import gather
 
 NEVER_ASKED = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
 """A value that is missing through no fault of the judge: there was nothing to judge."""
@@ -179,7 +180,11 @@ class _Asked:
         if sample is None:
             return Score.unmeasured(Status.MISSING_FIELD, "there is no such answer")
         found = await self._guarded(lambda: self.metric(sample, judge=judge))
-        return found if isinstance(found, Score) else Score.unmeasured(Status.JUDGE_ERROR, str(self.out))
+        if not isinstance(found, Score):
+            return Score.unmeasured(Status.JUDGE_ERROR, str(self.out))
+        if found.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
+            return Score.unmeasured(Status.EMPTY_INPUT, found.reason)
+        return found
 
     async def choice(self, first: Sample, second: Sample) -> Duel:
         texts = (first.user_input or "", first.response or "", second.response or "")

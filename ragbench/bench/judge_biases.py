@@ -16,15 +16,15 @@ from ragbench.bench import judge_numbers
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import FEWEST, Effect, Limits, Probe, judged, probed
+from ragbench.bench.judge_probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judge_texts import EQUALS, LADDER
 from ragbench.bench.judged import OFFLINE
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Array
 
 PROBES = (
-    "repeats", "place", "padding", "scale_order", "language", "own_family", "injected", "blank", "key", "ladder",
-    "disguise",
+    "repeats", "place", "place_changes", "padding", "scale_order", "scale_order_changes", "language",
+    "language_changes", "own_family", "injected", "blank", "key", "ladder", "disguise",
 )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def probes(
     found = []
     for one in heard:
         effects = _effects(one, answers, temptations, rival, baseline, scale, good)
+        effects |= {CHANGES[name]: changes(name, effects[name], limits) for name in CHANGES}
         found += [probed(one.name, name, effects[name], limits.of(name), sure) for name in PROBES]
     return judged(found, sure.level)
 
@@ -86,6 +87,17 @@ def _effects(
         "ladder": Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
         "disguise": disguise(one, given, rival, baseline, answers),
     }
+
+
+def changes(probe: str, effect: Effect, limits: Limits) -> Effect:
+    """The share of choices that are others, or of scores that move, whichever way; of the same answers as the effect.
+
+    A mean in which half go up and half go down is 0, and the judge contradicts itself in all of them.
+    """
+    if effect.why:
+        return effect
+    moved = np.where(np.isnan(effect.values), np.nan, limits.moved(probe, effect.values))
+    return Effect(moved, effect.clusters, "share")
 
 
 def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:

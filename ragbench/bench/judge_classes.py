@@ -234,9 +234,7 @@ def _each(
         hit = (theirs & own).astype(np.float64)
         of = {"precision": own, "recall": theirs, "f1": own | theirs}
         for measure, part in of.items():
-            values = np.where(part & ~missing, hit, np.nan)
-            share = stats.estimate(values, clusters=drawn, bounds=(0.0, 1.0), **asdict(sure))
-            share = replace(share, n_unmeasured=int((part & missing).sum()))
+            share = judge_numbers.among(np.where(missing, np.nan, hit), part, drawn, sure)
             rows.append((name, measure, *judge_numbers.row(_doubled(share) if measure == "f1" else share)))
     return rows
 
@@ -247,4 +245,7 @@ def _doubled(share: Estimate) -> Estimate:
     def carried(value: float | None) -> float | None:
         return None if value is None else 2 * value / (1 + value)
 
-    return replace(share, value=2 * share.value / (1 + share.value), low=carried(share.low), high=carried(share.high))
+    return replace(
+        share, value=2 * share.value / (1 + share.value), low=carried(share.low), high=carried(share.high),
+        floor=carried(share.floor), ceiling=carried(share.ceiling),
+    )  # fmt: skip

@@ -17,13 +17,14 @@ from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judged import OFFLINE
 from ragbench.bench.session import BenchError, Session
 from ragbench.datasets import DatasetError, load
-from ragbench.judge import Rehearsed, gather, open_judges, rehearse_judges
+from ragbench.judge import Rehearsed, open_judges, rehearse_judges
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
 from ragbench.settings import Settings
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Judge, Sample
+from ragbench.waves import gather
 
 LANGUAGES = ("en", "ru")
 
@@ -81,10 +82,11 @@ def made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
 
 
 def all_heard(
-    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric | None
-) -> tuple[list[Heard], dict[str, Sitting]]:
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric
+) -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
+    """What the judges said of everything, how faithful each found the answers, and what their replies took."""
     if not names:
-        return [], {}
+        return [], {}, {}
     paid = set(names) != {OFFLINE}
     with (
         scoring.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
@@ -92,25 +94,23 @@ def all_heard(
     ):
         opening = rehearse_judges if planning.folder() is not None else open_judges
 
-        async def everything() -> tuple[list[Heard], dict[str, Sitting]]:
+        async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
             told = scoring.live_line(progress)
             spoken = session.dataset.language
             async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
                 heard = await gather([judge_asking.hear(each, trial, progress) for each in opened.judges])
-                judges = opened.judges if faithful else ()
-                rated = await gather([_faithful(each, trial, faithful) for each in judges])  # type: ignore[arg-type]
-                more = {each.name: sitting for each, sitting in zip(judges, rated, strict=True)}
+                rated = await gather([_faithful(each, trial, faithful) for each in opened.judges])
+                more = {each.name: sitting for each, sitting in zip(opened.judges, rated, strict=True)}
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())
-            return heard, more
+            return heard, more, opened.usage()
 
         return llm.run(everything())
 
 
 async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
     bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
-    found = await judge_asking.hear(each, bare)
-    return replace(found.answers, scores=bounds(faithful).share(found.answers.scores))
+    return (await judge_asking.hear(each, bare)).answers
 
 
 def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.families import Sureness
 from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_items import Answers, Scale
+from ragbench.measurement import ESTIMATE_COLUMNS, estimate_row
 from ragbench.metrics import judging
 from ragbench.types import Array, Estimate, Status
 
@@ -33,23 +35,30 @@ OUTCOMES: dict[str, tuple[Status, ...]] = {
 BINS = 10
 FEWEST_PAIRS = 3
 """Pairs of a rating and a score below which no agreement is computed."""
-ESTIMATE = ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters", "note")
 FINEST = 1.959963984540054 * math.sqrt(2)
 """Two single scores of one judge differ by more than this many within-item deviations one time in twenty."""
 
 
 def row(estimate: Estimate) -> tuple[Any, ...]:
-    """An estimate as the columns of ESTIMATE."""
-    return tuple(getattr(estimate, name) for name in ESTIMATE)
+    """An estimate as the columns of ESTIMATE_COLUMNS."""
+    return tuple(estimate_row(estimate).values())
 
 
 def table(rows: Sequence[tuple[Any, ...]], *first: str) -> pd.DataFrame:
     """A table of estimates whose rows begin with the columns `first`."""
     import pandas as pd
 
-    kinds = dict.fromkeys(("value", "low", "high", "level"), float)
+    kinds = dict.fromkeys(("value", "low", "high", "level", "floor", "ceiling"), float)
     whole = dict.fromkeys(("n", "n_unmeasured", "clusters"), "Int64")
-    return pd.DataFrame(rows, columns=[*first, *ESTIMATE]).astype({**kinds, **whole})
+    return pd.DataFrame(rows, columns=[*first, *ESTIMATE_COLUMNS]).astype({**kinds, **whole})
+
+
+def among(
+    values: Array, of: NDArray[np.bool_], clusters: Sequence[str] | None, sure: Sureness, **more: Any
+) -> Estimate:
+    """The mean over the items `of` alone: what is not among them was not asked for, and so is not unmeasured."""
+    drawn = None if clusters is None else [label for label, inside in zip(clusters, of, strict=True) if inside]
+    return stats.estimate(np.asarray(values)[of], clusters=drawn, bounds=(0.0, 1.0), **asdict(sure), **more)
 
 
 def specified(one: Heard, clusters: Sequence[str], scale: Scale, delta: float, sure: Sureness) -> dict[str, Estimate]:
@@ -132,13 +141,14 @@ def agreement(judge: str, given: Array, answers: Answers, good: float, sure: Sur
     """A judge with single people, and with people's mean. "people" as the judge: one person with another.
 
     All pairs of raters are laid below each other and drawn by clusters, so that the judge meets the same measure
-    with which people meet each other: their agreement is the ceiling.
+    with which people meet each other: their agreement is the ceiling. What people rated and the judge gave no score
+    for is unmeasured.
     """
     people = answers.people
     labels = np.asarray(answers.clusters, dtype=object)
     pairs = [(people[:, place], given) for place in range(people.shape[1])]
-    rows = [(judge, "person", *each) for each in _compared(pairs, labels, good, sure)]
-    mean = _compared([(answers.mean_people, given)], labels, good, sure)
+    rows = [(judge, "person", *each) for each in _compared(pairs, labels, good, sure, np.isnan(given))]
+    mean = _compared([(answers.mean_people, given)], labels, good, sure, np.isnan(given))
     return rows + [(judge, "mean", *each) for each in mean]
 
 
@@ -157,8 +167,13 @@ def ceiling(answers: Answers, good: float, sure: Sureness) -> list[tuple[Any, ..
 
 
 def _compared(
-    pairs: Sequence[tuple[Array, Array]], labels: np.ndarray[Any, Any], good: float, sure: Sureness
+    pairs: Sequence[tuple[Array, Array]],
+    labels: np.ndarray[Any, Any],
+    good: float,
+    sure: Sureness,
+    failed: NDArray[np.bool_] | None = None,
 ) -> list[tuple[Any, ...]]:
+    """failed: (items,) where the second of each pair was asked for and gave nothing."""
     if not pairs:
         return []
     a = np.concatenate([first for first, _ in pairs])
@@ -166,6 +181,7 @@ def _compared(
     both = ~(np.isnan(a) | np.isnan(b))
     if both.sum() < FEWEST_PAIRS:
         return []
+    unmeasured = 0 if failed is None else sum(int((~np.isnan(first) & failed).sum()) for first, _ in pairs)
     clusters = np.concatenate([labels] * len(pairs))[both]
     a, b = np.round(a[both], 9), np.round(b[both], 9)
     options: dict[str, Any] = {"clusters": clusters.tolist(), **asdict(sure)}
@@ -173,7 +189,7 @@ def _compared(
     words = stats.agreement((a >= good - 1e-9).tolist(), (b >= good - 1e-9).tolist(), **options)
     chosen = {name: numbers[name] for name in ("spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "bias")}
     chosen |= {name: words[name] for name in ("accuracy", "balanced_accuracy", "cohen_kappa", "gwet_ac1")}
-    return [(name, *row(estimate)) for name, estimate in chosen.items()]
+    return [(name, *row(replace(estimate, n_unmeasured=unmeasured))) for name, estimate in chosen.items()]
 
 
 def calibration(
@@ -187,17 +203,17 @@ def calibration(
     known = ~(np.isnan(mean) | np.isnan(given))
     if not known.any():
         return [], []
-    truth = (mean[known] >= good - 1e-9).astype(np.float64)
-    score = given[known]
-    labels = np.asarray(answers.clusters, dtype=object)[known].tolist()
-    options: dict[str, Any] = {"clusters": labels, **asdict(sure)}
-    said = (score >= good - 1e-9).astype(np.float64)
+    whole = np.asarray(answers.clusters, dtype=object)
+    rated, is_good = ~np.isnan(mean), mean >= good - 1e-9
+    said = np.where(np.isnan(given), np.nan, given >= good - 1e-9)
+    truth, score, labels = is_good[known].astype(np.float64), given[known], whole[known].tolist()
     place = np.minimum((score * BINS + 1e-9).astype(int), BINS - 1)
+    error = expected_calibration_error(score, truth, place, {"clusters": labels, **asdict(sure)})
     found = {
-        "sensitivity": stats.estimate(np.where(truth == 1, said, np.nan), bounds=(0.0, 1.0), **options),
-        "specificity": stats.estimate(np.where(truth == 0, 1 - said, np.nan), bounds=(0.0, 1.0), **options),
-        "expected_calibration_error": expected_calibration_error(score, truth, place, options),
-        "brier": stats.estimate((score - truth) ** 2, bounds=(0.0, 1.0), **options),
+        "sensitivity": among(said, rated & is_good, whole.tolist(), sure),
+        "specificity": among(1 - said, rated & ~is_good, whole.tolist(), sure),
+        "expected_calibration_error": replace(error, n_unmeasured=int((rated & ~known).sum())),
+        "brier": among((given - is_good) ** 2, rated, whole.tolist(), sure),
     }
     bins = []
     for number in sorted(set(place.tolist())):

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.families import Sureness
@@ -17,6 +18,8 @@ from ragbench.stats.margins import outside_p
 from ragbench.types import Array, Estimate
 
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
+CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language")}
+"""Probes of what should not matter, and the probe of how often it does: a mean of changes up and down hides them."""
 FEWEST = 10
 """Items below which a probe says nothing: no verdict could be trusted."""
 
@@ -24,6 +27,7 @@ FEWEST = 10
 ENDS = {
     "bias": (0.0, 0.99, "the share of the scale by which a score may move"),
     "flips": (0.0, 0.99, "the share of repeats that may change the decision"),
+    "changes": (0.0, 0.99, "the share of choices, or of scores, that may change for no reason"),
     "attacks": (0.0, 0.99, "the share of worthless answers that may be called good"),
     "ladder": (0.01, 1.0, "the share of the pairs of rungs that must be in order"),
     "alike": (0.0, 0.99, "the correlation with the baseline's errors that is allowed"),
@@ -40,13 +44,16 @@ class Limits:
     """How much nobody would mind.
 
     bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
-    repeats that change the decision. attacks: share of worthless answers that are called good. ladder: share of the
+    repeats that change the decision. changes: share of choices that are others in the other order, of scores that move
+    by more than `bias` with the language or the order of the scale: two readings by a judge that errs once in seven
+    differ one time in four. attacks: share of worthless answers that are called good. ladder: share of the
     pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's errors with
     those of the lexical baseline. Raises BenchError for one that is not a number within its ends.
     """
 
     bias: float = 0.05
     flips: float = 0.02
+    changes: float = 0.25
     attacks: float = 0.05
     ladder: float = 0.9
     alike: float = 0.5
@@ -62,8 +69,15 @@ class Limits:
         if probe == "ladder":
             return self.ladder, math.inf
         high = {"repeats": self.flips, "blank": self.attacks, "key": self.attacks, "disguise": self.alike}
+        high |= dict.fromkeys(CHANGES.values(), self.changes)
         limit = high.get(probe, self.bias)
-        return (-math.inf, limit) if probe in ONLY_UP else (-limit, limit)
+        return (-math.inf, limit) if probe in (*ONLY_UP, *CHANGES.values()) else (-limit, limit)
+
+    def moved(self, probe: str, values: Array) -> NDArray[np.bool_]:
+        """Whether each value of the probe's effect alone lies outside what nobody would mind: any other choice, or a
+        score beyond the limit; False where there is none."""
+        low, high = (0.0, 0.0) if probe == "place" else self.of(probe)
+        return (values < low - 1e-9) | (values > high + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ def probed(judge: str, name: str, effect: Effect, limits: tuple[float, float], s
         return _correlated(judge, name, effect, limits, sure)
     measured = int((~np.isnan(effect.values)).sum())
     if measured < FEWEST:
-        why = "no_scale" if name == "scale_order" and not measured else "few"
+        why = "no_scale" if name.startswith("scale_order") and not measured else "few"
         return Probe(judge, name, _unknown(sure, measured), limits, why=why)
     found = _mean(effect, sure)
     return Probe(judge, name, found, limits, outside_p(effect.values, *limits, clusters=effect.clusters))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import llm
+from ragbench import llm, stand_ins
 from ragbench import settings as configuration
 from ragbench.bench import (
     judge_asking,
@@ -17,8 +17,10 @@ from ragbench.bench import (
     judge_logged,
     judge_numbers,
     judge_tables,
+    ranges,
 )
 from ragbench.bench.families import Sureness
+from ragbench.bench.findings import bounds
 from ragbench.bench.judge_asking import Heard, Trial
 from ragbench.bench.judge_items import Answers, Scale, Temptations
 from ragbench.bench.judge_probes import Limits
@@ -30,12 +32,12 @@ from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLU
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
+from ragbench.metrics.likert import faithfulness_rating
 from ragbench.types import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FAITHFULNESS = ("faithfulness_rating", "response_groundedness")
 LANGUAGES = ("en", "ru")
 MODES = ("direct", "reasoned")
 
@@ -61,10 +63,7 @@ class _Request:
     sure: Sureness
 
     def __post_init__(self) -> None:
-        for name, least in (("repeats", 1), ("tempted", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise BenchError(f"{name} = {value!r}: a whole number from {least} is expected")
+        ranges.check(repeats=self.repeats, tempted=self.tempted)
         if not 0 < self.good < 1:
             raise BenchError(f"good = {self.good!r}: a share of the scale above 0 and below 1, such as 0.7")
         if not self.delta >= 0:
@@ -95,6 +94,7 @@ def judge(
     aggregate: str = "mean",
     bias_limit: float = Limits.bias,
     flips_limit: float = Limits.flips,
+    changes_limit: float = Limits.changes,
     attacks_limit: float = Limits.attacks,
     ladder_limit: float = Limits.ladder,
     alike_limit: float = Limits.alike,
@@ -114,8 +114,8 @@ def judge(
     levels of people's ratings, where they are 3 to 7. From three classes on the page says which is taken for which.
     ratings: a JSON Lines, JSON, CSV or Parquet file inside the project (see `ragbench.bench.judge_records.Judgement`)
     instead of live judges; its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
-    bias_limit, flips_limit, attacks_limit, ladder_limit, alike_limit: how much of each nobody would mind; beyond them a
-    probe finds a fault, see `ragbench.bench.judge_probes.Limits`. fresh: take new clock readings.
+    bias_limit, flips_limit, changes_limit, attacks_limit, ladder_limit, alike_limit: how much of each nobody would
+    mind; beyond them a probe finds a fault, see `ragbench.bench.judge_probes.Limits`. fresh: take new clock readings.
 
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
@@ -124,7 +124,8 @@ def judge(
     request = _Request(
         Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
         Scale.read(judge_scale), judge_classes.names_of(classes), ratings, rival, fresh,
-        Limits(bias_limit, flips_limit, attacks_limit, ladder_limit, alike_limit), Sureness(level, resamples, seed),
+        Limits(bias_limit, flips_limit, changes_limit, attacks_limit, ladder_limit, alike_limit),
+        Sureness(level, resamples, seed),
     )  # fmt: skip
     session = lambda: Session.begin(notebook, dataset, "", "")  # noqa: E731 - read only where nothing is kept yet
     return kept(notebook, lambda: (_logged if ratings else _live)(session(), request))
@@ -141,8 +142,7 @@ def _live(session: Session, request: _Request) -> Measurement:
     if not answers.samples:
         names = ()
     trial = Trial(measured, answers, temptations, judge_hearing.twins(session, answers), request.repeats)
-    faithful = next((parse(name) for name in FAITHFULNESS if name in catalogue()), None)
-    heard, faithfulness = judge_hearing.all_heard(session, known, names, trial, faithful)
+    heard, faithfulness, usage = judge_hearing.all_heard(session, known, names, trial, faithfulness_rating)
     heard = judge_hearing.with_families(heard, known.judges)
     baseline = next((one for one in heard if one.name == OFFLINE), None)
     if baseline is None and names:
@@ -158,9 +158,12 @@ def _live(session: Session, request: _Request) -> Measurement:
     tables = judge_tables.tables(heard, answers, temptations, baseline, judge_hearing.made_labels(temptations), how)
     facts = {
         **session.facts(),
-        "judges": described(replace(session, settings=known), names),
+        "judges": [
+            {**one, **({"answered_by": usage[one["name"]].answered_by} if one["name"] in usage else {})}
+            for one in described(replace(session, settings=known), names)
+        ],
         "metric": measured.label,
-        "faithfulness": None if faithful is None else faithful.label,
+        "faithfulness": faithfulness_rating.label,
         "modes": list(request.modes),
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
@@ -253,6 +256,9 @@ def _measurement(
             "primary": "consistency_score",
             "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
             "systems": [{"name": one.name} for one in heard],
+            "stand_ins": stand_ins.facts(
+                "judge", [one["name"] for one in facts["judges"] if one["stand_in"]], own=True
+            ),
             "n_questions": len(answers.samples),
             "raters": list(answers.raters),
             "repeats": max((one.answers.scores.shape[1] for one in heard), default=0),
@@ -286,7 +292,10 @@ def _four(
         numbers: dict[str, Estimate] = judge_numbers.specified(one, answers.clusters, how.scale, how.delta, how.sure)
         if one.name in faithfulness:
             numbers["avg_faithfulness"] = stats.estimate(
-                faithfulness[one.name].scores[:, 0], clusters=answers.clusters, bounds=(0.0, 1.0), **asdict(how.sure)
+                faithfulness[one.name].scores[:, 0],
+                clusters=answers.clusters,
+                bounds=bounds(faithfulness_rating),
+                **asdict(how.sure),
             )
         found += [NamedEstimate(one.name, name, estimate) for name, estimate in numbers.items()]
     return found

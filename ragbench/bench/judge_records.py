@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,12 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from ragbench.bench.judge_items import Scale
 from ragbench.bench.session import BenchError
 from ragbench.datasets.files import DatasetError, parse_json
-from ragbench.datasets.rows import checked, cut, listed, read_rows
+from ragbench.datasets.rows import checked, cut, decimal, listed, read_rows
 
 NOTHING = ("null", "none", "nan")
 NAMED = ("people", "judges", "choices")
 PEOPLE = "people"
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def _mark(value: Any) -> Any:
@@ -29,7 +27,7 @@ def _mark(value: Any) -> Any:
     if text.casefold() in NOTHING:
         return None
     try:
-        return float(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+        return decimal(text)
     except ValueError:
         return text
 

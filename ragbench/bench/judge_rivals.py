@@ -14,8 +14,9 @@ from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_biases import independent
 from ragbench.bench.judge_items import Answers
 from ragbench.judge import Influence, Rule, leave_one_out
+from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.samples import as_codes, units_of
-from ragbench.types import Array, Estimate, Score, Status
+from ragbench.types import Array, Estimate, Score, Status, Verdict
 
 OFFLINE = "lexical"
 
@@ -25,7 +26,8 @@ class Rivalry:
     """A judge against the baseline: concordance with people of both, and the difference.
 
     Concordance: of two answers that people rate differently, the share that the judge orders as they do; a tie counts
-    half, chance is 0.5. beats: whether the judge's is shown to be higher; None where there is nothing to compare.
+    half, chance is 0.5. verdict: of the judge's against the baseline's, better where it is higher; None
+    where there is nothing to compare.
     """
 
     judge: str
@@ -34,7 +36,7 @@ class Rivalry:
     difference: Estimate
     p: float = math.nan
     p_adjusted: float = math.nan
-    beats: bool | None = None
+    verdict: Verdict | None = None
 
 
 def rivalries(
@@ -56,7 +58,7 @@ def rivalries(
         replace(
             each,
             p_adjusted=float(p),
-            beats=None if math.isnan(p) else bool(p < 1 - sure.level and each.difference.value > 0),
+            verdict=None if math.isnan(p) else verdict_of(each.difference.value, float(p), "higher", sure.level),
         )
         for each, p in zip(found, adjusted, strict=True)
     ]

@@ -16,10 +16,11 @@ from ragbench.bench.judge_asking import Heard
 from ragbench.bench.judge_biases import independent
 from ragbench.bench.judge_classes import Classes
 from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_numbers import ESTIMATE, row
+from ragbench.bench.judge_numbers import row
 from ragbench.bench.judge_probes import Limits, Probe
 from ragbench.bench.judge_texts import LADDER, VARIANTS
 from ragbench.judge import Rule
+from ragbench.measurement import ESTIMATE_COLUMNS
 from ragbench.types import Array, Estimate
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _pairwise(
     known = temptations.clusters if len(temptations.clusters) == len(choices) else answers.clusters
     forward, backward = choices[:, 0], -choices[:, 1]  # both as votes for the pair's first answer
     both = ~(np.isnan(forward) | np.isnan(backward))
+    every = labelled = np.ones(len(forward), dtype=bool)
     found = {
         "consistent": np.where(both, forward == backward, np.nan),
         "first_place": np.where(np.isnan(choices), np.nan, choices == 1).mean(axis=1),
@@ -124,12 +126,14 @@ def _pairwise(
         "tie": np.where(np.isnan(choices), np.nan, choices == 0).mean(axis=1),
     }
     if labels is not None and np.isfinite(labels).any():
-        decided = both & np.isfinite(labels) & (labels != 0)
+        labelled = np.isfinite(labels) & (labels != 0)
         right = ((forward == labels).astype(float) + (backward == labels)) / 2
-        found["better_wins"] = np.where(decided, right, np.nan)
-        found["right_in_both_orders"] = np.where(decided, (forward == labels) & (backward == labels), np.nan)
+        found["better_wins"] = np.where(both, right, np.nan)
+        found["right_in_both_orders"] = np.where(both, (forward == labels) & (backward == labels), np.nan)
+    of = {"better_wins": labelled, "right_in_both_orders": labelled}
+    clusters = independent(known)
     return [
-        (one.name, name, *row(stats.estimate(values, clusters=independent(known), bounds=(0.0, 1.0), **asdict(sure))))
+        (one.name, name, *row(judge_numbers.among(values, of.get(name, every), clusters, sure)))
         for name, values in found.items()
     ]
 
@@ -172,9 +176,9 @@ def _rivals(found: Sequence[judge_rivals.Rivalry]) -> pd.DataFrame:
     for each in found:
         for name in ("concordance", "baseline", "difference"):
             estimate: Estimate = getattr(each, name)
-            beats = "unmeasured" if each.beats is None else "better" if each.beats else "not shown"
-            rows.append((each.judge, name, each.p, each.p_adjusted, beats, *row(estimate)))
-    columns = ["judge", "name", "p", "p_adjusted", "verdict", *ESTIMATE]
+            word = "unmeasured" if each.verdict is None else each.verdict.value
+            rows.append((each.judge, name, each.p, each.p_adjusted, word, *row(estimate)))
+    columns = ["judge", "name", "p", "p_adjusted", "verdict", *ESTIMATE_COLUMNS]
     numbers = dict.fromkeys(("p", "p_adjusted", "value", "low", "high", "level"), float)
     return pd.DataFrame(rows, columns=columns).astype({**numbers, "n": "Int64", "clusters": "Int64"})
 

@@ -83,7 +83,7 @@ def _effects(
                 taken = score >= good - 1e-9
                 yield one.name, probe, MADE, f"{name}.{probe}", math.nan, score, float(taken), taken
     yield from _rungs(one.name, ids, tempted)
-    yield from _places(one, answers, temptations)
+    yield from _places(one, answers, temptations, limits)
 
 
 def _of_answers(one: Heard, answers: Answers, scale: Scale, good: float, limits: Limits) -> Iterator[tuple[Any, ...]]:
@@ -103,11 +103,11 @@ def _of_answers(one: Heard, answers: Answers, scale: Scale, good: float, limits:
 def _shifts(
     judge: str, probe: str, kind: str, ids: Sequence[str], before: Array, after: Array, limits: Limits
 ) -> Iterator[tuple[Any, ...]]:
-    low, high = limits.of(probe)
-    for name, one, other in zip(ids, before.tolist(), after.tolist(), strict=True):
+    moved = limits.moved(probe, after - before)
+    for name, one, other, out in zip(ids, before.tolist(), after.tolist(), moved.tolist(), strict=True):
         shift = other - one
         if not math.isnan(shift):
-            yield judge, probe, kind, name, one, other, shift, not low - 1e-9 <= shift <= high + 1e-9
+            yield judge, probe, kind, name, one, other, shift, out
 
 
 def _rungs(judge: str, ids: Sequence[str], tempted: Mapping[str, Array]) -> Iterator[tuple[Any, ...]]:
@@ -126,13 +126,14 @@ def _rungs(judge: str, ids: Sequence[str], tempted: Mapping[str, Array]) -> Iter
                 yield judge, "ladder", MADE, f"{name}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9
 
 
-def _places(one: Heard, answers: Answers, temptations: Temptations) -> Iterator[tuple[Any, ...]]:
+def _places(one: Heard, answers: Answers, temptations: Temptations, limits: Limits) -> Iterator[tuple[Any, ...]]:
     """Pairs whose choice goes with the place, not with the answer."""
     if one.choices is None or not len(one.choices):
         return
     made = [(PAIR, f"{first.id}.pair") for first, _second in temptations.pairs]
     named = made or [(ANSWER, sample.id) for sample in answers.samples]
-    for (kind, name), (forward, backward) in zip(named, one.choices.tolist(), strict=True):
+    moved = limits.moved("place", one.choices.mean(axis=1))
+    for (kind, name), (forward, backward), out in zip(named, one.choices.tolist(), moved.tolist(), strict=True):
         swayed = (forward + backward) / 2
         if not math.isnan(swayed):
-            yield one.name, "place", kind, name, forward, backward, swayed, abs(swayed) > 1e-9
+            yield one.name, "place", kind, name, forward, backward, swayed, out

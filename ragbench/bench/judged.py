@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
-from ragbench.bench import scoring
+from ragbench.bench import attendance, scoring
 from ragbench.bench.conduct import conduct
 from ragbench.bench.scores import Row, Scores
 from ragbench.bench.session import BenchError, Session, parted
@@ -31,9 +31,9 @@ class Judging:
     """Who judges, and how several become one.
 
     judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
-    are none. aggregate, tolerance: see `ragbench.judge.Rule`. embedder: of metrics that embed, several
-    comma-separated; empty: the offline one. language: of prompts where a sample names none, and of the reasons; empty:
-    the settings'.
+    are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
+    metrics that embed, several comma-separated; empty: the offline one. language: of prompts where a sample names none,
+    and of the reasons; empty: the settings'.
     """
 
     judges: str | Sequence[str] = ""
@@ -41,6 +41,7 @@ class Judging:
     tolerance: float | None = None
     embedder: str = ""
     language: str = ""
+    quorum: int | None = None
 
     def names(self, session: Session) -> tuple[str, ...]:
         """The judges' names, each of them configured; raises BenchError for one that is not."""
@@ -55,6 +56,13 @@ class Judging:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
         return found or tuple(sorted(settings.judges)) or (OFFLINE,)
 
+    def rule(self, judges: Sequence[str]) -> Rule:
+        """How these judges become one. Raises BenchError."""
+        try:
+            return scoring.rule_of(self.aggregate, self.tolerance, self.quorum, judges)
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -64,7 +72,8 @@ class Judged:
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
     facts: `judges` (name, model, mode, stand_in of each, and how it did its work: `ragbench.bench.conduct`),
-    `aggregate`, `embedder`. The view `judges` shows them, and `answer` says that a stand-in is one.
+    `aggregate`, `quorum`, `attendance` (see `ragbench.bench.attendance`), `embedder`. The view `judges` shows them, and
+    `answer` says that a stand-in is one.
     """
 
     scores: pd.DataFrame
@@ -80,7 +89,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     or the budget is spent.
     """
     names = judging.names(session)
-    rule = Rule(judging.aggregate, tolerance=judging.tolerance)  # type: ignore[arg-type]
+    rule = judging.rule(names)
     embedder = judging.embedder or scoring.DEFAULT_EMBEDDER
     for name in parted(embedder):
         if name not in session.settings.embedders:
@@ -104,10 +113,18 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         found = llm.run(scoring.measure(samples, metrics, asked))
     facts = {
         "judges": listed(session.settings, names, found, rule),
-        "aggregate": rule.label if len(names) > 1 else None,
+        **of_panel(names, rule, found),
         "embedder": embedder,
     }
     return Judged(score_table(found), judgements(found, names), facts)
+
+
+def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:
+    """Of several judges how they become one, how many are needed, and where they measured different answers."""
+    if len(names) < 2:
+        return {"aggregate": None}
+    uneven = attendance.facts(scores.attendances)
+    return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "attendance": uneven}
 
 
 def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import settings as configuration
+from ragbench import stand_ins
+from ragbench.bench import attendance
+from ragbench.bench.bands import band_for
 from ragbench.bench.blame import ANSWERABLE, Part
 from ragbench.bench.session import BenchError, commit, kept, part, versions
 from ragbench.llm import Price
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
-from ragbench.metric import parse
-from ragbench.metrics import catalogue
+from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    estimate_row,
+)
+from ragbench.metrics import declaration
 from ragbench.settings import thresholds
 from ragbench.types import Comparison, Estimate
 
@@ -23,11 +32,15 @@ if TYPE_CHECKING:
 
 NAME = "overview"
 CELLS = (
-    "page", "metric", "system", "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "verdict",
-    "difference", "difference_low", "difference_high", "p", "better", "excellent", "good", "bands",
+    "page", "metric", "system", *ESTIMATE_COLUMNS, "verdict", "pairs", "groups", "difference", "difference_low",
+    "difference_high", "p", "better", "excellent", "good", "bands",
 )  # fmt: skip
+TYPES = {
+    **dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float),
+    **dict.fromkeys(("verdict", "note", "bands"), str),
+}
 PAGE_FACTS = (
-    "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "stand_ins",
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "signatures",
 )  # fmt: skip
 
 
@@ -38,7 +51,8 @@ def overview(threshold_set: str = "", *, seed: int = 0, notebook: str = NAME) ->
     nothing that is drawn here. Outside of a run the newest
     run in the folder of reports is read. A cell's `bands` are the words of those that its interval reaches, worst
     first, comma-separated; empty where the set says nothing of the metric on its scale, or there is no interval.
-    `verdict` and `difference` are the comparison's with the page's baseline, empty and NaN for the baseline itself.
+    `verdict`, its `pairs` and their `groups` (NaN where each stands alone) and `difference` are the comparison's with
+    the page's baseline, empty and NaN for the baseline itself.
     The fact `pages` lists the pages in their order, with what their own facts say.
     Raises BenchError where there is nothing to read, ValueError for a set that is not there.
     """
@@ -61,10 +75,11 @@ def over(
 
     known = configuration.load()
     bands = thresholds.bands(known, threshold_set or None)
-    catalogue()
     rows = [row for name in _ordered(found) for row in _cells(name, found[name], bands)]
+    pages = [_page(name, found[name], known) for name in _ordered(found)]
     facts = {
-        "pages": [_page(name, found[name], known) for name in _ordered(found)],
+        "pages": pages,
+        "stand_ins": [one for page in pages for one in page["stand_ins"]],
         "threshold_set": threshold_set or known.threshold_set,
         **({} if seed is None else {"seed": seed}),
         "systems": [],
@@ -77,7 +92,7 @@ def over(
         _empty(SCORE_COLUMNS),
         _empty(QUESTION_COLUMNS),
         _empty(RETRIEVED_COLUMNS),
-        extra={"cells": pd.DataFrame(rows, columns=list(CELLS)).astype({"verdict": str, "note": str, "bands": str})},
+        extra={"cells": pd.DataFrame(rows, columns=list(CELLS)).astype(TYPES)},
     )
 
 
@@ -114,11 +129,13 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "heading": _heading(configuration.project_folder() / known.notebooks_folder / f"{name}.ipynb"),
         "unmeasured": missing,
         "wanted": wanted,
+        "incomplete": sum(one.incomplete for one in attendance.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
         "spent": _spent(made, known),
         "blamed": _blamed(made),
+        "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
         **facts,
     }
 
@@ -210,7 +227,7 @@ def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]
             name,
             e.metric,
             e.system,
-            *_estimated(e.estimate),
+            *estimate_row(e.estimate).values(),
             *_compared(compared.get((e.metric, e.system))),
             *_threshold(bands, e.metric, e.estimate, compared.get((e.metric, e.system))),
         )
@@ -218,29 +235,27 @@ def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]
     ]
 
 
-def _estimated(e: Estimate) -> tuple[Any, ...]:
-    return (e.value, _number(e.low), _number(e.high), e.level, e.method, e.note, e.n, e.n_unmeasured)
-
-
 def _compared(c: Comparison | None) -> tuple[Any, ...]:
     if c is None:
-        return ("", *[math.nan] * 4)
-    return (c.verdict.value, c.difference, c.low, c.high, c.p if c.p_adjusted is None else c.p_adjusted)
+        return ("", *[math.nan] * 6)
+    p = c.p if c.p_adjusted is None else c.p_adjusted
+    return (c.verdict.value, c.n, _number(c.clusters), c.difference, c.low, c.high, p)
 
 
 def _threshold(
     bands: Mapping[str, configuration.Band], label: str, e: Estimate, c: Comparison | None
 ) -> tuple[Any, ...]:
-    """The direction that is good ("" where there is none), what is excellent and good, and the bands reached."""
-    try:
-        declared = parse(label)
-    except (ValueError, TypeError):
-        return (c.better if c is not None else "", math.nan, math.nan, "")
-    band = thresholds.band_of(bands, label, declared.bounds)
-    if band is None or declared.better is None:
-        return (declared.better or "", math.nan, math.nan, "")
+    """The direction that is good ("" where there is none), what is excellent and good, and the bands reached.
+
+    A band is of a number that by itself only describes as well: the set says which way is good.
+    """
+    band = band_for(bands, label)
+    if band is None:
+        declared = declaration(label)
+        better = (c.better if c is not None else None) if declared is None else declared.better
+        return (better or "", math.nan, math.nan, "")
     reached = () if e.low is None or e.high is None or math.isnan(e.value) else band.spanned(e.low, e.high)
-    return (declared.better, _number(band.excellent), band.good, ",".join(reached))
+    return (band.better, _number(band.excellent), band.good, ",".join(reached))
 
 
 def _number(value: float | None) -> float:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ragbench import stats
 from ragbench.bench.findings import bounds
-from ragbench.bench.record import declaration
 from ragbench.measurement import Measurement
+from ragbench.metrics import declaration
 from ragbench.stats.intervals import bonett_price
 from ragbench.types import Array, Better, Comparison
 

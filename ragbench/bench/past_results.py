@@ -12,11 +12,12 @@ from ragbench import rankings
 from ragbench.bench import findings
 from ragbench.bench.families import Sureness
 from ragbench.bench.past_runs import RETRIEVAL, Loaded
-from ragbench.bench.record import declaration, fingerprints, scores
+from ragbench.bench.record import fingerprints, scores
 from ragbench.bench.session import BenchError
 from ragbench.datasets import Dataset
 from ragbench.datasets.past_runs import Detail, Result, read_result
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
 from ragbench.types import Status
 
@@ -56,7 +57,10 @@ def result(
             )
         return Loaded((_summary(read, name),), {}, ("no per_query_details: the numbers stay as the file has them",))
     if own != "chunk":
-        raise BenchError(f"{path.name}: evaluation_level {own!r} with ids of chunks in its details: chunk is expected")
+        level = read.benchmark_metadata.evaluation_level
+        raise BenchError(
+            f"{path.name}: evaluation_level {level!r} with ids of chunks in its details: chunk is expected"
+        )
     wanted = unit or own
     if wanted == "url" and dataset is None:
         raise BenchError("unit = 'url' needs the page of every chunk: name the data set with --dataset")

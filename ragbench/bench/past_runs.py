@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.bench.record import declaration
 from ragbench.datasets.past_runs import PastRun, read_history
 from ragbench.metric import Metric
+from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
 
 if TYPE_CHECKING:

@@ -7,13 +7,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 MASK = "•••"
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_HANDLE = re.compile(r"(?<![\w.@/])@\w{3,}")
+_UNSEEN = "\u00ad\u200b-\u200d\u2060\ufeff"  # no reader sees them, and a pattern without them sees no address
+_AT = rf"(?:[@\uff20]|[ \u00a0]?[(\[](?:at|собака)[)\]][ \u00a0]?)[{_UNSEEN}]*"
+_EMAIL = re.compile(rf"[\w.+{_UNSEEN}-]+{_AT}[\w{_UNSEEN}-]+(?:\.[\w{_UNSEEN}-]+)+", re.IGNORECASE)
+_HANDLE = re.compile(r"(?<![\w.@/])[@\uff20]\w{3,}")
+_PROFILE = re.compile(
+    r"(?<![\w.])((?:t\.me|telegram\.me|wa\.me|vk\.com|ok\.ru|instagram\.com)/)[\w.+-]+", re.IGNORECASE
+)
+_DOTTED = re.compile(r"(?<![\w.])\+?\d{1,3}(?:\.\d{2,4}){3,5}(?![\w.])")
 _NUMBER = re.compile(r"(?<!\w)\+?\(?\d(?:[ \u00a0\u202f()\u2010-\u2013-]{0,3}\d){5,}(?!\w)")
 _IDENTIFIER = re.compile(r"\w*\d{6,}\w*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{1,2})?|(?:19|20)\d\d ?[-\u2010-\u2013] ?(?:(?:19|20)\d\d|\d\d)")
 _AMOUNT = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+")
 FEWEST_DIGITS = 6  # in one run, alone or with letters: a student's number; in groups there are more
+FEWEST_OF_A_TELEPHONE = 10
 LONGEST_AMOUNT = 8
 SHORTEST_NAME = 3
 
@@ -32,21 +39,32 @@ class Masker:
         for name in self.known:
             self._numbers.setdefault(name, str(len(self._numbers) + 1))
         names = sorted((name for name in self._numbers if len(name) >= SHORTEST_NAME), key=lambda n: (-len(n), n))
-        self._names = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)") if names else None
+        self._names = (
+            re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE) if names else None
+        )
 
     def user(self, name: str | None) -> str | None:
         """A number for a user, the same every time; None for nobody."""
         return None if not isinstance(name, str) else self._numbers.setdefault(name, str(len(self._numbers) + 1))
 
     def text(self, text: str | None) -> str | None:
-        """A text without e-mail addresses, handles, telephones, long numbers and users' ids."""
+        """A text without e-mail addresses, handles, profiles, telephones, long numbers and users' ids.
+
+        A name in a sentence that is no user's id stays: nothing tells it from another word.
+        """
         if not isinstance(text, str):
             return text
         masked = _EMAIL.sub(f"{MASK}@{MASK}", text)
         if self._names is not None:
             masked = self._names.sub(MASK, masked)
-        masked = _NUMBER.sub(_number, _HANDLE.sub(f"@{MASK}", masked))
+        masked = _PROFILE.sub(rf"\1{MASK}", _HANDLE.sub(f"@{MASK}", masked))
+        masked = _NUMBER.sub(_number, _DOTTED.sub(_dotted, masked))
         return _IDENTIFIER.sub(MASK, masked)
+
+
+def _dotted(found: re.Match[str]) -> str:
+    """The mask for as many digits as a telephone has; versions and dates have fewer."""
+    return MASK if sum(letter.isdigit() for letter in found[0]) >= FEWEST_OF_A_TELEPHONE else found[0]
 
 
 def _number(found: re.Match[str]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
+from ragbench.folders import write
 from ragbench.metrics.distances import Distance
 from ragbench.types import Array, Vectors
 
@@ -81,11 +83,7 @@ def _place(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> 
 
 
 def _write(place: Path, found: Array) -> None:
-    import os
-    import tempfile
-
     place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=place.parent, suffix=".npy")
-    with os.fdopen(handle, "wb") as file:
-        np.save(file, found, allow_pickle=False)
-    Path(name).replace(place)
+    content = io.BytesIO()
+    np.save(content, found, allow_pickle=False)
+    write(place, content.getvalue())

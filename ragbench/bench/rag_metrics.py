@@ -17,7 +17,14 @@ from ragbench.bench.findings import Sureness, bounds
 from ragbench.bench.scores import SYSTEM, Scores, system_name
 from ragbench.bench.session import BenchError, commit, kept, part, parted, versions
 from ragbench.judge import Rule
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    Measurement,
+    NamedEstimate,
+    estimate_row,
+)
 from ragbench.metric import Metric
 from ragbench.progress import Progress
 from ragbench.settings import Settings
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 NOTEBOOK = "rag_metrics"
 PEOPLE = "people"
 CORRELATION_RESAMPLES = 2000
-ESTIMATE = ("value", "low", "high", "method", "n", "n_unmeasured", "note")
 
 
 def rag_metrics(
@@ -40,6 +46,7 @@ def rag_metrics(
     judges: str | Sequence[str] = "",
     aggregate: str = "mean",
     tolerance: float | None = None,
+    quorum: int | None = None,
     embedder: str = "",
     baseline: str = "",
     prompts: str = "",
@@ -51,15 +58,15 @@ def rag_metrics(
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
     answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: the
-    rated answers of the data set, or its ideal ones where nobody rated any. judges, aggregate, tolerance: see
-    `ragbench.bench.judged.Judging`. embedder: one or several, comma-separated; the offline one if empty.
+    rated answers of the data set, or its ideal ones where nobody rated any. judges, aggregate, tolerance,
+    quorum: see `ragbench.bench.judged.Judging`. embedder: one or several, comma-separated; the offline one if empty.
     baseline: the system that others are compared with, where the table names several; the first if empty.
     prompts: the language in which judges are asked; empty: that of each answer.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     sureness = Sureness(level, resamples, seed)
-    judging = judged.Judging(judges, aggregate, tolerance, embedder or scoring.DEFAULT_EMBEDDER, prompts)
+    judging = judged.Judging(judges, aggregate, tolerance, embedder or scoring.DEFAULT_EMBEDDER, prompts, quorum)
 
     def measure() -> Measurement:
         known = configuration.load()
@@ -82,7 +89,7 @@ def _measure(
     if baseline and baseline not in found.systems:
         raise BenchError(f"baseline = {baseline!r} is not among the systems of the table: {', '.join(found.systems)}")
     names = judging.judge_names(known)
-    rule = Rule(judging.aggregate, judging.tolerance)  # type: ignore[arg-type]
+    rule = judging.rule(names)
     total = len(found.samples) * len(metrics)
     with (
         scoring.kept_replies(names, metrics) as journal,
@@ -147,9 +154,6 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
     known = configuration.load()
     judging = any("judge" in metric.needs for metric in scores.metrics)
     embedding = any("embedder" in metric.needs for metric in scores.metrics)
-    stand_ins = [judged.OFFLINE] if judging and judged.OFFLINE in made.judges else []
-    if embedding:
-        stand_ins += [name for name in made.embedders if known.embedders[name].kind == "hashing"]
     return {
         **found.facts,
         "level": scores.level,
@@ -161,9 +165,9 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "primary": scores.metrics[0].label,
         "key_metrics": [metric.label for metric in scores.metrics[:4]],
         "judges": judged.listed(known, made.judges, scores, made.rule) if judging else [],
-        "aggregate": made.rule.label if judging and len(made.judges) > 1 else None,
+        **(judged.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": stand_ins,
+        "stand_ins": [one.fact for one in scores.stand_ins],
         "commit": commit(),
         "versions": versions(),
     }
@@ -181,7 +185,7 @@ def correlations(
 ) -> pd.DataFrame:
     """Spearman's ρ of every two metrics over all answers, with its interval; answers to one question go together.
 
-    Columns: one, other, value, low, high, method, n, n_unmeasured, note. What people thought of the answers, where it
+    Columns: one, other, and ESTIMATE_COLUMNS. What people thought of the answers, where it
     is known, is one metric more.
     """
     import pandas as pd
@@ -201,8 +205,8 @@ def correlations(
         rho = stats.spearman(
             first, second, clusters=labels, level=sureness.level, resamples=resamples, seed=sureness.seed
         )
-        rows.append((one, other, *(getattr(rho, name) for name in ESTIMATE)))
-    return _typed(pd.DataFrame(rows, columns=["one", "other", *ESTIMATE]))
+        rows.append((one, other, *estimate_row(rho).values()))
+    return _typed(pd.DataFrame(rows, columns=["one", "other", *ESTIMATE_COLUMNS]))
 
 
 def side_by_side(
@@ -210,7 +214,7 @@ def side_by_side(
 ) -> pd.DataFrame:
     """Each judge's and each embedder's own means, where there are several; empty where there is one of each.
 
-    Columns: system, metric, kind ("judge" or "embedder"), name, value, low, high, method, n, n_unmeasured, note.
+    Columns: system, metric, kind ("judge" or "embedder"), name, and ESTIMATE_COLUMNS.
     """
     import pandas as pd
 
@@ -235,12 +239,13 @@ def side_by_side(
             bounds=scales.get(key[1]),
             **asdict(sureness),
         )
-        rows.append((*key, *(getattr(one, name) for name in ESTIMATE)))
-    return _typed(pd.DataFrame(rows, columns=["system", "metric", "kind", "name", *ESTIMATE]))
+        rows.append((*key, *estimate_row(one).values()))
+    return _typed(pd.DataFrame(rows, columns=["system", "metric", "kind", "name", *ESTIMATE_COLUMNS]))
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype({"value": float, "low": float, "high": float, "n": int, "n_unmeasured": int})
+    numbers = dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float)
+    return table.astype({**numbers, "n": int, "n_unmeasured": int})
 
 
 def _questions(samples: Sequence[Sample]) -> pd.DataFrame:

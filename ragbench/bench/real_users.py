@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import stats
+from ragbench.bench import ranges
 from ragbench.bench import retrieval as tier1
 from ragbench.bench.personal import Masker
 from ragbench.bench.session import BenchError, Session, kept
@@ -56,6 +57,7 @@ def real_users(
     """
     if cluster_by not in ("user", "none"):
         raise BenchError(f"cluster_by = {cluster_by!r}: it is user or none")
+    ranges.check(k=k, level=level, resamples=resamples, seed=seed)
     sureness = {"level": level, "resamples": resamples, "seed": seed}
     asked = {"metrics": metrics, "k": k, **sureness}
     return kept(
@@ -120,14 +122,15 @@ def _nothing(
 
 
 def _masked(made: Measurement, masker: Masker) -> Measurement:
-    """Texts of questions, answers and passages without what names a person; users' clusters as numbers."""
+    """Texts of questions, answers, passages and errors without what names a person; users' clusters as numbers."""
     questions = made.questions.assign(
         text=made.questions["text"].map(masker.text),
         reference=made.questions["reference"].map(masker.text),
         cluster=made.questions["cluster"].map(masker.user),
     )
     retrieved = made.retrieved.assign(text=made.retrieved["text"].map(masker.text))
-    return replace(made, questions=questions, retrieved=retrieved)
+    scores = made.scores.assign(reason=made.scores["reason"].map(masker.text))  # an error may repeat what was asked
+    return replace(made, questions=questions, retrieved=retrieved, scores=scores)
 
 
 @dataclass(frozen=True)

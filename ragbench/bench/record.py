@@ -7,14 +7,13 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
 from ragbench.measurement import Measurement, without_nan
-from ragbench.metric import Metric, parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import declaration
 from ragbench.settings import Settings, thresholds
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
 from ragbench.types import Array, Prompt
@@ -28,8 +27,16 @@ UNTOLD = frozenset({"language", "fresh_timings"})
 """Parameters that change no number."""
 
 
-def recorded(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], folder: Path) -> RunRecord:
-    """The run of that manifest. `folder` gives its id; a name that ends in `.partial` gives it without that end."""
+def recorded(
+    manifest: Mapping[str, Any],
+    measurements: Mapping[str, Measurement],
+    folder: Path,
+    replies: tuple[str, ...] | None = None,
+) -> RunRecord:
+    """The run of that manifest. `folder` gives its id; a name that ends in `.partial` gives it without that end.
+
+    replies: the journal's keys of the replies that it used, None where nobody knows.
+    """
     settings = configuration.load()
     begun = manifest.get("started")
     started = None if begun is None else datetime.datetime.fromtimestamp(begun, datetime.UTC)
@@ -45,6 +52,7 @@ def recorded(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement
         values=tuple(value for made in measurements.values() for value in _values(made)),
         comparisons=tuple(_comparisons(measurements)),
         scores=tuple(scores(made) for made in measurements.values() if len(made.scores)),
+        replies=replies,
     )
 
 
@@ -84,13 +92,25 @@ def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[st
             yield without_nan({"notebook": name, "metric": one.metric, **plain, "verdict": str(plain["verdict"])})
 
 
-def declaration(label: str) -> Metric | None:
-    """How a metric is declared; None for a label that the catalogue does not know."""
-    known = catalogue()
-    try:
-        return parse(label)
-    except (ValueError, TypeError):
-        return next((each for each in known.values() if each.published == label), None)
+def with_depths(record: RunRecord) -> RunRecord:
+    """The same with `mrr` of a notebook that looked at ten documents as mrr@10, which it is.
+
+    Runs of earlier versions left the depth unsaid. Only metrics without published cut-offs went by such a name.
+    """
+    depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
+
+    def told(notebook: str, label: str) -> str:
+        one = declaration(label) if notebook in depths else None
+        if one is None or one.grain != "ranking" or one.cutoffs or one.cutoff is not None:
+            return label
+        return (one @ int(depths[notebook])).label
+
+    values = tuple(replace(value, metric=told(value.notebook, value.metric)) for value in record.values)
+    columns = tuple(
+        replace(one, values={(name, told(one.notebook, label)): own for (name, label), own in one.values.items()})
+        for one in record.scores
+    )
+    return replace(record, values=values, scores=columns)
 
 
 def scores(made: Measurement) -> RunScores:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragbench import rankings
-from ragbench.bench import consistency, curves, findings, slices, timing
+from ragbench import rankings, stand_ins
+from ragbench.bench import consistency, curves, findings, ranges, slices, timing
 from ragbench.bench.consistency import first
 from ragbench.bench.families import Sureness
 from ragbench.bench.session import BenchError, Session, described, kept, parted
-from ragbench.datasets import Dataset
+from ragbench.datasets import Dataset, doubts_of
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
 PRIMARY = "mrr"
-MOST_REPEATS = 100
-MOST_RETRIEVED = 1000
 
 Unit = Literal["chunk", "url"]
 ClusterBy = Literal["auto", "none"]
@@ -55,12 +53,13 @@ def retrieval(
     """Retrieve for every question with every system, and measure what came back.
 
     dataset, systems, baseline: as in ragbench.toml where empty. metrics: labels such as "ndcg@10", comma-separated or
-    as a list; empty for the specification's. k: how many chunks or pages of a ranking are looked at. unit: what is
-    ranked, "chunk" or "url". cluster_by: "auto" groups questions by their cluster where the data set has clusters.
-    repeats: how often every question is asked, embedded and searched anew each time; 1 leaves retrieval_consistency
-    unmeasured. slice_by: any of "kind, language, source". timed_questions: how many questions are timed one by one;
-    0 for none. ef_searches: HNSW is compared with exact search at each of them, for systems with an embedder; empty
-    for no comparison. fresh_timings: read the clock again instead of showing what was kept for the same inputs.
+    as a list; empty for the specification's; one without a cut-off is cut at k, and its label says so. k: how many
+    chunks or pages of a ranking are looked at. unit: what is ranked, "chunk" or "url". cluster_by: "auto" groups
+    questions by their cluster where the data set has clusters. repeats: how often every question is asked, embedded and
+    searched anew each time; 1 leaves retrieval_consistency unmeasured. slice_by: any of "kind, language, source".
+    timed_questions: how many questions are timed one by one; 0 for none. ef_searches: HNSW is compared with exact
+    search at each of them, for systems with an embedder; empty for no comparison. fresh_timings: read the clock again
+    instead of showing what was kept for the same inputs.
 
     A mean is over the questions with at least one relevant document; one that a system did not answer, or failed to,
     counts 0, with the reason in its rows. The others are counted in the facts.
@@ -112,10 +111,9 @@ class _Request:
             raise BenchError(f"unit = {self.unit!r}: it is chunk or url")
         if self.cluster_by not in ("auto", "none"):
             raise BenchError(f"cluster_by = {self.cluster_by!r}: it is auto or none")
-        _whole("repeats", self.repeats, 1, MOST_REPEATS)
-        _whole("timed_questions", self.clock.questions, 0, 100_000)
+        ranges.check(repeats=self.repeats, timed_questions=self.clock.questions)
         for ef in self.clock.ef_searches:
-            _whole("each of ef_searches", ef, 1, 1000)
+            ranges.whole("each of ef_searches", ef, 1, 1000)
 
     @property
     def rankings(self) -> tuple[Metric, ...]:
@@ -125,36 +123,30 @@ class _Request:
     @property
     def primary(self) -> Metric:
         """The metric that the page speaks of first, and by which slices are compared."""
-        return next((each for each in self.rankings if each.label == PRIMARY), self.metrics[0])
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BenchError(f"{name} = {value!r}: a whole number from {low} to {high} is expected")
+        return next((each for each in self.rankings if each.name == PRIMARY), self.metrics[0])
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
-    _whole("k", k, 1, MOST_RETRIEVED)
+    ranges.check(k=k)
     known = catalogue()
-    named = parted(labels)
-    if not named:
-        return (
-            *(
-                bound
-                for name in METRICS
-                for bound in ([known[name] @ cut for cut in known[name].cutoffs if cut <= k] or [known[name]])
-            ),
-            known[consistency.NAME],
-        )
-    found = tuple(parse(label) for label in named)
-    for each in found:
+    usual = [known[name] for name in METRICS]
+    chosen = tuple(parse(label) for label in parted(labels)) or (
+        *(bound for each in usual for bound in [each @ cut for cut in each.cutoffs if cut <= k] or [each]),
+        known[consistency.NAME],
+    )
+    for each in chosen:
         if each.grain != "ranking" and each.label != consistency.NAME:
             raise BenchError(
                 f"{each.label} does not read a ranking; `ragbench metrics --grain ranking` lists those that do"
             )
         if each.cutoff is not None and each.cutoff > k:
             raise BenchError(f"{each.label} looks at more than the k = {k} documents that are retrieved; raise k")
-    return found
+    return tuple(dict.fromkeys(_cut(each, k) for each in chosen))
+
+
+def _cut(each: Metric, k: int) -> Metric:
+    """The metric as it can be had: nothing below rank k is retrieved, so one without a cut-off has that one."""
+    return each @ k if each.grain == "ranking" and each.cutoff is None else each
 
 
 def _measure(session: Session, request: _Request) -> Measurement:
@@ -183,6 +175,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
         facts={
             **session.facts(),
             **asdict(request.sureness),
+            "doubts": doubts_of(session.dataset.chunks, session.dataset.questions),
             "primary": request.primary.label,
             "n_questions": len(asked),
             "n_without_relevant": len(session.dataset.questions) - len(asked),
@@ -193,7 +186,9 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "timed_questions": len(timing.chosen(asked, request.clock)),
             "slices_left_out": slices.left_out(asked, request.slice_by),
             "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
-            "stand_ins": [name for name, one in firsts.items() if one.is_stand_in],
+            "stand_ins": stand_ins.facts(
+                "retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True
+            ),
             "unanswered": {name: sum(not hits for hits in one.hits) for name, one in firsts.items()},
         },
         scores=scores,
@@ -262,7 +257,7 @@ def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
     if unit == "chunk":
         return k
     most = max(Counter(chunk.url for chunk in dataset.chunks).values())
-    return min((k - 1) * most + 1, MOST_RETRIEVED, len(dataset.chunks))
+    return min((k - 1) * most + 1, ranges.MOST_RETRIEVED, len(dataset.chunks))
 
 
 def _labelled(question: Question, unit: Unit) -> bool:
@@ -304,10 +299,11 @@ def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | 
     import pandas as pd
 
     rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(_gains(q, unit, pages)))
+        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(_gains(q, unit, pages)),
+         q.source)
         for q in asked
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
 
 
 def _retrieved(

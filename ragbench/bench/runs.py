@@ -11,10 +11,11 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.families import Sureness, corrected
-from ragbench.bench.record import declaration
+from ragbench.bench.record import with_depths
 from ragbench.bench.session import BenchError
 from ragbench.language import translator
 from ragbench.measurement import NamedComparison, NamedEstimate
+from ragbench.metrics import declaration
 from ragbench.store.records import RunRecord, RunScores, RunValue
 from ragbench.types import Array, Better, Comparison
 
@@ -47,7 +48,7 @@ class Summarized:
     """One number of either run of which only summaries are compared, or nothing: then `why` says so.
 
     why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
-    "unmeasured", "other_unit", "other_data".
+    "unmeasured", "other_unit", "other_scale", "other_depth".
     """
 
     notebook: str
@@ -97,6 +98,7 @@ def compare_runs(
     A notebook that was measured on other data or in another unit is refused, with what would make it comparable.
     Raises BenchError where nothing can be compared, with every reason.
     """
+    first, second = with_depths(first), with_depths(second)
     chosen = sureness or _sureness(first)
     pairs = _paired_systems(first, second, systems)
     shared = [part.notebook for part in first.parts if second.part(part.notebook) is not None]
@@ -236,10 +238,12 @@ def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
     scales = {metric: _scale(metric) for metric in pairing.values}
     titles = names(pairing.systems)
     estimates = [
-        NamedEstimate(title, metric, estimate)
-        for side, title in enumerate(titles)
-        for metric, estimate in stats.estimate_many(
-            {metric: columns[side] for metric, columns in pairing.values.items()},
+        NamedEstimate(*key, estimate)
+        for key, estimate in stats.estimate_systems(
+            {
+                title: {metric: columns[side] for metric, columns in pairing.values.items()}
+                for side, title in enumerate(titles)
+            },
             clusters=pairing.clusters,
             bounds=scales,
             **asdict(sureness),
@@ -288,7 +292,20 @@ def _summarized(
         other = second.value(notebook, systems[1], value.metric)
         if other is not None:
             found.append(_one(notebook, systems, (value, other), sureness))
+        elif (near := _near(first, second, value, systems[1])) is not None:
+            found.append(Summarized(notebook, systems, value.metric, (value, near), why="other_depth"))
     return found
+
+
+def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
+    """What goes by the same name at another depth, in the second run alone: mrr@5 beside mrr@10, or beside mrr."""
+    one = declaration(value.metric)
+    if one is None or one.cutoffs:
+        return None
+    own = [each for each in second.values if (each.notebook, each.system) == (value.notebook, system)]
+    alone = [each for each in own if first.value(value.notebook, value.system, each.metric) is None]
+    declared = ((each, declaration(each.metric)) for each in alone)
+    return next((each for each, there in declared if there is not None and set(there.names) & set(one.names)), None)
 
 
 def _marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
@@ -303,11 +320,17 @@ def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunVal
         return replace(made, why="unmeasured")
     if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
         return replace(made, why="other_unit")
+    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
+        return replace(made, why="other_scale")
     if way is None:
         return replace(made, why="describes")
-    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in values]
-    one = stats.compare_summaries(*known, better=way, level=sureness.level, names=names(systems))
+    one = _two_samples(made, way, sureness.level)
     return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
+
+
+def _two_samples(made: Summarized, way: Better, level: float) -> Comparison | None:
+    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
+    return stats.compare_summaries(*known, better=way, level=level, names=names(made.systems))
 
 
 def _in_one_family(
@@ -329,14 +352,15 @@ def _in_one_family(
         for number, pairing in enumerate(pairings)
     ]
     rest = [
-        replace(one, comparison=_kept_power(one.comparison, done[f"s{place} {one.metric}"][0]))
-        if one.comparison
-        else one
+        replace(one, comparison=_with_power(one, done[f"s{place} {one.metric}"][0])) if one.comparison else one
         for place, one in enumerate(summarized)
     ]
     return better, rest
 
 
-def _kept_power(before: Comparison, after: Comparison) -> Comparison:
-    """What two samples could have shown is not what pairs could have: it stays as it was for one comparison."""
-    return replace(after, minimum_detectable=before.minimum_detectable, questions_needed=before.questions_needed)
+def _with_power(one: Summarized, after: Comparison) -> Comparison:
+    """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
+    assert after.threshold is not None, "it was corrected"
+    strict = _two_samples(one, after.better, 1 - after.threshold)
+    assert strict is not None, "it was compared"
+    return replace(after, minimum_detectable=strict.minimum_detectable, questions_needed=strict.questions_needed)

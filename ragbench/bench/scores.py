@@ -8,21 +8,30 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragbench import stats
+from ragbench import answered_by, stats, terminal
+from ragbench.answered_by import AnsweredBy
+from ragbench.bench import verdicts
+from ragbench.bench.attendance import Attendances, facts, said
 from ragbench.bench.findings import Sureness, bounds, find
-from ragbench.language import translator
+from ragbench.counts import counted, missing
+from ragbench.judge import attendance
+from ragbench.language import Translator, translator
 from ragbench.llm import Usage
-from ragbench.measurement import NamedComparison
+from ragbench.measurement import NamedComparison, estimate_row
 from ragbench.metric import Metric
+from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
-from ragbench.types import Estimate, Sample, Score, Status, Verdict
+from ragbench.stand_ins import StandIn, caveat
+from ragbench.types import Estimate, Sample, Score, Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK, SYSTEM = "rag_metrics", "answers"
-SHOWN = ("value", "low", "high", "level", "method", "n", "n_unmeasured")
-COMPARED = ("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n")
+COMPARED = (
+    *("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict"),
+    *("minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,7 @@ class Scores:
     level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
     baseline: the system that others are compared with; the first if empty.
     usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
+    stand_ins: who of those that made the scores only stands in for a model.
     """
 
     rows: tuple[Row, ...]
@@ -50,6 +60,7 @@ class Scores:
     language: str = "en"
     baseline: str = ""
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    stand_ins: tuple[StandIn, ...] = ()
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -79,6 +90,15 @@ class Scores:
             )
             found |= {(system, label): estimate for label, estimate in many.items()}
         return found
+
+    @cached_property
+    def attendances(self) -> Attendances:
+        """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
+        found: dict[tuple[str, str], list[Score]] = {}
+        for row in self.rows:
+            if "judges" in row.score.detail:
+                found.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
+        return {place: attendance(scores) for place, scores in found.items()}
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -118,33 +138,63 @@ class Scores:
         return sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
 
     def explain(self, identifier: str, language: str | None = None) -> str:
-        """Every metric's explanation of one sample, a line each. Raises ValueError for an unknown id."""
+        """Every metric's explanation of one sample by every system that answered it, a line each.
+
+        Below a panel's line stands one for each judge. Raises ValueError for an unknown id.
+        """
         own = [row for row in self.rows if row.sample.id == identifier]
         if not own:
             raise ValueError(f"there is no sample {identifier!r}; the first are {', '.join(self._ids()[:5])}")
         speaker = translator(language or self.language)
-        return "\n".join(
-            f"{row.metric.label}: {speaker.number(row.score.value)} ({row.score.status.value}). "
-            + (explain(row.score, speaker) if language else row.score.reason)
-            for row in own
-        )
+        several = len({system_name(row.sample) for row in own}) > 1
+        lines = []
+        for row in own:
+            name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
+            lines.append(_explained(name, row.score, speaker, anew=bool(language)))
+            for judge, kept in row.score.detail.get("judges", {}).items():
+                one = Score(kept["value"], Status(kept["status"]), kept["reason"], kept["detail"])
+                lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
+        return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """`estimates` and `comparisons` in the form of a run's summary; `samples`: id, system, metric, judge, value,
-        status, reason.
+        """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
+        system, metric, judge, value, status, reason. `attendance`: of panels whose judges measured different answers,
+        how many values are made of fewer judges than the panel has, and each judge's mean over its own answers and over
+        those that all measured.
         """
         estimates = []
         for (system, metric), estimate in self.estimates.items():
-            known = asdict(estimate)
-            named = {"notebook": NOTEBOOK, "system": system, "metric": metric}
-            estimates.append(named | {key: known[key] for key in SHOWN})
+            named = {"notebook": NOTEBOOK, "system": system, "metric": metric, "published": published(metric)}
+            estimates.append(named | estimate_row(estimate))
         samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
         comparisons = []
         for each in self.comparisons:
             compared = asdict(each.comparison)
-            named = {"notebook": NOTEBOOK, "metric": each.metric}
+            named = {"notebook": NOTEBOOK, "metric": each.metric, "published": published(each.metric)}
             comparisons.append(named | {key: compared[key] for key in COMPARED})
-        return {"estimates": estimates, "comparisons": comparisons, "samples": samples}
+        return {
+            "estimates": estimates,
+            "comparisons": comparisons,
+            "attendance": facts(self.attendances),
+            "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
+            "samples": samples,
+            "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
+            "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
+        }
+
+    @property
+    def answered_by(self) -> tuple[AnsweredBy, ...]:
+        """The judges' models, with the names that their replies gave."""
+        return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
+
+    def said_of_models(self, language: str = "") -> list[str]:
+        """A sentence for each model that answered under another name than it was asked by."""
+        _ = translator(language or self.language)
+        return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
+
+    def caveat(self, language: str = "") -> str:
+        """The sentence on those that only stand in for a model; empty where none does."""
+        return caveat(self.stand_ins, translator(language or self.language))
 
     def _table(self) -> list[dict[str, Any]]:
         return [line for row in self.rows for line in _lines(row)]
@@ -155,37 +205,35 @@ class Scores:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def said_of_panels(self, language: str = "") -> list[str]:
+        """A paragraph for each system and metric where the judges of a panel measured different answers."""
+        return said(self.attendances, translator(language or self.language), self.systems)
+
     def __repr__(self) -> str:
         _ = translator(self.language)
         lines = [f"{len(self._ids())} samples, {len(self.metrics)} metrics"]
         for (system, metric), one in self.estimates.items():
             name = metric if system == SYSTEM else f"{system} {metric}"
-            lines.append(
-                f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  n {one.n} − {one.n_unmeasured}"
-            )
+            lines.append(f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  {counted(one, _)}")
         for each in self.comparisons:
             compared = each.comparison
             who = f"{compared.challenger} − {compared.baseline} {each.metric}"
             change = _.number(compared.difference, signed=True)
             between = _.interval(compared.low, compared.high, signed=True)
-            lines.append(f"{who:<32} {change} {between}  {compared.verdict.value}")
-        return "\n".join(lines)
+            lines.append(f"{who:<32} {change} {between}  {verdicts.said(compared, _)}")
+        said_of_all = [*lines, *self.said_of_panels(), *self.said_of_models(), *filter(None, [self.caveat()])]
+        return "\n".join(map(terminal.plain, said_of_all))
 
     def _repr_html_(self) -> str:
         _ = translator(self.language)
-        words = {
-            Verdict.BETTER: _("better"),
-            Verdict.WORSE: _("worse"),
-            Verdict.SAME: _("same"),
-            Verdict.NOT_SHOWN: _("not shown"),
-        }
-        means = _table(
+        means = _paragraphs([*self.said_of_panels(), *self.said_of_models()]) + _table(
             (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured")),
             [
-                (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, one.n_unmeasured)
+                (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, missing(one, _))
                 for (system, metric), one in self.estimates.items()
             ],
         )
+        means += _paragraph(self.caveat())
         if not self.comparisons:
             return means
         compared = [(each.metric, each.comparison) for each in self.comparisons]
@@ -198,12 +246,18 @@ class Scores:
                     _.number(one.difference, signed=True),
                     _.interval(one.low, one.high, signed=True),
                     _.p_value(one.p if one.p_adjusted is None else one.p_adjusted),
-                    words[one.verdict],
+                    verdicts.said(one, _),
                     one.n,
                 )
                 for metric, one in compared
             ],
         )
+
+
+def _paragraph(text: str) -> str:
+    from markupsafe import Markup
+
+    return str(Markup("<p>{}</p>").format(text)) if text else ""
 
 
 def _table(titles: Sequence[object], lines: Sequence[Sequence[object]]) -> str:
@@ -216,6 +270,18 @@ def _table(titles: Sequence[object], lines: Sequence[Sequence[object]]) -> str:
             Markup("").join(head.format(title) for title in titles), body
         )
     )
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    from markupsafe import Markup
+
+    return str(Markup("").join(Markup("<p>{}</p>").format(text) for text in texts))
+
+
+def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:
+    """A line: the value with its status, and why. anew: in the speaker's language, else as it was said at first."""
+    why = explain(score, speaker) if anew else score.reason
+    return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
 
 
 def system_name(sample: Sample) -> str:

@@ -7,12 +7,13 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from ragbench import embed, settings
+from ragbench import embed, settings, trust
+from ragbench.bench import ranges
 from ragbench.bench.scores import Row, Scores
 from ragbench.datasets.script import language_of
-from ragbench.judge import OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
+from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import Metric, parse
@@ -20,6 +21,7 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.progress import Progress
+from ragbench.stand_ins import StandIn
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -45,7 +47,7 @@ class Asked:
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
     one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
-    (else that of its texts), and of explanations. rule: how several judges become one.
+    (else that of its texts), and of explanations (else the settings'). rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
@@ -64,6 +66,9 @@ class Asked:
     on_change: Callable[[Tally], None] | None = None
     plan: Callable[[Sequence[Outlook]], object] | None = None
     baseline: str = ""
+
+    def __post_init__(self) -> None:
+        ranges.check(level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
@@ -94,6 +99,18 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None
     return list({each.label: each for each in found}.values())
 
 
+def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[Judge | str]) -> Rule:
+    """How these judges (all configured ones if none) become one; quorum: the settings' if None.
+
+    Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
+    """
+    known = settings.load()
+    number = len(judges) or len(known.judges) or 1
+    rule = Rule(cast(Aggregate, aggregate), tolerance, known.quorum if quorum is None and number > 1 else quorum)
+    rule.needed(number)
+    return rule
+
+
 @contextlib.contextmanager
 def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
     """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
@@ -114,22 +131,23 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
 
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
-    tongue = asked.language
+    tongue, spoken = asked.language, asked.language or settings.load().language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
     names = [judge for judge in asked.judges if isinstance(judge, str)]
     if names and len(names) < len(asked.judges):
         raise ValueError("judges are given either all by name or all as objects")
-    opened = None
-    if any("judge" in metric.needs for metric in metrics) and len(names) == len(asked.judges):
+    opened, needed = None, any("judge" in metric.needs for metric in metrics)
+    if needed and len(names) == len(asked.judges):
         opened = _opened(asked, names)
     judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
     try:
         batches: list[Batch] = []
-        for one in _embedders(asked.embedder, samples, metrics):
+        embedders = _embedders(asked.embedder, samples, metrics)
+        for one in embedders:
             batches.append(Batch(one, batches[0] if batches else None))
         panel = Panel(judges, asked.rule) if len(judges) > 1 else None
         works = [
-            _counted(_work(metric, row, judges, panel, batches, tongue or "en"), asked.advance)
+            _counted(_work(metric, row, judges, panel, batches, spoken), asked.advance)
             for row in rows
             for metric in metrics
         ]
@@ -142,7 +160,14 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     pairs = [(row, metric) for row in rows for metric in metrics]
     found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
     usage = opened.usage() if opened is not None else {}
-    return Scores(tuple(found), asked.level, asked.resamples, asked.seed, tongue or "en", asked.baseline, usage)
+    return Scores(
+        tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
+        (*_stand_ins("judge", judges if needed else ()), *_stand_ins("embedder", embedders)),
+    )  # fmt: skip
+
+
+def _stand_ins(part: Literal["judge", "embedder"], used: Sequence[Judge | Embedder]) -> list[StandIn]:
+    return [StandIn(part, one.name) for one in used if getattr(one, "is_stand_in", False)]
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:
@@ -153,6 +178,8 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
 
 def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
     known, kept = settings.load(), asked.journal
+    if set(names or known.judges) - {"lexical"}:
+        trust.require(trust.of_settings(known), lambda: trust.of_project(known))
     if asked.plan is not None or planning.folder() is not None:
         return rehearse_judges(known, names, journal=kept, language=asked.language)
     return open_judges(known, names, journal=kept, language=asked.language, on_change=asked.on_change)
@@ -206,12 +233,15 @@ def _embedders(
     """One at least; by name as configured. Raises ValueError for names that are not."""
     given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
     names = [name for one in given if isinstance(one, str) for name in one.split(",")]
-    known = settings.load().embedders
+    configured = settings.load()
+    known = configured.embedders
     if not any("embedder" in metric.needs for metric in metrics):
         return [_NoEmbedder()]
     for name in names:
         if name.strip() not in known:
             raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
+    if any(known[name.strip()].base_url for name in names):
+        trust.require(trust.of_settings(configured), lambda: trust.of_project(configured))
     corpus = sorted({text for text in _texts(samples) if text.strip()})
     made = [embed.make(name, known[name], corpus) for name in dict.fromkeys(name.strip() for name in names)]
     return [*(one for one in given if not isinstance(one, str)), *made]

@@ -6,15 +6,18 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
-from ragbench.bench import tables
+from ragbench import trust
+from ragbench.bench import bands, tables
 from ragbench.datasets import Dataset, load
 from ragbench.measurement import Measurement
+from ragbench.metrics import declaration
+from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings
 
@@ -42,19 +45,25 @@ class Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
-        Raises BenchError for names that are not configured, DatasetError for a data set that is not there.
+        Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
+        UntrustedError for a project with code or keys that its user does not trust.
         """
         found = configuration.load()
+        trust.require(trust.of_settings(found), lambda: trust.of_project(found))
         names = parted(systems) or tuple(found.systems)
+        if systems and not parted(systems):
+            raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
         for name in names:
             if name not in found.systems:
                 raise BenchError(
-                    f"there is no system {name!r} in {configuration.config_path().name}; "
+                    f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
                     f"there are {', '.join(found.systems)}"
                 )
         first = baseline or (found.baseline if found.baseline in names else "") or names[0]
         if first not in names:
-            raise BenchError(f"baseline = {first!r} is not among the systems measured: {', '.join(names)}")
+            raise BenchError(
+                f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
+            )
         ordered = (first, *(name for name in names if name != first))
         return cls(notebook, found, _dataset(dataset or found.dataset, found), ordered, first, part(notebook))
 
@@ -90,7 +99,7 @@ def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = 
 
 def part(notebook: str) -> Path | None:
     """The folder in which the current headless run keeps what `notebook` measured; None outside of a run."""
-    run = os.environ.get("RAGBENCH_RUN_FOLDER")
+    run = os.environ.get(configuration.RUN_FOLDER)
     return Path(run) / "parts" / notebook if run else None
 
 
@@ -101,10 +110,22 @@ def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
     """
     folder = part(notebook)
     if folder is None:
-        return measure()
+        return told(measure())
     if not (folder / "findings.json").is_file():
-        measure().save(folder)
+        told(measure()).save(folder)
     return Measurement.load(folder)
+
+
+def told(made: Measurement) -> Measurement:
+    """The same with what a reader needs beside the numbers: the thresholds they are held to, and by which other
+    program's words they can be had again."""
+    labels = list(dict.fromkeys(each.metric for each in made.estimates))
+    declared = {label: declaration(label) for label in labels}
+    more = {
+        "thresholds": bands.told(labels, configuration.load()),
+        "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
+    }
+    return replace(made, facts={**made.facts, **{key: value for key, value in more.items() if value}})
 
 
 def versions() -> dict[str, str]:

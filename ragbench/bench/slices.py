@@ -12,6 +12,7 @@ from ragbench import stats
 from ragbench.bench.families import Group, Sureness, compared
 from ragbench.bench.findings import bounds, columns
 from ragbench.bench.session import BenchError, parted
+from ragbench.measurement import estimate_row
 from ragbench.metric import Metric
 from ragbench.types import Comparison, Estimate, Question
 
@@ -23,10 +24,10 @@ FEWEST = 20
 """Questions below which a slice is shown without a verdict: they could hardly show any difference."""
 MOST = 12
 """Slices of a dimension: the largest are shown, the others counted."""
-ESTIMATE = ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters", "note")
 COMPARISON = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "p", "test", "effect_size", "n",
-    "n_dropped", "better", "p_adjusted", "clusters", "minimum_detectable", "questions_needed", "family", "note",
+    "n_dropped", "better", "p_adjusted", "clusters", "minimum_detectable", "questions_needed",
+    "groups_needed", "family", "note",
 )  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def table(
 
 def left_out(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, int]:
     """How many smaller slices of a dimension are not in the table."""
-    counts = {name: len({getattr(question, name) or None for question in asked}) - MOST for name in dimensions}
+    counts = {name: len({_value(question, name) for question in asked}) - MOST for name in dimensions}
     return {name: count for name, count in counts.items() if count > 0}
 
 
@@ -87,15 +88,20 @@ def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[tuple[s
     """(dimension, value) → places of its questions, the largest slice of a dimension first; None: value not given."""
     found: dict[tuple[str, str | None], np.ndarray] = {}
     for dimension in dimensions:
-        given = [getattr(question, dimension) for question in asked]
         places: dict[str | None, list[int]] = {}
-        for place, value in enumerate(given):
-            places.setdefault(value or None, []).append(place)
+        for place, question in enumerate(asked):
+            places.setdefault(_value(question, dimension), []).append(place)
         if len(places) < 2:
             continue
         ordered = sorted(places, key=lambda value: (-len(places[value]), value is None, value or ""))
         found |= {(dimension, value): np.array(places[value]) for value in ordered[:MOST]}
     return found
+
+
+def _value(question: Question, dimension: str) -> str | None:
+    """What is known of the question as a text, whatever made it; None: not given."""
+    value = getattr(question, dimension)
+    return None if value is None or value != value else str(value) or None  # NaN: as tables hold what is missing
 
 
 def _named(part: tuple[str, str | None], system: str, metric: Metric) -> dict[str, Any]:
@@ -104,6 +110,6 @@ def _named(part: tuple[str, str | None], system: str, metric: Metric) -> dict[st
 
 
 def _flat(estimate: Estimate, comparison: Comparison | None) -> dict[str, Any]:
-    row = {f"estimate_{name}": getattr(estimate, name) for name in ESTIMATE}
+    row = {f"estimate_{name}": value for name, value in estimate_row(estimate).items()}
     row |= {f"comparison_{name}": None if comparison is None else getattr(comparison, name) for name in COMPARISON}
     return row | {"verdict": None if comparison is None else comparison.verdict.value}

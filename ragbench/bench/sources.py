@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragbench import stats
-from ragbench.bench import topics
+from ragbench import stand_ins, stats
+from ragbench.bench import ranges, topics
 from ragbench.bench.session import BenchError, Session, described, kept
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ragbench.systems import Retrieval
 
 PRIMARY = "utilization_rate"
-MOST_RETRIEVED = 1000
 MEASURES = (formulas.utilization_rate, formulas.total_chunks, formulas.used_chunks, formulas.unused_chunks)
 
 
@@ -69,11 +68,10 @@ class _Request:
     seed: int
 
     def __post_init__(self) -> None:
-        limits = {"k": (1, MOST_RETRIEVED), "n_topics": (0, 1000), "fewest_topics": (2, 1000)}
-        for name, (low, high) in (limits | {"most_topics": (self.fewest_topics, 1000)}).items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise BenchError(f"{name} = {value!r}: a whole number from {low} to {high} is expected")
+        ranges.check(
+            k=self.k, n_topics=self.n_topics, fewest_topics=self.fewest_topics, level=self.level, seed=self.seed
+        )
+        ranges.whole("most_topics", self.most_topics, self.fewest_topics, ranges.WHOLE["most_topics"][1])
         if not 0 < self.thin <= 1:
             raise BenchError(f"thin = {self.thin}: a share of the median topic, above 0 and at most 1")
 
@@ -121,7 +119,10 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "thin": request.thin,
             "topics_embedder": chosen,
             "systems": described(session.settings, session.systems, {n: dict(r.facts) for n, r in found.items()}),
-            "stand_ins": [name for name, one in found.items() if one.is_stand_in],
+            "stand_ins": [
+                *stand_ins.facts("retrieval", [name for name, one in found.items() if one.is_stand_in], own=True),
+                *stand_ins.facts("embedder", [chosen] if session.settings.embedders[chosen].is_stand_in else []),
+            ],
             "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
         },
         scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),

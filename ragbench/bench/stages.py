@@ -89,7 +89,8 @@ def quantiles(table: pd.DataFrame, level: float) -> pd.DataFrame:
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)
                 rows.append((system, part, probability, e.value, e.low, e.high, level, e.n, e.note))
-    return pd.DataFrame(rows, columns=list(QUANTILES))
+    # the ends of open intervals are None, and a column of nothing else would be one of objects
+    return pd.DataFrame(rows, columns=list(QUANTILES)).astype({"low": float, "high": float})
 
 
 def _rows(system: str, samples: Any, part: str, milliseconds: Any) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from ragbench.datasets import Dataset, DatasetError, PastQuestion, normalise
-from ragbench.settings import Settings
+from ragbench.settings import ChunkTable, QuestionTable, Settings
 from ragbench.store import Source
 from ragbench.types import Chunk, Question
 
@@ -22,16 +22,17 @@ def read(name: str, settings: Settings) -> Dataset:
     """The data set `db:NAME`: the tables of `[databases.NAME]`, read in read-only transactions.
 
     A question's relevant page is the URL that was shown with its answer, which is a proxy label; questions without one
-    stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. Rows
-    without a vector are left out where `without_embedding = "leave_out"`.
+    stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. Where
+    `without_embedding = "leave_out"`, so are rows without a vector: chunks, and questions whose table has vectors.
     Raises StoreError for tables and columns that are not there, DatasetError where nothing is left.
     """
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()
-        known = _embedded(source) if tables.without_embedding == "leave_out" else None
-        chunks = tuple(_chunks(source.chunks(), known, left_out))
-        history = tuple(_history(source.questions(), left_out))
+        chunks = tuple(_chunks(source.chunks(), _embedded(source, tables.chunks, tables.chunks.text), left_out))
+        asked = tables.questions
+        embedded = _embedded(source, asked, asked.question) if asked is not None else None
+        history = tuple(_history(source.questions(), embedded, left_out))
     if not chunks:
         raise DatasetError(f"{PREFIX}{name}: the table {tables.chunks.table} holds no chunk with a text")
     made = Dataset(
@@ -51,12 +52,20 @@ def read(name: str, settings: Settings) -> Dataset:
     return replace(made, content_hash=_hash(made))
 
 
-def _embedded(source: Source) -> set[str]:
-    table = source.tables.chunks
-    return {normalise(text) for text in source.vectors(table, table.text)[0]}
+def _embedded(source: Source, table: ChunkTable | QuestionTable, column: str) -> set[str | None] | None:
+    """The texts that have a vector, where those without one are to be left out; None where all count.
+
+    A table of questions without any vector is asked by vectors made anew.
+    """
+    if source.tables.without_embedding != "leave_out" or table.embedding is None:
+        return None
+    rows, without = source.counts(table)
+    if not without or (without == rows and table is source.tables.questions):
+        return None
+    return {_text(text) for text in source.vectors(table, column)[0]}
 
 
-def _chunks(rows: Iterator[tuple[Any, ...]], known: set[str] | None, left_out: Counter[str]) -> Iterator[Chunk]:
+def _chunks(rows: Iterator[tuple[Any, ...]], known: set[str | None] | None, left_out: Counter[str]) -> Iterator[Chunk]:
     seen: set[str] = set()
     for identifier, text, url, title in rows:
         cleaned = _text(text)
@@ -71,7 +80,9 @@ def _chunks(rows: Iterator[tuple[Any, ...]], known: set[str] | None, left_out: C
             yield Chunk(str(identifier), cleaned, url=_text(url), title=_text(title))
 
 
-def _history(rows: Iterator[tuple[Any, ...]], left_out: Counter[str]) -> Iterator[PastQuestion]:
+def _history(
+    rows: Iterator[tuple[Any, ...]], known: set[str | None] | None, left_out: Counter[str]
+) -> Iterator[PastQuestion]:
     seen: set[str] = set()
     for identifier, question, answer, url, score, user, asked_at in rows:
         cleaned = _text(question)
@@ -80,6 +91,9 @@ def _history(rows: Iterator[tuple[Any, ...]], left_out: Counter[str]) -> Iterato
             continue
         if str(identifier) in seen:
             left_out["question whose id stands there twice"] += 1
+            continue
+        if known is not None and cleaned not in known:
+            left_out["question without a vector"] += 1
             continue
         seen.add(str(identifier))
         if score is not None and score not in SCORES:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "system", "threshold", "n_chosen", "n_scored", "cost_chosen", "cost", "low", "high", "method", "own", "own_low",
     "own_high", "own_method", "show_all", "show_none", "difference", "difference_low", "difference_high", "p",
-    "verdict",
+    "verdict", "pairs", "groups",
 )  # fmt: skip
 CURVE = ("system", "half", "threshold", "cost")
 FEWEST = 10  # cases in a half
@@ -112,7 +112,7 @@ def chosen_and_scored(
         name, threshold, int(first.sum()), int(rest.sum()), least, new.value, new.low, new.high, new.method, old.value,
         old.low, old.high, old.method, float(costs.of(truth[rest], np.ones(rest.sum(), bool)).mean()),
         float(costs.of(truth[rest], np.zeros(rest.sum(), bool)).mean()), gain.difference, gain.low, gain.high, gain.p,
-        gain.verdict.value,
+        gain.verdict.value, gain.n, math.nan if gain.clusters is None else gain.clusters,
     ), strict=True))  # fmt: skip
     grid = candidates(scores)
     curves = [

@@ -95,7 +95,8 @@ def quantiles(readings: pd.DataFrame, level: float) -> pd.DataFrame:
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)
                 rows.append((system, part, probability, e.value, e.low, e.high, level, e.n, e.note))
-    return pd.DataFrame(rows, columns=list(QUANTILES))
+    # the ends of open intervals are None, and a column of nothing else would be one of objects
+    return pd.DataFrame(rows, columns=list(QUANTILES)).astype({"low": float, "high": float})
 
 
 def indexes(
@@ -145,7 +146,8 @@ def indexes(
             for question, recall in zip(timed, found[f"{way} recall"], strict=True)
             if recall < 1
         ]
-    return pd.DataFrame(rows, columns=list(INDEXES)), pd.DataFrame(missed, columns=list(MISSES))
+    ends = dict.fromkeys(("recall_low", "recall_high", "ms_low", "ms_high"), float)  # else of objects, if all are None
+    return pd.DataFrame(rows, columns=list(INDEXES)).astype(ends), pd.DataFrame(missed, columns=list(MISSES))
 
 
 def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:

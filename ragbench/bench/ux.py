@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ragbench import llm, stats
+from ragbench import llm, stand_ins, stats
 from ragbench.bench import caching
 from ragbench.bench.embeddings import chosen_embedders
 from ragbench.bench.families import Sureness
@@ -17,11 +17,13 @@ from ragbench.bench.real_users import when
 from ragbench.bench.session import BenchError, Session, kept
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
     Measurement,
     NamedEstimate,
+    estimate_row,
 )
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
-POOLED = ("system", "metric", "value", "low", "high", "method", "n", "clusters")
+POOLED = ("system", "metric", *ESTIMATE_COLUMNS)
 Sessions = Literal["auto", "dialogues", "history"]
 
 
@@ -207,7 +209,7 @@ def _one(
                       for metric, each in zip((cache_hit_rate, wrong_hit_rate), rate, strict=True) if each]  # fmt: skip
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
-        "stand_in": settings.kind == "hashing",
+        "stand_in": settings.is_stand_in,
     }  # fmt: skip
     tables = {
         "curve": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(caching.CURVE)),
@@ -221,7 +223,9 @@ def _one(
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
     """Every dialogue metric on every session, embedded in one batch."""
-    batch = Batch(embedder)
+    from ragbench.store import StoreError
+
+    batch = Batch(embedder, fatal=(StoreError,))
     works = [
         lambda turns=one.turns, metric=metric: metric(turns, embedder=batch)
         for metric in DIALOGUE_METRICS
@@ -252,7 +256,7 @@ def _over_dialogues(
         pooled: Estimate = stats.estimate(
             [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
         )
-        rows.append((name, label, pooled.value, pooled.low, pooled.high, pooled.method, pooled.n, pooled.clusters))
+        rows.append((name, label, *estimate_row(pooled).values()))
     return estimates, pd.DataFrame(rows, columns=list(POOLED))
 
 
@@ -322,6 +326,7 @@ def _facts(
 ) -> dict[str, Any]:
     return {
         **session.facts(),
+        "data_hash": session.dataset.hash_with("dialogues"),
         **asdict(request.sureness),
         "baseline": None,
         "describes": "dialogues",
@@ -339,5 +344,5 @@ def _facts(
         "systems": [
             {"name": one.name, **{key: each for key, each in one.facts.items() if key != "stand_in"}} for one in found
         ],
-        "stand_ins": [one.name for one in found if one.facts["stand_in"]],
+        "stand_ins": stand_ins.facts("embedder", [one.name for one in found if one.facts["stand_in"]], own=True),
     }

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ragbench.trec import Qrels, Run
     from ragbench.types import Array, Comparison, Estimate
 
+COMPARED = (
+    *("baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test"),
+    *("verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
+)
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
@@ -91,10 +95,12 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
 
     A value that is not measured (no relevant document; with trec_eval's conventions, a query that the run lacks) is
-    NaN. Raises TrecError for two runs of one name and for a cluster pattern that a query does not match.
+    NaN. Queries are sorted, so that no number depends on the order of the files' lines. Raises TrecError for two runs
+    of one name and for a cluster pattern that a query does not match.
     """
     from ragbench import stats, trec
 
+    qrels = dict(sorted(qrels.items()))
     queries = tuple(qrels)
     names = trec.distinct_names(runs)
     values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
@@ -112,14 +118,17 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
         values,
         estimates,
         _compared(values, labels, plan),
-        _facts(qrels, names, runs, plan),
+        _facts(qrels, names, runs, plan) | {"clusters": None if labels is None else len(set(labels))},
     )
 
 
 def _compared(
     values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
 ) -> list[tuple[str, Comparison]]:
-    """Every run against the first, or every pair: randomized Tukey within a metric, Holm over the metrics."""
+    """Every run against the first, or every pair: max-T within a metric, Holm over the metrics.
+
+    Where no query is measured on both sides there is nothing to correct; the comparison says so.
+    """
     from ragbench import stats
     from ragbench.bench.families import corrected
 
@@ -136,15 +145,18 @@ def _compared(
         else:
             groups[name] = stats.compare_many(columns, None if plan.all_pairs else names[0], **more)
     measured = {name: [one for one in group if one.n] for name, group in groups.items()}
-    found = [(name, one) for name, group in corrected(measured, "metrics").items() for one in group]
+    found = [
+        (name, one)
+        for name, group in corrected(measured, "metrics").items()
+        for one in [*group, *(one for one in groups[name] if not one.n)]
+    ]
     place = {name: number for number, name in enumerate(names)}
     return sorted(found, key=lambda pair: (place[pair[1].baseline], place[pair[1].challenger]))
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
-    estimate_keys = ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters")
-    comparison_keys = ("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n")
+    estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
     result: dict[str, Any] = {
         "facts": dict(found.facts),
         "estimates": [
@@ -152,7 +164,7 @@ def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
             for (run, metric), estimate in found.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), (*comparison_keys, "n_dropped", "family"))}
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARED)}
             for metric, one in found.comparisons
         ],
     }

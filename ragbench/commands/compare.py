@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragbench import terminal
+
 if TYPE_CHECKING:
     from ragbench.bench.runs import RunComparison
-    from ragbench.types import Comparison
 
 
 def compare(
@@ -49,7 +49,7 @@ def compare(
     from ragbench.bench.runs import compare_runs
     from ragbench.commands import outputs
     from ragbench.report import comparison as report
-    from ragbench.report import files, kept
+    from ragbench.report import kept
     from ragbench.settings import project_folder
 
     outputs.file(json_file, "--json")
@@ -63,14 +63,11 @@ def compare(
     index = report.write(found, folder, language or known.language)
     to_screen = json_file is not None and str(json_file) == "-"
     if json_file is not None:
-        text = json.dumps(report.as_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-        if to_screen:
-            typer.echo(text, nl=False)
-        else:
-            files.write(json_file, text)
+        outputs.write(json_file, report.as_json(found))
     if not to_screen:
         _say(found)
-    typer.echo(str(index), err=to_screen)
+    outputs.caveat(report.stood_in(found), err=to_screen)
+    terminal.say(index, err=to_screen)
 
 
 def _systems(given: list[str]) -> tuple[str | None, str | None]:
@@ -85,24 +82,18 @@ def _systems(given: list[str]) -> tuple[str | None, str | None]:
 
 def _say(found: RunComparison) -> None:
     from ragbench.bench.changes import said
+    from ragbench.commands import screen
     from ragbench.language import translator
 
     english = translator("en")
     for refusal in found.refused:
-        typer.secho(f"{refusal.notebook} is not compared: {said(refusal, english)}", err=True, fg=typer.colors.YELLOW)
+        terminal.say(f"{refusal.notebook} is not compared: {said(refusal, english)}", err=True, colour="yellow")
     for pairing in found.pairings:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
-        typer.echo(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
-        for one in pairing.comparisons:
-            c = one.comparison
-            p = c.p if c.p_adjusted is None else c.p_adjusted
-            typer.echo(f"  {one.metric:<24} {c.difference:+.4f} {_bounds(c)}  p {p:.4f}  {c.verdict}")
+        terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
+        screen.comparisons([(one.metric, one.comparison) for one in pairing.comparisons])
     compared = sum(one.comparison is not None for one in found.summarized)
     if found.summarized:
-        typer.echo(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
-    typer.echo(f"{len(found.changes)} things changed between the runs")
-
-
-def _bounds(one: Comparison) -> str:
-    return "no interval" if one.low != one.low else f"[{one.low:+.4f}, {one.high:+.4f}]"
+        terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
+    terminal.say(f"{len(found.changes)} things changed between the runs")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+from ragbench import terminal
 
 application = typer.Typer(
     help="The PostgreSQL server with pgvector that ragbench keeps its chunks, vectors and scores in.",
@@ -16,7 +21,7 @@ def start() -> None:
     from ragbench import settings
     from ragbench.store import server
 
-    typer.echo(str(server.start(settings.load())))
+    terminal.say(server.start(settings.load()))
 
 
 @application.command("stop")
@@ -25,7 +30,7 @@ def stop() -> None:
     from ragbench import settings
     from ragbench.store import server
 
-    typer.echo(f"Stopped: {server.stop(settings.load())}")
+    terminal.say(f"Stopped: {server.stop(settings.load())}")
 
 
 @application.command("status")
@@ -34,4 +39,99 @@ def status() -> None:
     from ragbench import settings
     from ragbench.store import server
 
-    typer.echo(str(server.status(settings.load())))
+    terminal.say(server.status(settings.load()))
+
+
+@application.command("size")
+def size() -> None:
+    """Say what takes how much room: every table, what it is for, its rows and its bytes."""
+    from ragbench import settings
+    from ragbench.commands.quantities import told
+    from ragbench.store import Store, dumps
+
+    with Store.open(settings.load()) as store:
+        found = dumps.sizes(store.engine)
+    rows = [(one.name, one.meant_for, f"{one.rows:,}", told(one.bytes)) for one in found]
+    terminal.table(("table", "what it is for", "rows, about", "with indexes"), rows, left=("table", "what it is for"))
+    terminal.say(f"{told(sum(one.bytes for one in found))} in all")
+
+
+@application.command("dump")
+def dump(file: Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.")]) -> None:
+    """Write all that the database keeps into one file: to keep it, to move it, or before an upgrade.
+
+    Runs, replies, vectors and texts are in it; no key and no password is. `ragbench db restore FILE` brings it back,
+    into any version of PostgreSQL.
+    """
+    from ragbench import settings
+    from ragbench.commands import outputs
+    from ragbench.commands.quantities import told
+    from ragbench.store import dumps, server
+    from ragbench.store.engine import connect
+
+    outputs.file(file, "FILE")
+    known = settings.load()
+    server.start(known)
+    engine = connect(server.address(known), known.database)  # not migrated: it may be wanted as it is
+    try:
+        rows = dumps.dump(engine, file)
+    finally:
+        engine.dispose()
+    terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables written to {file}, {told(file.stat().st_size)}")
+
+
+@application.command("restore")
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `ragbench db dump` wrote, of this or an older version.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put it in place of what the database keeps, which is lost.")
+    ] = False,
+) -> None:
+    """Bring back all that a file of `ragbench db dump` holds: all of it, or nothing."""
+    from ragbench import settings
+    from ragbench.store import dumps, server
+    from ragbench.store.engine import connect
+
+    known = settings.load()
+    server.start(known)
+    engine = connect(server.address(known), known.database)
+    try:
+        rows = dumps.restore(engine, file, replace=replace)
+    finally:
+        engine.dispose()
+    terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables restored from {file}")
+
+
+@application.command("upgrade")
+def upgrade() -> None:
+    """Bring the database up to this version of ragbench, and its files up to the PostgreSQL that comes with it.
+
+    Tables are brought up to date by every command that opens the database; files of an older PostgreSQL only by this
+    one. They are put aside, not removed. Interrupted, the same command goes on.
+    """
+    from ragbench import settings
+    from ragbench.store.upgrading import upgrade as bring
+
+    done = bring(settings.load())
+    if done.aside is not None:
+        terminal.say(f"PostgreSQL {done.postgresql_before} → {done.postgresql}; the old files are in {done.aside}: "
+                   "remove them when all is well")  # fmt: skip
+    if done.tables_before == done.tables:
+        terminal.say(f"the tables are at version {done.tables}: nothing to do")
+    else:
+        terminal.say(f"the tables went from version {done.tables_before or 'none'} to {done.tables}")
+
+
+@application.command("vacuum")
+def vacuum() -> None:
+    """Give the room of deleted replies back to the disk. Best while no run is under way."""
+    from ragbench import settings
+    from ragbench.commands.quantities import told
+    from ragbench.store import Store
+    from ragbench.store.pruning import shrink
+
+    with Store.open(settings.load()) as store:
+        room = shrink(store.engine)
+    terminal.say(
+        f"the journal took {told(room.before)}, now {told(room.after)}" + (f": {room.why}" if room.why else "")
+    )

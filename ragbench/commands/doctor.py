@@ -6,29 +6,44 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
+
+from ragbench import terminal
+from ragbench.commands import consent
 
 Finding = tuple[Literal["ok", "note", "fault"], str]
 MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
 
 
-def doctor() -> None:
-    """Check Python, packages, configuration, data sets, database, judges and browser; exit code 1 on a fault.
+def doctor(
+    online: Annotated[
+        bool, typer.Option("--online", help="Also ask every judge, generator and embedder one short question.")
+    ] = False,
+    trusted: consent.Trust = False,
+) -> None:
+    """Check Python, packages, configuration, trust, data sets, database, judges and browser; exit code 1 on a fault.
 
-    It changes nothing, but starts the database server where it does not run.
+    It changes nothing, but starts the database server where it does not run. With --online it also says whether each
+    model answers, and under which name: that costs a few tokens a model.
     """
     faults = 0
-    for check in (_python, _packages, _configuration, _data, _database, _judges, _browser):
+    checks = [_python, _packages, _configuration, _trust, _data, _database, _judges, _browser]
+    if online:
+        from ragbench import settings, trust
+
+        consent.required(trust.of_settings(settings.load()), trusted)
+        checks.append(_models)
+    for check in checks:
         for kind, text in _findings(check):
             mark, colour = MARKS[kind]
-            typer.echo(f"{typer.style(mark, fg=colour)} {text}")
+            terminal.say(text, mark=mark, colour=colour)
             faults += kind == "fault"
     if faults:
-        typer.echo(f"{faults} fault{'s' if faults > 1 else ''}; what is marked – is not needed for a first report")
+        terminal.say(f"{faults} fault{'s' if faults > 1 else ''}; what is marked – is not needed for a first report")
         raise typer.Exit(1)
-    typer.echo("ready: `ragbench run` writes a report")
+    terminal.say("ready: `ragbench run` writes a report")
 
 
 def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
@@ -106,6 +121,40 @@ def _judges() -> Iterator[Finding]:
             yield "fault", f"judge {name}: the variable {judge.key_variable} is not set; export {judge.key_variable}=…"
         else:
             yield "ok", f"judge {name}: {judge.model}"
+
+
+def _trust() -> Iterator[Finding]:
+    from ragbench import settings, trust
+    from ragbench.show.text import clean
+
+    reach = trust.of_project(settings.load())
+    open_ = trust.doubts(reach)
+    for one in open_:
+        yield "note", f"not trusted yet: {clean(one)}; see `ragbench trust`"
+    if not open_:
+        yield "ok", f"trusted: {len(reach.asked)} functions, files, notebooks, keys" if reach.asked else consent.NOTHING
+
+
+def _models() -> Iterator[Finding]:
+    """One short question to each model, and the name under which it answers."""
+    from ragbench import settings
+    from ragbench.answered_by import AnsweredBy, sentence
+    from ragbench.commands import probing
+    from ragbench.language import translator
+    from ragbench.show.text import clean
+
+    for role, name, asked, ask in probing.probes(settings.load()):
+        try:
+            said = ask()
+        except Exception as error:  # whatever it fails with is what is to be known of it
+            yield "fault", f"{role} {name}: {clean(error)}"
+            continue
+        one = AnsweredBy(role, name, asked, {said: 1} if said else {})
+        other = clean(sentence(one, translator("en")))
+        if said is None:
+            yield "note", f"{role} {name}: {asked} answers, and does not say which model it is"
+        else:
+            yield ("note" if one.kinship == "other" else "ok"), other or f"{role} {name}: {asked} answers"
 
 
 def _browser() -> Iterator[Finding]:

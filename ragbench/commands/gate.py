@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragbench import terminal
+
 if TYPE_CHECKING:
     from ragbench.bench.gate import Check
 
@@ -32,17 +34,25 @@ def gate(
 
 def hold(folder: Path) -> int:
     """Decide every gate on a run's numbers, say so, keep it beside them as gate.json; the exit code."""
-    from ragbench import settings
+    from ragbench import settings, stand_ins
     from ragbench.bench import gate as room
+    from ragbench.commands import outputs
     from ragbench.report import pages, results
 
     kept = pages.Measurements(folder)
-    found = room.decide({name: kept[name] for name in kept.names()}, settings.load())
-    results.write_json(folder / JSON, found.as_json())
+    measured = {name: kept[name] for name in kept.names()}
+    found = room.decide(measured, settings.load())
+    results.write_json(folder / JSON, {**found.as_json(), **results.stood_in(measured)})
     for check in found.checks:
-        colour = {"holds": typer.colors.GREEN, "fails": typer.colors.RED}.get(str(check.outcome), typer.colors.YELLOW)
-        typer.secho(line(check), err=True, fg=colour)
-    typer.secho(f"gate: {found.outcome}", err=True, bold=True)
+        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
+        terminal.say(line(check), err=True, colour=colour)
+    outputs.caveat(
+        one
+        for check in found.checks
+        if check.notebook in measured
+        for one in stand_ins.of(measured[check.notebook].facts, check.system)
+    )
+    terminal.say(f"gate: {found.outcome}", err=True, bold=True)
     return found.exit_code
 
 

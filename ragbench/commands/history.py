@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ragbench import terminal
+
 
 def history(
     metric: Annotated[
@@ -27,13 +29,10 @@ def history(
 
     Example: `ragbench history -m mrr -m ndcg@10`
     """
-    import json
-
-    from ragbench import settings
+    from ragbench import settings, stand_ins
     from ragbench.bench import history as room
     from ragbench.commands import outputs
-    from ragbench.measurement import without_nan
-    from ragbench.report import files
+    from ragbench.language import translator
     from ragbench.report import history as report
     from ragbench.settings import project_folder
     from ragbench.store import Store
@@ -49,9 +48,7 @@ def history(
     index = report.write(made, out or project_folder() / known.reports_folder / "history", language or known.language)
     if json_file is not None:
         tables = {name: table.to_dict("records") for name, table in made.extra.items()}
-        text = json.dumps(without_nan(tables), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-        if str(json_file) == "-":
-            typer.echo(text, nl=False)
-        else:
-            files.write(json_file, text)
-    typer.echo(str(index), err=json_file is not None and str(json_file) == "-")
+        about = {"runs": made.facts["runs"], "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en"))}
+        outputs.write(json_file, {**tables, **about})
+    outputs.caveat(stand_ins.of(made.facts))
+    terminal.say(index, err=json_file is not None and str(json_file) == "-")

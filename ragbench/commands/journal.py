@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from ragbench import terminal
+
 application = typer.Typer(
-    help="The journal of models' replies: its size, cost and hit rate; export and import.",
+    help="The journal of models' replies: its size, cost and hit rate; export and import; pruning.",
     invoke_without_command=True,
 )
 BATCH = 500
@@ -20,9 +22,6 @@ def show(context: typer.Context) -> None:
     """Say how many replies are kept for each judge, what they cost, and how often the journal had the answer."""
     if context.invoked_subcommand is not None:
         return
-    from rich.console import Console
-    from rich.table import Table
-
     from ragbench import settings
     from ragbench.store import Store
     from ragbench.store.journal import DatabaseJournal
@@ -32,15 +31,16 @@ def show(context: typer.Context) -> None:
         sizes, (lookups, hits) = journal.sizes(), journal.use()
         journal.close()
     if not sizes:
-        typer.echo("the journal is empty: no model was asked yet")
+        terminal.say("the journal is empty: no model was asked yet")
         return
-    table = Table("judge", "model", *("replies", "tokens read", "tokens written", "cost", "mean seconds"))
+    titles = ("judge", "model", "replies", "tokens read", "tokens written", "cost", "mean seconds")
+    rows = []
     for size in sizes:
         numbers = (f"{size.replies:,}", f"{size.input_tokens:,}", f"{size.output_tokens:,}", f"{size.cost:,.4f}")
-        table.add_row(size.judge, size.model, *numbers, f"{size.seconds / size.replies:.2f}")
-    Console().print(table)
+        rows.append((size.judge, size.model, *numbers, f"{size.seconds / size.replies:.2f}"))
+    terminal.table(titles, rows, left=titles[:2])
     rate = f"{hits / lookups:.1%}" if lookups else "none yet"
-    typer.echo(f"hit rate: {rate} ({hits:,} of {lookups:,} lookups)")
+    terminal.say(f"hit rate: {rate} ({hits:,} of {lookups:,} lookups)")
 
 
 @application.command("export")
@@ -59,8 +59,8 @@ def export(
     with Store.open(settings.load()) as store:
         count = lines.write(file, DatabaseJournal(store.engine).rows(judge or None))
     if judge and not count:
-        typer.echo(f"the journal has no reply of a judge {judge!r}; `ragbench journal` lists the judges", err=True)
-    typer.echo(f"{count} replies written to {file}")
+        terminal.say(f"the journal has no reply of a judge {judge!r}; `ragbench journal` lists the judges", err=True)
+    terminal.say(f"{count} replies written to {file}")
 
 
 @application.command("import")
@@ -80,4 +80,60 @@ def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbenc
             journal.record(batch)
             read += len(batch)
         journal.close()
-    typer.echo(f"{read} replies read from {file.name}, {new} of them new")
+    terminal.say(f"{read} replies read from {file.name}, {new} of them new")
+
+
+@application.command("prune")
+def prune(
+    older_than: Annotated[str, typer.Option("--older-than", help="Recorded so long ago: 12h, 90d, 8w, 1y.")] = "",
+    judge: Annotated[str, typer.Option("--judge", "-j", help="Only this judge's replies.")] = "",
+    model: Annotated[str, typer.Option("--model", "-m", help="Only replies of this model.")] = "",
+    larger_than: Annotated[str, typer.Option("--larger-than", help="Only replies of more bytes: 200kB.")] = "",
+    unused: Annotated[
+        bool, typer.Option("--unused", help="Only replies that no kept run is made of; those of the last day stay.")
+    ] = False,
+    down_to: Annotated[
+        str, typer.Option("--down-to", help="The oldest of these, until the journal is this large: 5GB.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+) -> None:
+    """Delete replies for which everything holds that is named, and give their room back to the disk.
+
+    A run that needs a deleted reply again asks its model again, and pays. `ragbench journal export` keeps a copy.
+
+    Example: `ragbench journal prune --unused --older-than 90d --dry-run`
+    """
+    from ragbench import settings
+    from ragbench.commands import quantities
+    from ragbench.store import Store
+    from ragbench.store.pruning import Choice, Pruning, shrink
+
+    older, larger = quantities.duration(older_than, "--older-than"), quantities.size(larger_than, "--larger-than")
+    choice = Choice(older, judge or None, model or None, larger, unused, quantities.size(down_to, "--down-to"))
+    if choice.is_empty:
+        legal = "--older-than, --judge, --model, --larger-than, --unused, --down-to"
+        raise typer.BadParameter(f"nothing says which replies shall go: name at least one of {legal}")
+    with Store.open(settings.load()) as store:
+        pruning = Pruning(store.engine, choice)
+        shares = pruning.shares()
+        if unused and (unknown := pruning.unknown()):
+            said = "run does not" if unknown == 1 else "runs do not"
+            terminal.say(
+                f"{unknown} kept {said} say which replies they used: replies from before them all stay", err=True
+            )
+        replies, size = sum(one.replies for one in shares), quantities.told(sum(one.bytes for one in shares))
+        for one in shares:
+            terminal.say(f"{one.judge} ({one.model}): {one.replies:,} replies, {quantities.told(one.bytes)}, "
+                       f"paid for with {one.cost:,.4f}")  # fmt: skip
+        if dry_run or not replies:
+            terminal.say(f"{replies:,} replies of {size} would go; nothing was changed" if replies else "no such reply")
+            return
+        if not yes:
+            terminal.sure(f"delete {replies:,} replies of {size}?")
+        gone = pruning.delete()
+        room = shrink(store.engine)
+    terminal.say(f"{gone:,} replies deleted; the journal took {quantities.told(room.before)}, "
+               f"now {quantities.told(room.after)}")  # fmt: skip
+    if room.why:
+        terminal.say(f"its room was not given back to the disk: {room.why}. When they have ended: ragbench db vacuum")

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ragbench import terminal
+from ragbench.commands import consent
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -14,6 +17,7 @@ def lab(
     notebook: Annotated[str, typer.Argument(help="The notebook to open first.")] = "tier1_retrieval",
     port: Annotated[int, typer.Option(help="Port; the next free one where it is taken.", min=1, max=65535)] = 8888,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser window.")] = True,
+    trusted: consent.Trust = False,
     ip: Annotated[str, typer.Option(help="Where to listen; another address lets others in.")] = "127.0.0.1",
 ) -> None:
     """Open the notebooks in JupyterLab: change a parameter in the cell at the top, run all cells, look.
@@ -23,14 +27,18 @@ def lab(
     import os
     import sys
 
-    from ragbench import report, settings
+    from ragbench import report, settings, trust
 
     path = report.find(notebook)
     root = settings.project_folder()
+    code = trust.of_notebooks([path]) | trust.of_namesakes(path.parent)
+    consent.required(trust.of_project(settings.load()) | code, trusted)
     if ip not in LOOPBACK:
-        typer.secho(f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, fg="yellow")
+        terminal.say(
+            f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, colour="yellow"
+        )
     words = [
-        *(sys.executable, "-m", "jupyterlab"),
+        *(sys.executable, "-P", "-m", "jupyterlab"),  # no file of the project takes the place of a package
         f"--ServerApp.ip={ip}",
         f"--ServerApp.port={port}",
         f"--ServerApp.root_dir={root}",

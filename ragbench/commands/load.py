@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench import terminal
 from ragbench.commands import load_runs
 from ragbench.commands.preview import tell
 
@@ -22,6 +25,8 @@ application = typer.Typer(
 application.command("history")(load_runs.history)
 application.command("result")(load_runs.result)
 
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotation marks."""
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
@@ -188,7 +193,7 @@ def database(
     found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
     if not name:
         tell(found, f"db:{source}", read.language)
-        typer.echo(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
+        terminal.say(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
         return
     _bring(found, _About(name, f"db:{source}", read.language, read.title, read.licence, replace, dry_run))
 
@@ -233,8 +238,6 @@ def beir(
 
     Example: ragbench load beir scifact --name scifact --split test && ragbench run --dataset scifact
     """
-    import re
-
     from ragbench import datasets
 
     try:
@@ -287,13 +290,17 @@ def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[
     folder = settings.project_folder() / settings.load().data_folder
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)
-    spoken = about.language or datasets.language_of(found.texts)
-    tell(found, about.source, spoken)
-    if about.dry_run:
-        typer.echo("nothing was written (--dry-run)")
-        return
+    name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
+    read_as = datasets.language_of(found.texts)
+    spoken = about.language or part or read_as
     if about.add:
-        made = datasets.add(about.name, folder, found)
+        spoken = datasets.language_in(datasets.place_of(name, folder), about.language or part)
+    if about.add and spoken != read_as:
+        found.notes.append(f"the texts read as {read_as}, and join the data set's {spoken}")
+    tell(found, about.source, spoken)
+    there = sorted(path.name for path in (folder / name).glob("*.jsonl")) if about.replace else []
+    if about.add:
+        made = datasets.add(f"{name}:{spoken}", folder, found, dry_run=about.dry_run)
     else:
         made = datasets.write(
             about.name,
@@ -304,10 +311,19 @@ def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[
             language=spoken,
             **{table: getattr(found, table) for table in found.tables},
             logged=logged,
+            left_out=+found.left_out,
             replace=about.replace,
+            dry_run=about.dry_run,
         )
-    for system in logged or {}:
-        place = settings.load().data_folder / about.name / datasets.logged_file(system)
-        typer.echo(f'to measure it, add to ragbench.toml: [systems.{about.name}-{system}] results = "{place}"')
-    digest = made.content_hash[:12]
-    typer.echo(f"data set {about.name} is there (content hash {digest}). Next: ragbench run --dataset {about.name}")
+    if about.dry_run:
+        terminal.say("all of it can be loaded; nothing was written (--dry-run)")
+        return
+    if there:
+        terminal.say(f"replaced in {folder.name}/{name}: {', '.join(there)}")
+    for system, file in datasets.logged_files(logged or ()).items():
+        place = settings.load().data_folder / about.name / file
+        table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
+        key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
+        terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
+    digest = made.hash_with("dialogues", "decisions")[:12]
+    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: ragbench run --dataset {about.name}")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragbench import terminal
+
 if TYPE_CHECKING:
     from ragbench.bench.past_runs import Loaded
     from ragbench.store.records import RunRecord
@@ -64,19 +66,19 @@ def _keep(found: Loaded, source: str, dry_run: bool) -> None:
     from ragbench.store import Store
     from ragbench.store.runs import Runs
 
-    typer.echo(f"{source}: {len(found.runs)} runs, {sum(len(run.values) for run in found.runs)} numbers")
+    terminal.say(f"{source}: {len(found.runs)} runs, {sum(len(run.values) for run in found.runs)} numbers")
     for run in found.runs[:SHOWN]:
-        typer.echo(f"  {_line(run)}")
+        terminal.say(f"  {_line(run)}")
     for note in found.notes:
-        typer.echo(f"note: {note}")
+        terminal.say(f"note: {note}")
     for reason, count in found.left_out.items():
-        typer.echo(f"left out: {count} × {reason}")
+        terminal.say(f"left out: {count} × {reason}")
     if dry_run:
-        typer.echo("nothing was kept (--dry-run)")
+        terminal.say("nothing was kept (--dry-run)")
         return
     with Store.open(settings.load()) as store:
         names = [Runs(store.engine).record(run) for run in found.runs]
-    typer.echo(f"kept as {', '.join(names[:SHOWN])}. Next: ragbench runs, ragbench history, ragbench compare")
+    terminal.say(f"kept as {', '.join(names[:SHOWN])}. Next: ragbench runs, ragbench history, ragbench compare")
 
 
 def _line(run: RunRecord) -> str:

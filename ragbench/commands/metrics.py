@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
+
+from ragbench import terminal
 
 
 def metrics(
@@ -22,6 +23,8 @@ def metrics(
 
     Example: `ragbench metrics "ndcg(gain=exponential)@10"`
     """
+    from dataclasses import asdict
+
     from ragbench.metric import GRAINS, parse
     from ragbench.metrics import catalogue
 
@@ -33,7 +36,7 @@ def metrics(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAME") from None
     if readme:
-        typer.echo(markdown(), nl=False)
+        terminal.prose(markdown().rstrip("\n"))
         return
     if as_json:
         rows = [
@@ -49,35 +52,45 @@ def metrics(
                 "formula": each.formula,
                 "edges": each.edges,
                 "differs": each.differs,
+                "published": each.published,
+                "reading": None if each.reading is None else asdict(each.reading),
+                "signature": each.signature,
                 "source": each.source,
             }
             for each in chosen
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+        terminal.dump(rows)
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
     if name:
         import inspect
 
         [one] = chosen
-        console.print(f"[bold]{one.label}[/bold]  {_scale(one.bounds)}, {_direction(one.better)}", highlight=False)
-        console.print(inspect.getdoc(one.function) or "", markup=False, highlight=False)
-        for title, text in (("Formula", one.formula), ("Edges", one.edges), ("Elsewhere", one.differs)):
+        terminal.say(f"{one.label}  {_scale(one.bounds)}, {_direction(one.better)}", bold=True)
+        terminal.prose(inspect.getdoc(one.function) or "")
+        told = {
+            "Also called": one.published or "",
+            "Formula": one.formula,
+            "Edges": one.edges,
+            "Elsewhere": one.differs,
+            "Signature": one.signature,
+        }
+        for title, text in told.items():
             if text:
-                console.print(f"{title}: {text}", markup=False, highlight=False)
-        console.print(f"Source: {one.source}", markup=False, highlight=False)
+                terminal.prose(f"{title}: {text}")
+        if one.reading is not None:
+            terminal.say(f"Rules of thumb ({one.reading.source}):")
+            for rule in one.reading.rules:
+                terminal.say(f"  {rule}")
+        terminal.say(f"Source: {one.source}")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("metric", "scale", "better", "what it says"):
-        table.add_column(title, no_wrap=title != "what it says")
-    for each in chosen:
-        cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
-        table.add_row(each.name + cuts, _scale(each.bounds), _direction(each.better), each.summary)
-    console.print(table)
-    console.print(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.", highlight=False)
+    named = [each.name + (f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else "") for each in chosen]
+    rows_shown = [
+        (name, _scale(each.bounds), _direction(each.better), each.summary)
+        for name, each in zip(named, chosen, strict=True)
+    ]
+    titles = ("metric", "scale", "better", "what it says")
+    terminal.table(titles, rows_shown, firm=titles[:3])
+    terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.")
 
 
 FAMILIES = (

@@ -1,11 +1,19 @@
-"""Where and in which language a command shall write: looked at before anything is measured or paid for."""
+"""Where and in which language a command shall write, looked at before anything is paid for; what goes with numbers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from ragbench import terminal
+
+if TYPE_CHECKING:
+    from ragbench.answered_by import AnsweredBy
+    from ragbench.stand_ins import StandIn
 
 
 def file(path: Path | None, option: str) -> None:
@@ -35,12 +43,42 @@ def folder(path: Path | None, option: str) -> None:
     _writable(there, path, option)
 
 
+def write(path: Path, value: Any) -> None:
+    """Write a value as JSON to a file, or to the screen for -; NaN becomes null."""
+    from ragbench.measurement import without_nan
+    from ragbench.report import results
+
+    if str(path) == "-":
+        terminal.dump(without_nan(value))
+    else:
+        results.write_json(path, value)
+
+
 def language(name: str) -> None:
     """Refuse a language that no page is written in; empty is fine. Raises typer.BadParameter with those there are."""
     from ragbench.language import LANGUAGES
 
     if name and name not in LANGUAGES:
         raise typer.BadParameter(f"{name!r}: {' or '.join(LANGUAGES)} is expected", param_hint="--language")
+
+
+def caveat(found: Iterable[StandIn], *, err: bool = True) -> None:
+    """Say which parts only stood in for a model, where numbers are said; nothing where none did."""
+    from ragbench.language import translator
+    from ragbench.stand_ins import caveat
+
+    if text := caveat(found, translator("en")):
+        terminal.tell(text, err=err, colour="yellow")
+
+
+def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
+    """Say which models answered under another name than they were asked by, a warning for another model."""
+    from ragbench import answered_by
+    from ragbench.language import translator
+
+    for one in found:
+        if text := answered_by.sentence(one, translator("en")):
+            terminal.say(text, err=err, colour="yellow" if one.kinship == "other" else None)
 
 
 def _writable(there: Path, path: Path, option: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import typer
+from ragbench import terminal
 
 if TYPE_CHECKING:
     from ragbench.llm import Outlook, Plan
@@ -16,28 +16,22 @@ COLUMNS = ("calls", "in the journal", "repairs, about", "tokens read", "tokens w
 
 def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
     """Print one line a model, their sum, and what of it is assumed."""
-    from rich.console import Console
-    from rich.table import Table
-
     from ragbench.llm import planning
 
     if not outlooks:
-        typer.echo("no model would be asked: no call, no cost")
+        terminal.say("no model would be asked: no call, no cost")
         return
     plans = [one.plan() for one in outlooks]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("name", "model"):
-        table.add_column(title, no_wrap=True)
-    for title in COLUMNS:
-        table.add_column(title, justify="right", no_wrap=True)
-    for one, plan in zip(outlooks, plans, strict=True):
-        table.add_row(plan.judge, one.settings.model, *_numbers([plan], plan.minutes))
+    rows = [
+        (plan.judge, str(one.settings.model), *_numbers([plan], plan.minutes))
+        for one, plan in zip(outlooks, plans, strict=True)
+    ]
     if len(plans) > 1:
-        table.add_row("all", "", *_numbers(plans, planning.minutes(outlooks)), style="bold")
-    console = Console()
-    (console if console.is_terminal else Console(width=160)).print(table)
+        rows.append(("all", "", *_numbers(plans, planning.minutes(outlooks))))
+    whole = {len(plans)} if len(plans) > 1 else ()
+    terminal.table(("name", "model", *COLUMNS), rows, left=("name", "model"), firm=COLUMNS, bold=whole)
     for line in _remarks(plans, budget):
-        typer.echo(line)
+        terminal.say(line)
 
 
 def _numbers(plans: Sequence[Plan], minutes: float) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
-import typer
+from ragbench import terminal
 
 if TYPE_CHECKING:
     from ragbench.datasets import Brought
@@ -15,23 +14,29 @@ SHOWN_CHARACTERS = 70
 
 
 def tell(found: Brought, source: str, language: str) -> None:
-    """What was understood, a few examples of it, what was left out and why."""
+    """What was understood, a few examples of it, what was left out and why, and what to be warned of."""
+    from ragbench.datasets import doubts_of
+    from ragbench.language import translator
+    from ragbench.show.doubts import sentences
+
     pages = len({chunk.url for chunk in found.chunks if chunk.url})
     unlabelled = sum(not (question.relevant or question.relevant_urls) for question in found.questions)
     words = [f"{count} {table}" for table, count in found.tables.items()]
-    if pages:
+    if pages:  # so there are chunks, which come first
         words[0] += f" on {pages} pages"
     if found.questions:
         place = list(found.tables).index("questions")
         words[place] += f" ({unlabelled} without a relevant chunk)"
-    typer.echo(f"{source}: {', '.join(words)}, language {language}")
+    terminal.say(f"{source}: {', '.join(words)}, language {language}")
     for line in _examples(found):
-        typer.echo(f"  {line}")
+        terminal.say(f"  {line}")
     for note in found.notes:
-        typer.echo(f"note: {note}")
+        terminal.say(f"note: {note}")
     for reason, count in found.left_out.items():
         if count:
-            typer.echo(f"left out: {count} × {reason}")
+            terminal.say(f"left out: {count} × {reason}")
+    for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
+        terminal.say(f"warning: {warning}")
 
 
 def _examples(found: Brought) -> list[str]:
@@ -52,5 +57,4 @@ def _examples(found: Brought) -> list[str]:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    plain = "".join(sign for sign in line if unicodedata.category(sign)[0] != "C")
-    return plain if len(plain) <= SHOWN_CHARACTERS else f"{plain[:SHOWN_CHARACTERS]}…"
+    return line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"

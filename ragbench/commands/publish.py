@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from ragbench import terminal
+
 
 class Masked(StrEnum):
     """On which pages people are masked."""
@@ -52,4 +54,4 @@ def publish(
         single=single,
         raw_csv=raw_csv,
     )
-    typer.echo(str(index))
+    terminal.say(index)

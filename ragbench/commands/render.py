@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ragbench import terminal
+
 
 def render(
     name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
@@ -24,4 +26,4 @@ def render(
     from ragbench.report import kept
 
     outputs.language(language)
-    typer.echo(str(report.render(kept.pages_of(name), language=language or None)))
+    terminal.say(report.render(kept.pages_of(name), language=language or None))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragbench.commands import interruption
-from ragbench.commands.interruption import resumable
+from ragbench import terminal
+from ragbench.commands import consent, interruption
 
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
@@ -33,6 +33,7 @@ def run(
     gate: Annotated[
         bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")
     ] = False,
+    trusted: consent.Trust = False,
 ) -> None:
     """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
 
@@ -41,7 +42,7 @@ def run(
     - `ragbench run`: the systems of ragbench.toml on its data set, all tiers.
     - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
     - `ragbench run -l ru`: pages in Russian.
-    - `ragbench run --plan`: calls, tokens, cost and minutes of a run, and what the journal has of it; without a call.
+    - `ragbench run --plan`: what a run would execute, send and cost, and what of it the journal has; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed, 130 or
     143 when it was interrupted; what models have answered by then is kept, and the same command goes on from there.
@@ -53,20 +54,23 @@ def run(
 
     outputs.folder(out, "--out")
     outputs.language(language)
-    bench.check(dataset, systems)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or _tiers()
+    reach = report.reach(chosen, given)
+    consent.required(reach, trusted)
+    bench.check(given.get("dataset", ""), given.get("systems", ""))
     if gate:
         gates.check_gates(known)
     if plan:
+        consent.tell(reach)
         _plan(chosen, given, jobs, language or known.language)
         return
     language = language or known.language
     interruption.tell_of_killed(out)
-    with resumable(), _Bars() as bars:
-        result = report.run(chosen, given, out, jobs=jobs, language=language, progress=bars.show, keep=True)
+    with terminal.Bars() as bars:
+        result = report.run(chosen, given, out, jobs=jobs, language=language, progress=partial(_draw, bars), keep=True)
     _conclude(result, gate)
 
 
@@ -74,13 +78,13 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str)
     from ragbench import report, settings
     from ragbench.commands import plans
 
-    with resumable(), _Bars() as bars:
-        found = report.plan(notebooks, given, jobs=jobs, language=language, progress=bars.show)
+    with terminal.Bars() as bars:
+        found = report.plan(notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars))
     plans.show(found.outlooks, settings.load().budget)
     if found.silent:
-        typer.echo(f"Ask no model: {', '.join(found.silent)}.")
+        terminal.say(f"Ask no model: {', '.join(found.silent)}.")
     for name, line in found.failures.items():
-        typer.secho(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, fg="red")
+        terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:
         raise typer.Exit(1)
 
@@ -104,58 +108,30 @@ def _tiers() -> list[str]:
 
 
 def _conclude(result: RunResult, gate: bool) -> None:
+    from ragbench import answered_by, stand_ins
     from ragbench.commands import gate as gates
+    from ragbench.commands import outputs
+    from ragbench.report import pages
 
     for name, line in result.failures.items():
-        typer.secho(f"{name} failed: {line}", err=True, fg=typer.colors.RED)
+        terminal.say(f"{name} failed: {line}", err=True, colour="red")
     if result.unkept:
-        typer.secho(
-            f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, fg="yellow"
+        terminal.say(
+            f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, colour="yellow"
         )
-    typer.echo(str(result.index))
+    measured = pages.Measurements(result.folder)
+    outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
+    outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
+    terminal.say(result.index)
     held = gates.hold(result.folder) if gate else 0
     if result.exit_code or held:
         raise typer.Exit(result.exit_code or held)
 
 
-class _Bars:
-    """One bar a notebook with the time left, on a terminal; one line a notebook elsewhere."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._console = Console(stderr=True)
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[work]}"),
-            console=self._console,
-            disable=not sys.stderr.isatty(),
-        )
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> _Bars:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
-
-    def show(self, step: Step) -> None:
-        """Draw one step of a run."""
-        if step.notebook not in self._tasks:
-            self._tasks[step.notebook] = self._bars.add_task(step.notebook, total=None, work="")
-            if not sys.stderr.isatty():
-                typer.echo(f"{step.notebook} …", err=True)
-        task = self._tasks[step.notebook]
-        if step.work_total > 0:
-            self._bars.update(task, completed=step.work_done, total=step.work_total, work=_work(step))
-        elif step.total > 0:
-            self._bars.update(task, completed=step.done, total=step.total, work="")
-
-
-def _work(step: Step) -> str:
-    return f"{step.label}: {step.note}" if step.note else step.label
+def _draw(bars: terminal.Bars, step: Step) -> None:
+    """One step of a run: the work that the current cell reports, else the cells that are done."""
+    if step.work_total > 0:
+        work = f"{step.label}: {step.note}" if step.note else step.label
+        bars.show(step.notebook, step.work_done, step.work_total, work)
+    else:
+        bars.show(step.notebook, step.done, step.total)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragbench import terminal
+
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
 
-application = typer.Typer(help="Runs that the database keeps: listed, shown, deleted.", invoke_without_command=True)
+application = typer.Typer(
+    help="Runs that the database keeps: listed, shown, deleted, taken elsewhere.", invoke_without_command=True
+)
 HEADLINES = 3
 Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
@@ -37,9 +40,9 @@ def show_all(
     with Store.open(settings.load()) as store:
         found = Runs(store.engine).records(limit)
     if as_json:
-        typer.echo(json.dumps([described(record) for record in found], ensure_ascii=False, indent=1, allow_nan=False))
+        terminal.dump([described(record) for record in found])
     elif not found:
-        typer.echo("no run is kept yet: `ragbench run` makes one")
+        terminal.say("no run is kept yet: `ragbench run` makes one")
     else:
         _table(found)
 
@@ -47,26 +50,29 @@ def show_all(
 @application.command("show")
 def show(name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")], as_json: Json = False) -> None:
     """Say everything that is kept of one run: numbers with intervals, data, models, parameters, where its pages lie."""
+    from ragbench import stand_ins
+    from ragbench.commands import outputs
     from ragbench.report import kept
 
     record = kept.find(name)
     if as_json:
-        typer.echo(json.dumps(whole(record), ensure_ascii=False, indent=1, allow_nan=False))
+        terminal.dump(whole(record))
         return
     about = described(record)
     for key in ("id", "started", "status", "seconds", "origin", "folder", "datasets", "systems", "notebooks"):
         value = about[key]
         if value not in (None, [], ""):
-            typer.echo(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
+            terminal.say(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
     for kind, entries in record.identities.items():
         if entries and kind != "thresholds":
-            typer.echo(f"{kind:<10} " + "; ".join(f"{key} {_short(text)}" for key, text in entries.items()))
+            terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text)}" for key, text in entries.items()))
     if unfinished := record.manifest.get("unfinished"):
-        typer.echo(f"{'unfinished':<10} {', '.join(unfinished)}")
+        terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
     for part in record.parts:
         if part.failure:
-            typer.secho(f"{part.notebook} failed: {part.failure}", fg=typer.colors.RED)
+            terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
     _values(record)
+    outputs.caveat((one for part in record.parts for one in stand_ins.of(part.facts)), err=False)
 
 
 @application.command("delete")
@@ -83,9 +89,45 @@ def delete(
         runs = Runs(store.engine)
         known = runs.resolve(name)
         if not yes:
-            typer.confirm(f"forget the run {known}?", abort=True)
+            terminal.sure(f"forget the run {known}?")
         runs.delete(known)
-    typer.echo(f"{known} is forgotten; its pages stay in the folder of reports")
+    terminal.say(f"{known} is forgotten; its pages stay in the folder of reports")
+
+
+@application.command("export")
+def export(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run; see `ragbench runs`.")],
+    file: Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.")],
+) -> None:
+    """Write a run and the replies that it is made of into one file, for `ragbench runs import` on another machine.
+
+    There its pages are drawn again, and where data and settings are the same it runs again without a call.
+    """
+    from ragbench.commands import outputs
+    from ragbench.report import packs
+
+    outputs.file(file, "FILE")
+    made = packs.export(name, file)
+    if made.missing:
+        said = "replies that it used are not in the journal any more: there they would be asked for again"
+        terminal.say(f"{made.missing} {said}", err=True, colour="yellow")
+    terminal.say(f"{made.run} with {made.replies} replies written to {file}")
+
+
+@application.command("import")
+def bring_in(file: Annotated[Path, typer.Argument(help="A file that `ragbench runs export` wrote.")]) -> None:
+    """Put a run from another machine among the reports, with its replies. Its numbers are believed as they are."""
+    from ragbench.report import packs
+
+    found = packs.bring_in(file)
+    terminal.say(f"{found.replies} replies, {found.new} of them new; the run's pages: {found.index}")
+    words = {
+        "other": "is another here: numbers of new runs will differ",
+        "absent": "is not here: bring it, to run again",
+    }
+    for label, state in found.data.items():
+        if state in words:
+            terminal.say(f"the data set {label} {words[state]}", err=True, colour="yellow")
 
 
 def described(record: RunRecord) -> dict[str, Any]:
@@ -110,6 +152,7 @@ def described(record: RunRecord) -> dict[str, Any]:
 
 def whole(record: RunRecord) -> dict[str, Any]:
     """Everything of a run as plain values, but for values question by question."""
+    from ragbench import stand_ins
     from ragbench.measurement import without_nan
 
     parts = [
@@ -123,6 +166,11 @@ def whole(record: RunRecord) -> dict[str, Any]:
             "parts": parts,
             "values": [_plain(value) for value in record.values],
             "comparisons": list(record.comparisons),
+            "stand_ins": {
+                part.notebook: [one.fact for one in stand_ins.of(part.facts)]
+                for part in record.parts
+                if stand_ins.of(part.facts)
+            },
             "questions": {one.notebook: len(one.samples) for one in record.scores},
         }
     )
@@ -134,27 +182,25 @@ def headlines(record: RunRecord) -> list[RunValue]:
 
     It is the first notebook whose primary metric says what is better; where there is none, the first with numbers.
     """
+    from ragbench.metrics import meant
+
     found = []
     for part in record.parts or ():
         own = [value for value in record.values if value.notebook == part.notebook]
         metrics = list(dict.fromkeys(value.metric for value in own))
         if metrics:
             primary = part.facts.get("primary")
-            wanted = primary if primary in metrics else "mrr" if "mrr" in metrics else metrics[0]
+            wanted = next((label for name in (primary, "mrr") if name for label in meant(name, metrics)), metrics[0])
             found.append([value for value in own if value.metric == wanted])
     judging = (named for named in found if _says_better(named[0].metric))
     return next(judging, found[0] if found else list(record.values[:1]))
 
 
 def _says_better(metric: str) -> bool:
-    from ragbench.metric import parse
-    from ragbench.metrics import catalogue
+    from ragbench.metrics import declaration
 
-    catalogue()
-    try:
-        return parse(metric).better is not None
-    except ValueError:  # a metric of another benchmark, or of another version
-        return False
+    declared = declaration(metric)  # None: a metric of another benchmark, or of another version
+    return declared is not None and declared.better is not None
 
 
 def _plain(value: RunValue) -> dict[str, Any]:
@@ -176,18 +222,14 @@ def _relative(folder: Path) -> str:
 
 
 def _table(records: list[RunRecord]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("run", "started (UTC)", "data set", "systems", "notebooks", "status", "key numbers"):
-        table.add_column(title, overflow="fold")
+    rows = []
     for record in records:
         about = described(record)
         named = headlines(record)
         numbers = [f"{v.system} {_number(v.value)}" + ("" if v.comparable else " !") for v in named[:HEADLINES]]
         more = f" … {len(named) - HEADLINES} more" if len(named) > HEADLINES else ""
-        table.add_row(
+        more += _stood_in(record, named)
+        line = (
             record.id,
             f"{record.started:%Y-%m-%d %H:%M}" if record.started else "—",
             ", ".join(about["datasets"]) or "—",
@@ -196,27 +238,29 @@ def _table(records: list[RunRecord]) -> None:
             record.status if not record.origin or record.origin == "ragbench" else f"from {record.origin}",
             (f"{named[0].metric}: " if named else "") + "; ".join(numbers) + more,
         )
-    console = Console()
-    (console if console.is_terminal else Console(width=200)).print(table, markup=False)
+        rows.append(line)
+    terminal.table(("run", "started (UTC)", "data set", "systems", "notebooks", "status", "key numbers"), rows)
+
+
+def _stood_in(record: RunRecord, named: list[RunValue]) -> str:
+    """What only stood in for a model where these numbers were made."""
+    from ragbench.language import translator
+    from ragbench.stand_ins import names, of
+
+    parts = {value.system: record.part(value.notebook) for value in named}
+    found = [one for system, part in parts.items() if part is not None for one in of(part.facts, system)]
+    return f" (offline stand-ins: {names(found, translator('en'))})" if found else ""
 
 
 def _values(record: RunRecord) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("notebook", "system", "metric"):
-        table.add_column(title)
-    for title in ("value", "interval", "n", "unmeasured"):
-        table.add_column(title, justify="right")
-    table.add_column("note")
+    titles = ("notebook", "system", "metric", "value", "interval", "n", "unmeasured", "note")
+    rows = []
     for v in record.values:
         bounds = "—" if v.low is None or v.high is None else f"{v.low:.4f} … {v.high:.4f}"
         counts = ("—" if count is None else str(count) for count in (v.n, v.n_unmeasured))
         note = "" if v.comparable else f"not comparable: {v.reason.replace('_', ' ')}"
-        table.add_row(v.notebook, v.system, v.metric, _number(v.value), bounds, *counts, note)
-    console = Console()
-    (console if console.is_terminal else Console(width=180)).print(table, markup=False)
+        rows.append((v.notebook, v.system, v.metric, _number(v.value), bounds, *counts, note))
+    terminal.table(titles, rows, left={"notebook", "system", "metric", "note"})
 
 
 def _number(value: float) -> str:

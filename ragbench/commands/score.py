@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ragbench.commands.interruption import resumable
+from ragbench import terminal
+from ragbench.commands import consent
 
 if TYPE_CHECKING:
     from ragbench.bench.answer_tables import AnswerTable
@@ -76,6 +77,10 @@ def score(
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
     aggregate: Annotated[str, typer.Option(help="How several judges become one: mean, median, minimum, …")] = "mean",
     tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
+    quorum: Annotated[
+        int | None,
+        typer.Option(help="How many judges must have measured a sample; all of them if not set.", min=1),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write estimates and samples as JSON; - for the screen.")
     ] = None,
@@ -89,9 +94,10 @@ def score(
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="Level of intervals.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=1)] = 10_000,
+    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
+    trusted: consent.Trust = False,
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
@@ -101,14 +107,18 @@ def score(
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
-    from ragbench import settings
+    from ragbench import settings, trust
+    from ragbench.bench import ranges
     from ragbench.bench.answer_tables import of_samples
-    from ragbench.bench.judged import Judging
+    from ragbench.bench.judged import OFFLINE, Judging
     from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
-    from ragbench.commands import outputs, plans
+    from ragbench.bench.session import parted
+    from ragbench.commands import outputs, plans, screen
+    from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
-    from ragbench.judge import Rule
     from ragbench.llm import Outlook, run
+    from ragbench.metrics import meant
+    from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
 
     outputs.file(json_file, "--json")
@@ -116,32 +126,54 @@ def score(
     known = settings.load()
     try:
         bounds = [Gate.read(text) for text in gates or ()]
-        samples = read_samples(file)
+        forms = Forms()
+        samples = read_samples(file, forms)
         if not samples:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         chosen = applicable(samples, metrics or None)
-        rule = Rule(aggregate, tolerance)  # type: ignore[arg-type]
-        names = Judging(judges or ()).judge_names(known)
-        if unknown := {gate.metric for gate in bounds} - {each.label for each in chosen}:
+        judging = Judging(judges or (), aggregate, tolerance, quorum=quorum)
+        names = judging.judge_names(known)
+        rule = judging.rule(names)
+        if unknown := {gate.metric for gate in bounds if not meant(gate.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
-        if baseline and baseline not in {sample.system for sample in samples}:
-            raise ValueError(f"--baseline {baseline!r} is not among the systems of {file.name}")
+        systems = sorted({sample.system for sample in samples if sample.system})
+        if baseline and baseline not in systems:
+            there = f"there are {', '.join(systems)}" if systems else "it names none: add a column `system`"
+            raise ValueError(
+                f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
+            )
+        ranges.check(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    asks = any("judge" in metric.needs for metric in chosen) and set(names) != {OFFLINE}
+    by = [one for name in parted(embedder) if (one := known.embedders.get(name)) is not None and one.base_url]
+    embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
+    if asks or embeds:
+        reach = trust.of_settings(known)
+        consent.required(reach, trusted)
+        if plan:
+            consent.tell(reach)
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if is_watched() else 0
-    with resumable(), kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+    with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
         asked = Asked(
             names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
             outlooks.extend if plan else None, baseline,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
     if plan:
+        for note in forms.notes:
+            terminal.say(note)
         plans.show(outlooks, known.budget)
         return
     if json_file is None or str(json_file) != "-":
-        _print(found)
-        _compare(found)
+        screen.estimates(("system", "metric"), list(found.estimates.items()))
+        for line in found.said_of_panels("en"):
+            terminal.say(line)
+        screen.comparisons([(each.metric, each.comparison) for each in found.comparisons])
+    is_taken = json_file is not None and str(json_file) == "-"
+    outputs.caveat(found.stand_ins, err=is_taken)
+    outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
     if out is not None:
         _draw(found, asked, of_samples(samples, file.name), out, language or known.language)
@@ -152,17 +184,19 @@ def score(
 def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language: str) -> None:
     """The page of the notebook rag_metrics, over these scores."""
     from ragbench.bench.rag_metrics import Made, measurement_of
+    from ragbench.bench.session import told
     from ragbench.report import assemble
 
     judges, embedder = tuple(map(str, asked.judges)), str(asked.embedder)
     made = Made(judges, asked.rule, tuple(name.strip() for name in embedder.split(",")))
-    measurement = measurement_of(found, answers, made)
+    measurement = told(measurement_of(found, answers, made))
     given = {
         "answers": answers.facts["dataset"],
         "metrics": ", ".join(metric.label for metric in found.metrics),
         "judges": ", ".join(judges),
         "aggregate": asked.rule.how,
         "tolerance": asked.rule.tolerance,
+        "quorum": asked.rule.quorum,
         "embedder": embedder,
         "baseline": found.baseline,
         "level": found.level,
@@ -170,73 +204,36 @@ def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language
         "seed": found.seed,
         "language": language,
     }
-    typer.echo(str(assemble(out, measurement, given, language, VIEWS)), err=True)
+    terminal.say(assemble(out, measurement, given, language, VIEWS), err=True)
 
 
 def _kept(found: Scores, gates: list[Gate]) -> bool:
     """Whether all gates hold, for every system; each is said on the error channel."""
+    from ragbench.bench.attendance import incomplete
+    from ragbench.metrics import meant
+
     every = True
     for gate in gates:
+        labels = meant(gate.metric, map(str, found.metrics))
         for (system, metric), estimate in found.estimates.items():
-            if metric == gate.metric:
+            if metric in labels:
                 holds, why = gate.verdict(estimate)
                 every &= holds
                 word = "holds" if holds else "fails"
-                typer.echo(f"gate {gate.metric}{gate.sign}{gate.limit:g} {word} for {system}: {why}", err=True)
+                why = "; ".join(filter(None, (why, incomplete(found.attendances.get((system, metric))))))
+                terminal.say(f"gate {metric}{gate.sign}{gate.limit:g} {word} for {system}: {why}", err=True)
     return every
 
 
-def _print(found: Scores) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("system", "metric", "mean", "interval", "method", "n", "unmeasured"):
-        table.add_column(title, justify="left" if title in ("system", "metric", "method") else "right", no_wrap=True)
-    for (system, metric), one in found.estimates.items():
-        mean = "—" if one.n == 0 else f"{one.value:.4f}"
-        bounds = "—" if one.low is None else f"{one.low:.4f} … {one.high:.4f}"
-        table.add_row(system, metric, mean, bounds, one.method, str(one.n), str(one.n_unmeasured))
-    console = Console()
-    (console if console.is_terminal else Console(width=160)).print(table)
-
-
-def _compare(found: Scores) -> None:
-    """Every other system against the baseline, where the file has several."""
-    from rich.console import Console
-    from rich.table import Table
-
-    if not found.comparisons:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("compared", "metric", "difference", "interval", "p (corrected)", "verdict", "n"):
-        left = title in ("compared", "metric", "verdict")
-        table.add_column(title, justify="left" if left else "right", no_wrap=True)
-    for each in found.comparisons:
-        one = each.comparison
-        p = one.p if one.p_adjusted is None else one.p_adjusted
-        who = f"{one.challenger} − {one.baseline}"
-        span = f"{one.low:+.4f} … {one.high:+.4f}"
-        table.add_row(who, each.metric, f"{one.difference:+.4f}", span, f"{p:.4f}", one.verdict.value, str(one.n))
-    console = Console()
-    (console if console.is_terminal else Console(width=160)).print(table)
-
-
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
-    import json
+    from ragbench.commands import outputs
+    from ragbench.report import tabular
 
-    from ragbench.measurement import without_nan
-    from ragbench.report import files, tabular
-
-    def text(value: dict[str, Any]) -> str:
-        return json.dumps(without_nan(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-
-    if json_file is not None and str(json_file) == "-":
-        typer.echo(text(found.as_json()), nl=False)
-    elif json_file is not None:
-        files.write(json_file, text(found.as_json()))
-        typer.echo(str(json_file), err=True)
+    if json_file is not None:
+        outputs.write(json_file, found.as_json())
+        if str(json_file) != "-":
+            terminal.say(json_file, err=True)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        files.write(out / "summary.json", text(found.as_json()))
+        outputs.write(out / "summary.json", found.as_json())
         tabular.write_csv(out / "scores.csv", found.to_pandas())

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ragbench import terminal
 from ragbench.commands.assessment import Assessment, Convention, Plan, as_json, asked, assess
-
-if TYPE_CHECKING:
-    from ragbench.types import Comparison
-
-_WIDTH_OF_FILES = 160  # where the table goes to a file or a pipe
 
 
 def trec(
@@ -46,13 +42,14 @@ def trec(
         bool, typer.Option("--all-pairs", help="Compare every two runs, not only with the first.")
     ] = False,
     confidence: Annotated[float, typer.Option(help="Level of intervals and verdicts.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="Draws of bootstrap and randomization.", min=1)] = 10_000,
+    resamples: Annotated[int, typer.Option(help="Draws of bootstrap and randomization.", min=100)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
 ) -> None:
     """Measure runs against judgements, and say which is better and how sure one can be.
 
     A mean is over all judged queries that have a relevant document; a query that a run lacks counts 0; equal scores
-    keep the file's order; later copies of a document are dropped. `--compatible trec_eval` does as trec_eval does.
+    go by the RANK column, then by the document's name; later copies of a document are dropped. `--compatible
+    trec_eval` does as trec_eval does.
 
     Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
     """
@@ -81,7 +78,9 @@ def trec(
     if json_file is None or str(json_file) != "-":
         _print(found, per_query)
     if json_file is not None:
-        _write(json_file, as_json(found, per_query=per_query))
+        outputs.write(json_file, as_json(found, per_query=per_query))
+        if str(json_file) != "-":
+            terminal.say(json_file, err=True)
 
 
 def _pattern(text: str) -> re.Pattern[str] | None:
@@ -92,70 +91,32 @@ def _pattern(text: str) -> re.Pattern[str] | None:
 
 
 def _say_missing(found: Assessment) -> None:
-    """Queries that a run lacks, and queries that nobody judged: a run in other names would be a row of zeros."""
+    """Queries that a run lacks, queries that nobody judged (a run in other names would be a row of zeros), copies."""
     judged = found.facts["queries_judged"]
     for one in found.facts["runs"]:
-        lacking, strange = one["queries_missing"], one["queries_not_judged"]
-        if lacking:
-            more = f"; it answers {strange} that are not judged" if strange else ""
-            typer.secho(f"{one['run']} lacks {lacking} of {judged} judged queries{more}", err=True, fg="yellow")
+        said = [
+            f"lacks {one['queries_missing']} of {judged} judged queries" if one["queries_missing"] else "",
+            f"answers {one['queries_not_judged']} that are not judged" if one["queries_not_judged"] else "",
+            f"holds {one['duplicates']} later copies of documents, which are dropped" if one["duplicates"] else "",
+        ]
+        if any(said):
+            terminal.say(f"{one['run']} {'; it '.join(filter(None, said))}", err=True, colour="yellow")
 
 
 def _print(found: Assessment, per_query: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from ragbench.commands import screen
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH_OF_FILES)
     if per_query:
-        for row in as_json(found, per_query=True)["per_query"]:
-            typer.echo(f"{row['run']}\t{row['query']}\t{row['metric']}\t{row['value']:.6f}")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("run", "metric", "mean", "interval", "method", "n", "unmeasured"):
-        table.add_column(title, justify="left" if title in ("run", "metric", "method") else "right")
-    for (run, metric), one in found.estimates.items():
-        bounds = "—" if one.low is None else f"{one.low:.4f} … {one.high:.4f}"
-        table.add_row(run, metric, f"{one.value:.4f}", bounds, one.method, str(one.n), str(one.n_unmeasured))
-    console.print(table)
-    if found.comparisons:
-        console.print()
-        console.print(_comparison_table(found.comparisons))
-        console.print(f"corrected over all comparisons: {found.comparisons[0][1].family}", highlight=False)
-
-
-def _comparison_table(comparisons: Sequence[tuple[str, Comparison]]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("challenger", "baseline", "metric", "difference", "interval", "p", "corrected p", "n", "verdict"):
-        left = title in ("challenger", "baseline", "metric", "verdict")
-        table.add_column(title, justify="left" if left else "right")
-    for metric, one in comparisons:
-        table.add_row(
-            one.challenger,
-            one.baseline,
-            metric,
-            f"{one.difference:+.4f}",
-            f"{one.low:+.4f} … {one.high:+.4f}",
-            f"{one.p:.4f}",
-            "—" if one.p_adjusted is None else f"{one.p_adjusted:.4f}",
-            str(one.n),
-            one.verdict.value,
+        rows = as_json(found, per_query=True)["per_query"]
+        values = [screen.NONE if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
+        terminal.columns(
+            (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
         )
-    return table
-
-
-def _write(path: Path, value: dict[str, Any]) -> None:
-    import json
-
-    from ragbench.measurement import without_nan
-
-    text = json.dumps(without_nan(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    if str(path) == "-":
-        typer.echo(text, nl=False)
-        return
-    from ragbench.report import files
-
-    files.write(path, text)
-    typer.echo(str(path), err=True)
+    screen.estimates(("run", "metric"), list(found.estimates.items()))
+    facts = found.facts
+    groups = "" if facts["clusters"] is None else f" in {screen.counted(facts['clusters'], 'group')}"
+    judged = screen.counted(facts["queries_judged"], "judged query", "judged queries")
+    terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
+    if found.comparisons:
+        terminal.say()
+        screen.comparisons(found.comparisons)

@@ -2,11 +2,12 @@
 
 from ragbench.datasets import answer_tables, beir, decision_sets, dialogue_sets, question_sets, squad
 from ragbench.datasets.brought import Brought
+from ragbench.datasets.doubts import doubts_of
 from ragbench.datasets.files import DatasetError, normalise
-from ragbench.datasets.folder import Dataset, Records, available, load
+from ragbench.datasets.folder import Dataset, Records, available, language_in, load, place_of
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
 from ragbench.datasets.script import language_of
-from ragbench.datasets.writing import add, logged_file, require_free, write
+from ragbench.datasets.writing import add, logged_files, require_free, write
 
 __all__ = [
     "Brought",
@@ -25,10 +26,13 @@ __all__ = [
     "beir",
     "decision_sets",
     "dialogue_sets",
+    "doubts_of",
+    "language_in",
     "language_of",
     "load",
-    "logged_file",
+    "logged_files",
     "normalise",
+    "place_of",
     "question_sets",
     "require_free",
     "squad",

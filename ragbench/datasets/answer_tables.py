@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.datasets.brought import Brought, named_by
+from ragbench.datasets.cells import Forms
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
-from ragbench.datasets.rows import checked
+from ragbench.datasets.rows import checked, cut
 from ragbench.datasets.samples import read_samples
 from ragbench.types import Chunk, Sample
 
@@ -27,10 +28,11 @@ def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
     chunks: dict[str, ChunkRecord] = {}
     questions: dict[str, QuestionRecord] = {}
     logged: dict[str, list[dict[str, Any]]] = {}
-    for sample in read_samples(path):
+    forms = Forms()
+    for sample in read_samples(path, forms):
         place = f"{path.name}, sample {sample.id}"
         if sample.user_input is None or not sample.user_input.strip():
-            raise DatasetError(f"{place}: user_input = {sample.user_input!r}: a question is expected")
+            raise DatasetError(f"{place}: user_input = {cut(sample.user_input)}: a question is expected")
         retrieved = _chunks(sample.contexts or (), chunks, place)
         wanted = _chunks(sample.reference_contexts or (), chunks, place)
         question = _question(sample, wanted, place)
@@ -48,6 +50,7 @@ def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
         raise DatasetError(f"{path.name}: holds no samples; at least one is expected")
     brought.chunks = sorted(chunks.values(), key=lambda chunk: chunk.id)
     brought.questions = list(questions.values())
+    brought.notes += forms.notes
     if not any(question.relevant for question in brought.questions):
         brought.notes.append(
             "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"

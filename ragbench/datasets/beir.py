@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ragbench.datasets.files import DatasetError, read_lines, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
+from ragbench.expectations import expectation
 
 HEADER = ("query-id", "corpus-id", "score")
 TREC = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
@@ -27,9 +28,9 @@ def read(
     `query 0 passage grade` without one; grades of 0 and less are judgements of irrelevance. clusters: a pattern whose
     first group, found in a question's id, names its cluster.
 
-    A judgement of a passage that the corpus does not hold is left out and counted; a question that loses one is left
-    out too, since its recall could not be told. A question without any judgement stays, unlabelled.
-    Raises DatasetError naming file, line and field.
+    A judgement of a passage that the corpus does not hold is left out and counted: recall is over the question's other
+    ones. A question that loses all its relevant passages so is left out too. One without any judgement stays,
+    unlabelled. Raises DatasetError naming file, line and field.
     """
     left_out: Counter[str] = Counter()
     chunks = {item["_id"]: _chunk(item, place) for place, item in _items(corpus, ("_id", "text"), left_out)}
@@ -40,15 +41,16 @@ def read(
         del judged[query]
     questions = []
     for identifier, (place, text) in texts.items():
-        missing = set(judged.get(identifier, ())) - set(chunks)
-        if missing:
-            left_out["judgement of a passage that is not in the corpus"] += len(missing)
-            left_out["question that such a judgement belongs to"] += 1
+        grades = judged.get(identifier, {})
+        there = {chunk: grade for chunk, grade in grades.items() if chunk in chunks}
+        if _relevant(grades) and not _relevant(there):
+            left_out["question none of whose relevant passages is in the corpus"] += 1
             continue
-        questions.append(_question(identifier, text, judged.get(identifier, {}), clusters, place))
+        left_out["judgement of a passage that is not in the corpus (its question stays)"] += len(grades) - len(there)
+        questions.append(_question(identifier, text, there, clusters, place))
     if not questions:
         raise DatasetError(f"{queries.name}: no question is left; {dict(left_out) or 'the file is empty'}")
-    return list(chunks.values()), questions, dict(left_out)
+    return list(chunks.values()), questions, dict(+left_out)
 
 
 def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
@@ -102,7 +104,7 @@ def _question(
     found = clusters.search(identifier) if clusters is not None else None
     if clusters is not None and (found is None or not found.groups()):
         raise DatasetError(f"{place}: the pattern {clusters.pattern!r} finds no cluster in the _id {identifier!r}")
-    relevant = {chunk: grade for chunk, grade in grades.items() if grade > 0}
+    relevant = _relevant(grades)
     try:
         return QuestionRecord(
             id=identifier,
@@ -116,9 +118,13 @@ def _question(
         raise DatasetError(f"{place}: {_fault(error)}") from None
 
 
+def _relevant(grades: Mapping[str, float]) -> dict[str, float]:
+    return {chunk: grade for chunk, grade in grades.items() if grade > 0}
+
+
 def _fault(error: ValidationError) -> str:
     fault = error.errors()[0]
-    return f"{'.'.join(map(str, fault['loc']))} = {str(fault['input'])[:60]!r}: {fault['msg']}"
+    return f"{'.'.join(map(str, fault['loc']))} = {str(fault['input'])[:60]!r}: {expectation(fault)}"
 
 
 def _judgements(path: Path) -> dict[str, dict[str, float]]:

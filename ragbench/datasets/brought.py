@@ -29,7 +29,8 @@ class Brought(Records):
     def texts(self) -> list[str]:
         """The texts whose language is the data set's."""
         found = [chunk.text for chunk in self.chunks] or [question.text for question in self.questions]
-        return found or [turn.question for dialogue in self.dialogues for turn in dialogue.turns]
+        talked = found or [turn.question for dialogue in self.dialogues for turn in dialogue.turns]
+        return talked or [text for one in self.decisions for text in (one.question, one.answer, *one.passages.values())]
 
 
 def named_by(prefix: str, *texts: str) -> str:

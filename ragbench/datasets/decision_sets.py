@@ -8,10 +8,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ragbench.datasets.brought import Brought, named_by
+from ragbench.datasets.cells import Forms
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.question_sets import Name, Text, flag
-from ragbench.datasets.records import ChunkRecord, Decision
-from ragbench.datasets.rows import checked, listed, read_rows
+from ragbench.datasets.records import Decision
+from ragbench.datasets.rows import checked, cut, read_rows
+from ragbench.datasets.samples import contexts_of
 
 
 def _shown(value: Any) -> bool:
@@ -21,42 +23,36 @@ def _shown(value: Any) -> bool:
     return bool(found)
 
 
-def _contexts(value: Any) -> list[str]:
-    found = listed(value) if not isinstance(value, str) or value.lstrip().startswith("[") else [value]
-    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
-        raise ValueError("a text, or a list of texts, is expected")
-    return [one.strip() for one in found if one.strip()]
-
-
 class Item(BaseModel):
-    """An answer with the context it was written from, and whether it should be shown."""
+    """An answer, and whether it should be shown; its context is read by itself."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: Name = None
     question: Text
     answer: Text = None
-    context: Annotated[list[str], BeforeValidator(_contexts)] = []
     ground_truth_show: Annotated[bool, BeforeValidator(_shown)]
     rationale: Text = None
 
 
 def read(path: Path) -> Brought:
-    """The decisions of a file; every context becomes a chunk, equal ones the same.
+    """The decisions of a file; their contexts are passages of their own, and none of the knowledge base.
 
+    A context is a text, a list of texts, or either of them as a cell of a table holds it (`ragbench.datasets.cells`).
     An answer that is empty stays (it should not be shown). Items without an id get one made of their texts; an item
     that repeats question, answer and context is left out and counted, and one that contradicts itself is an error.
     Raises DatasetError naming file, item, field, value and what was expected.
     """
     brought = Brought()
-    chunks: dict[str, ChunkRecord] = {}
+    forms = Forms()
     seen: dict[str, tuple[str, bool]] = {}
     for place, row in read_rows(path):
         item = checked(Item, row, place)
         if item.question is None:
-            raise DatasetError(f"{place}: question = {row.get('question')!r}: a question is expected")
-        contexts = [ChunkRecord(id=named_by("context", text), text=text) for text in item.context]
-        identifier = item.id or named_by("decision", item.question, item.answer or "", *item.context)
+            raise DatasetError(f"{place}: question = {cut(row.get('question'))}: a question is expected")
+        texts = [one.text.strip() for one in contexts_of(row.get("context"), f"{place}, context", forms) or ()]
+        passages = {named_by("context", one): one for one in texts if one}
+        identifier = item.id or named_by("decision", item.question, item.answer or "", *passages.values())
         if identifier in seen:
             first, shown = seen[identifier]
             if item.id is not None:
@@ -68,21 +64,22 @@ def read(path: Path) -> Brought:
             brought.left_out["item that repeats question, answer and context"] += 1
             continue
         seen[identifier] = (place.rsplit(", ", 1)[1], item.ground_truth_show)
-        chunks |= {chunk.id: chunk for chunk in contexts}
-        brought.decisions.append(
-            Decision(
-                id=identifier,
-                question=item.question,
-                answer=item.answer or "",
-                context=tuple(dict.fromkeys(chunk.id for chunk in contexts)),
-                show=item.ground_truth_show,
-                rationale=item.rationale,
-            )
-        )
+        made = {
+            "id": identifier,
+            "question": item.question,
+            "answer": item.answer or "",
+            "context": tuple(passages),
+            "show": item.ground_truth_show,
+            "rationale": item.rationale,
+            "passages": passages,
+        }
+        brought.decisions.append(checked(Decision, made, place))
     if not brought.decisions:
         raise DatasetError(f"{path.name}: holds no items; at least one is expected")
-    brought.chunks = sorted(chunks.values(), key=lambda chunk: chunk.id)
+    brought.notes += forms.notes
     without = sum(not decision.context for decision in brought.decisions)
     if without:
-        brought.notes.append(f"{without} of {len(brought.decisions)} decisions carry no context")
+        brought.notes.append(
+            f"{without} of {len(brought.decisions)} decisions carry no context: the offline judge decides none of them"
+        )
     return brought

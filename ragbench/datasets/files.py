@@ -6,21 +6,30 @@ import gzip
 import io
 import itertools
 import json
+import re
+import sys
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragbench.datasets.encodings import PROBED_BYTES, UTF_8, encoding_of
+from ragbench import settings
+from ragbench.datasets.encodings import PROBED_BYTES, UTF_8, UnknownEncodingError, encoding_of
+from ragbench.expectations import kind
 
 MAX_BYTES = 96 * 2**20
 """Of a file that is read as a whole, unpacked: its text, its values and their copies stay below a gigabyte."""
-MAX_VALUES = 8_000_000
-"""Of one JSON text: a value takes two bytes of it or more, and up to 72 bytes of memory."""
+MAX_WEIGHT = 2**29
+"""Of one JSON text, as objects: `{},` takes three bytes of it and a hundred of memory."""
+MAX_WEIGHT_OF_ROWS = 3 * 2**28
+"""Of the rows of one file that is read row by row: who reads it may keep them all."""
+OBJECT_BYTES, LIST_BYTES, FIELD_BYTES, VALUE_BYTES = 150, 72, 100, 56
+"""That an object, a list, the field of an object, and any other value take at most, beside their letters."""
 MAX_LINE_BYTES = 2**24
 MAX_ROWS = 1_000_000
 """Of one file: as objects, a row takes up to 600 bytes beside its texts."""
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -32,7 +41,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     """The whole text of a plain or gzipped file, without byte-order mark, in NFC, with LF line ends.
 
     The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
-    more than `limit` bytes, or another encoding.
+    more than `limit` bytes, or an encoding that nothing tells for sure.
     """
     encoding = _encoding(path)
     with _open(path) as stream:
@@ -51,13 +60,13 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
 
-    Lines are streamed (of UTF-16 the whole file is read first). Raises DatasetError with file and line for anything
-    that is not a JSON object.
+    Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
+    for anything that is not a JSON object.
     """
     encoding = _encoding(path)
-    wide = encoding.startswith("utf-16")
+    wide = encoding != UTF_8 and "\n{".encode(encoding) != b"\n{"
     with io.BytesIO(read_text(path).encode()) if wide else _open(path) as stream:
-        number = 0
+        number = weighed = 0
         while True:
             try:
                 raw = stream.readline(MAX_LINE_BYTES + 1)
@@ -72,11 +81,22 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if number > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
             text = _decode(raw, place, UTF_8 if wide else encoding).strip()
+            weighed += weight(text)
+            if weighed > MAX_WEIGHT_OF_ROWS:
+                raise too_heavy(path)
             if text:
                 item = parse_json(text, place)
                 if not isinstance(item, dict):
-                    raise DatasetError(f"{place}: a JSON object is expected, found {type(item).__name__}")
+                    raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
                 yield number, item
+
+
+def too_heavy(path: Path) -> DatasetError:
+    """What is said of a file whose rows take too much memory together."""
+    return DatasetError(
+        f"{path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into smaller data "
+        "sets"
+    )
 
 
 def require_file(path: Path) -> None:
@@ -91,16 +111,31 @@ def parse_json(text: str, place: str) -> Any:
     """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
     if not text.strip():
         raise DatasetError(f"{place}: an empty file; JSON is expected")
-    if len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES:
-        raise DatasetError(f"{place}: may hold more than {MAX_VALUES:,} values; split it, or write it as JSON Lines")
+    if len(text) > MAX_WEIGHT // OBJECT_BYTES and weight(text) > MAX_WEIGHT:
+        raise DatasetError(
+            f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
+        )
     try:
-        return json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        value = json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        if _ESCAPED_HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise DatasetError(f"{place}: a text holds half of a character (the lone surrogate {half})") from None
     except RecursionError:
         raise DatasetError(f"{place}: nested too deeply") from None
     except json.JSONDecodeError as error:
         raise DatasetError(f"{place}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except ValueError as error:
         raise DatasetError(f"{place}: {error}") from None
+
+
+def weight(text: str) -> int:
+    """Bytes that the values of a JSON text take in memory, at most about; told from its signs alone."""
+    letters = 4 * len(text) if "\\u" in text else sys.getsizeof(text)  # one wide letter makes its whole text wide
+    structure = OBJECT_BYTES * text.count("{") + LIST_BYTES * text.count("[") + FIELD_BYTES * text.count(":")
+    return letters + structure + VALUE_BYTES * text.count(",")
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -131,7 +166,10 @@ def _encoding(path: Path) -> str:
     with _open(path) as stream:
         try:
             blocks = iter(lambda: stream.read(PROBED_BYTES), b"")
-            return encoding_of(itertools.islice(blocks, MAX_BYTES // PROBED_BYTES))  # what is packed may have no end
+            probed = itertools.islice(blocks, MAX_BYTES // PROBED_BYTES)  # what is packed may have no end
+            return encoding_of(probed, lambda: settings.load().encoding)
+        except UnknownEncodingError as error:
+            raise DatasetError(f"{path.name}: {error}") from None
         except (OSError, EOFError, zlib.error) as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
 
@@ -142,6 +180,8 @@ def _decode(raw: bytes, place: str, encoding: str) -> str:
     except UnicodeDecodeError as error:
         name = "UTF-8" if encoding == UTF_8 else encoding
         raise DatasetError(f"{place}: byte {error.start} is not {name}; save the file as UTF-8 and try again") from None
+    except UnicodeError as error:  # of an encoding that knows no places
+        raise DatasetError(f"{place}: not {encoding}: {error}; save the file as UTF-8 and try again") from None
 
 
 def _refuse_constant(name: str) -> None:

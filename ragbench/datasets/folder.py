@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,10 +23,13 @@ from ragbench.datasets.records import (
     RatedAnswer,
     Record,
 )
+from ragbench.expectations import expectation, shown
 from ragbench.types import Chunk, Question
 
 LANGUAGES = ("en", "ru")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+ADDED = ("dialogues", "decisions")
+"""Tables that are measured by themselves, and often added to a data set that has been measured on already."""
 
 R = TypeVar("R", bound=Record)
 
@@ -63,8 +66,9 @@ class Dataset:
     """A knowledge base with questions and all that people know about them, in one language.
 
     Every table is sorted by id, so nothing depends on the order of lines. `content_hash` is the SHA-256 of all records
-    after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order.
-    `left_out` counts, by reason, what was passed over on the way in.
+    after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order. Dialogues
+    and decisions have hashes of their own, see `hash_with`: to add some changes nothing of what is measured without
+    them. `left_out` counts, by reason, what was passed over on the way in.
     """
 
     name: str
@@ -85,6 +89,11 @@ class Dataset:
         """The name with its language, as it is written on a page and after `--dataset`."""
         return f"{self.name}:{self.language}"
 
+    def hash_with(self, *tables: Literal["dialogues", "decisions"]) -> str:
+        """The content hash of what is measured on these tables, too; where they hold nothing, `content_hash`."""
+        added: dict[str, Sequence[Record]] = {name: records for name in tables if (records := getattr(self, name))}
+        return _digest(self.content_hash, added) if added else self.content_hash
+
 
 def load(name: str, folder: Path) -> Dataset:
     """The data set `name` below `folder`; `name:ru` asks for one of its languages, else its first is taken.
@@ -93,17 +102,15 @@ def load(name: str, folder: Path) -> Dataset:
     """
     name, _, language = name.partition(":")
     place = place_of(name, folder)
-    title, licence, languages = described(place)
-    language = language or languages[0]
-    if language not in languages:
-        raise DatasetError(f"data set {name} has no language {language!r}; it has {', '.join(languages)}")
+    language = language_in(place, language)
+    about = _described(place)
     records = Records.read(place, language)
     _check_references(records, language)
     return Dataset(
         name=name,
         language=language,
-        title=title.get(language) or next(iter(title.values()), name),
-        licence=licence,
+        title=about.titles.get(language) or next(iter(about.titles.values()), name),
+        licence=about.licence,
         chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         dialogues=tuple(records.dialogues),
@@ -111,6 +118,7 @@ def load(name: str, folder: Path) -> Dataset:
         history=tuple(records.history),
         ratings=tuple(records.ratings),
         content_hash=_hash(language, records),
+        left_out=about.left_out,
     )
 
 
@@ -133,8 +141,25 @@ def place_of(name: str, folder: Path) -> Path:
     )
 
 
-def described(place: Path) -> tuple[dict[str, str], str, list[str]]:
-    """(language → title, licence, languages) of dataset.toml; raises DatasetError where it cannot be read."""
+def language_in(place: Path, language: str = "") -> str:
+    """The language of a data set's folder that is asked for; its first without one. Raises DatasetError for others."""
+    languages = _described(place).languages
+    if language and language not in languages:
+        raise DatasetError(f"data set {place.name} has no language {language!r}; it has {', '.join(languages)}")
+    return language or languages[0]
+
+
+@dataclass(frozen=True)
+class _About:
+    """What dataset.toml says."""
+
+    titles: Mapping[str, str]
+    licence: str
+    languages: list[str]
+    left_out: Mapping[str, int]
+
+
+def _described(place: Path) -> _About:
     path = place / "dataset.toml"
     try:
         table = tomllib.loads(read_text(path))
@@ -147,7 +172,10 @@ def described(place: Path) -> tuple[dict[str, str], str, list[str]]:
             f"{path.name} of {place.name}: languages = {languages!r}: a list of {', '.join(LANGUAGES)} is expected"
         )
     titles = title if isinstance(title, dict) else {language: str(title) for language in languages}
-    return titles, str(table.get("licence", "not stated")), languages
+    left_out = table.get("left_out", {})
+    if not isinstance(left_out, dict) or not all(isinstance(count, int) for count in left_out.values()):
+        raise DatasetError(f"{path.name} of {place.name}: left_out = {left_out!r}: a count for each reason is expected")
+    return _About(titles, str(table.get("licence", "not stated")), languages, left_out)
 
 
 def _read(path: Path, model: type[R], *, required: bool = False) -> list[R]:
@@ -174,8 +202,8 @@ def _explain(error: ValidationError, model: type[Record]) -> str:
         return f"there is no field {place!r}; legal: {', '.join(model.model_fields)}"
     if fault["type"] == "missing":
         return f"the field {place!r} is missing"
-    given = repr(fault["input"])
-    return f"{place} = {given[:80]}{'…' if len(given) > 80 else ''}: {fault['msg']}"
+    given = shown(fault["input"])
+    return f"{place} = {given[:80]}{'…' if len(given) > 80 else ''}: {expectation(fault)}"
 
 
 def _check_references(records: Records, language: str) -> None:
@@ -184,7 +212,7 @@ def _check_references(records: Records, language: str) -> None:
     named: list[tuple[str, str, Iterable[str], set[str], str]] = [
         *(("questions", record.id, record.relevant, chunks, "chunk") for record in records.questions),
         *(("dialogues", d.id, turn.relevant, chunks, "chunk") for d in records.dialogues for turn in d.turns),
-        *(("decisions", record.id, record.context, chunks, "chunk") for record in records.decisions),
+        *(("decisions", d.id, set(d.context) - set(d.passages), chunks, "chunk") for d in records.decisions),
         *(("ratings", record.id, record.context, chunks, "chunk") for record in records.ratings),
         *(("ratings", record.id, [record.question_id], questions, "question") for record in records.ratings),
     ]
@@ -196,9 +224,14 @@ def _check_references(records: Records, language: str) -> None:
 
 
 def _hash(language: str, records: Records) -> str:
-    digest = hashlib.sha256(language.encode())
-    for table in fields(records):
-        for record in getattr(records, table.name):
+    tables = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
+    return _digest(language, tables)
+
+
+def _digest(start: str, tables: Mapping[str, Iterable[Record]]) -> str:
+    digest = hashlib.sha256(start.encode())
+    for name, records in tables.items():
+        for record in records:
             line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, allow_nan=False)
-            digest.update(f"{table.name}\0{line}\n".encode())
+            digest.update(f"{name}\0{line}\n".encode())
     return digest.hexdigest()

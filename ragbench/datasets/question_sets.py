@@ -11,13 +11,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.datasets.brought import Brought, named_by
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.records import ChunkRecord, PastQuestion, QuestionRecord
+from ragbench.datasets.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.datasets.rows import checked, cut, listed, read_rows
 
 YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 MAX_CHARACTERS = 1_000_000
-_UNUSED = frozenset({"notes"})
+_UNUSED = frozenset({"notes", "", "Unnamed: 0"})  # the last two: the row numbers that pandas writes
+LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
+NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
 
 
 def flag(value: Any) -> Any:
@@ -61,6 +63,8 @@ def text(value: Any) -> Any:
 _Name = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Flag = Annotated[bool | None, BeforeValidator(flag)]
 Name = Annotated[_Name | None, BeforeValidator(name)]
+Page = Annotated[Url | None, BeforeValidator(name)]
+Pages = Annotated[list[Url], BeforeValidator(names)]
 Names = Annotated[list[_Name], BeforeValidator(names)]
 Text = Annotated[str | None, BeforeValidator(text)]
 
@@ -73,13 +77,14 @@ class Item(BaseModel):
     id: Name = None
     source: Name = None
     question_source: Name = None
+    category: Name = None
     question: Text
     ground_truth_answer: Text = None
     chunk_id: Name = None
     chunk_text: Text = None
-    confluence_url: Name = None
+    confluence_url: Page = None
     relevant_chunk_ids: Names = []
-    relevant_urls: Names = []
+    relevant_urls: Pages = []
     user_score: int | None = None
     question_answer_id: Name = None
     is_relevant_chunk_matched: Flag = None
@@ -115,6 +120,7 @@ class _Reading:
     chunks: dict[str, tuple[str, ChunkRecord]] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     items: list[tuple[str, Item]] = field(default_factory=list)
+    by_category: bool = False
 
     def take(self, item: Item, place: str) -> None:
         """Remember the item and its chunk; refuse what contradicts what was seen before."""
@@ -145,6 +151,9 @@ class _Reading:
     def finish(self) -> Brought:
         """Questions out of the items, now that all chunks are known."""
         there = {**self.base, **{name: chunk for name, (_, chunk) in self.chunks.items()}}
+        self.by_category = any(item.category for _, item in self.items)
+        if self.by_category:
+            self.brought.notes.append("the kind of a question, by which results are sliced, is its category")
         taken: set[str] = set()
         for place, item in self.items:
             if self.marked and item.is_question_ok is False:
@@ -168,11 +177,11 @@ class _Reading:
             self.brought.left_out["reference answer that people marked as not in order (its question stays)"] += 1
             reference = None
         if missing := [chunk for chunk in wanted if chunk not in there]:
-            self.brought.left_out["relevant chunk whose text is not in the file"] += len(missing)
-            if not pages:
-                self.brought.left_out["question that such a chunk belongs to: its recall could not be told"] += 1
+            wanted = [chunk for chunk in wanted if chunk in there]
+            if not wanted and not pages:
+                self.brought.left_out[NO_LABEL_LEFT] += 1
                 return None
-            wanted = []
+            self.brought.left_out[LABEL_WITHOUT_TEXT] += len(missing)
         page = item.confluence_url
         return QuestionRecord(
             id=item.id or named_by("q", str(item.question), item.chunk_id or ""),
@@ -181,7 +190,7 @@ class _Reading:
             relevant=dict.fromkeys(wanted, 1.0),
             relevant_urls=pages,
             answerable=True if wanted or pages else None,
-            kind=item.question_source,
+            kind=item.category if self.by_category else item.question_source,
             cluster=page or item.chunk_id,
             source=item.source,
         )
@@ -223,7 +232,9 @@ def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: b
     base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
     is smaller than the real one, so retrieval is easier. marked: heed `is_question_ok`, `is_answer_ok`, `is_chunk_ok`:
     a 0 takes the question, its reference, or its label out, counted; an empty mark is "not answered yet" and changes
-    nothing. Items without an id get one made of question and chunk. Questions of one page form a cluster.
+    nothing. Items without an id get one made of question and chunk. Questions of one page form a cluster. Their kind is
+    the category where the file has one, else `question_source`. A label of a chunk without a text is dropped, and a
+    question that has no other label with it.
 
     Raises DatasetError naming file, item, field, value and what was expected.
     """

@@ -10,9 +10,12 @@ _PRINTABLE = r"^[^\x00-\x1f\x7f]+$"
 _NOT_BLANK = r"^[^\x00]*\S[^\x00]*$"
 
 Identifier = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=300, pattern=_PRINTABLE)]
+Url = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=8192, pattern=_PRINTABLE)]
+"""A page's address, as long as servers take one; it names a cluster, too."""
 Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000_000, pattern=_NOT_BLANK)]
 Grade = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 Relevance = dict[Identifier, Grade]
+Pages = dict[Url, Grade]
 Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 
@@ -32,7 +35,7 @@ class ChunkRecord(Record):
     """A passage of the knowledge base."""
 
     text: Text
-    url: Identifier | None = None
+    url: Url | None = None
     title: StrictStr | None = None
     section: StrictStr | None = None
 
@@ -43,10 +46,10 @@ class QuestionRecord(Record):
     text: Text
     reference: StrictStr | None = None
     relevant: Relevance = {}
-    relevant_urls: Relevance = {}
+    relevant_urls: Pages = {}
     answerable: StrictBool | None = None
     kind: Identifier | None = None
-    cluster: Identifier | None = None
+    cluster: Url | None = None
     source: Identifier | None = None
 
 
@@ -65,13 +68,18 @@ class Dialogue(Record):
 
 
 class Decision(Record):
-    """An answer that should be shown to its user, or should not: the production judge's work."""
+    """An answer that should be shown to its user, or should not: the production judge's work.
+
+    context: names of what the answer was written from, in rank order: chunks of the knowledge base, or passages of its
+    own. passages: name → text of those, which nobody retrieves.
+    """
 
     question: Text
     answer: StrictStr
     context: tuple[Identifier, ...] = ()
     show: StrictBool
     rationale: StrictStr | None = None
+    passages: dict[Identifier, Text] = Field(default={}, exclude_if=lambda value: not value)
 
 
 class PastQuestion(Record):
@@ -79,7 +87,7 @@ class PastQuestion(Record):
 
     question: Text
     answer: StrictStr | None = None
-    url: Identifier | None = None
+    url: Url | None = None
     score: Literal[1, 2, 3, 4, 5] | None = None
     user: Identifier | None = None
     asked_at: StrictStr | None = None

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import csv
-import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ragbench.datasets.cells import held
 from ragbench.datasets.files import (
+    FIELD_BYTES,
     MAX_ROWS,
+    MAX_WEIGHT_OF_ROWS,
+    OBJECT_BYTES,
     DatasetError,
     lines_of,
     normalise,
@@ -19,14 +26,19 @@ from ragbench.datasets.files import (
     read_lines,
     read_text,
     require_file,
+    too_heavy,
 )
+from ragbench.expectations import expectation, shown
 
 DELIMITERS = (",", ";", "\t")
-MAX_DECODED_BYTES = 2**28
-"""Of a Parquet file: a few kilobytes of a repeated text may stand for more than any memory holds."""
-BATCH = 256
+MAX_DECODED_BYTES = 2**29
+"""Of a Parquet file, as objects: a few kilobytes of a repeated text may stand for more than any memory holds."""
+DECODER_BYTES = 5 * 2**27
+"""That its decoding may take, in a process of its own."""
+FAULT = 3  # the decoder's status where it says on one line what is wrong
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
@@ -66,7 +78,7 @@ def fault(error: ValidationError) -> str:
     field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "str", "int")))
     if first["type"] == "missing":
         return f"{field} is missing; it is expected in every item"
-    message = str(first["msg"]).removeprefix("Value error, ")
+    message = expectation(first)
     return f"{field} = {cut(first['input'])}: {message}" if field else message
 
 
@@ -79,7 +91,7 @@ def cut_list(names: Iterable[str]) -> str:
 
 def cut(value: Any) -> str:
     """A value as an error shows it: on one line, not longer than a few words."""
-    text = " ".join(repr(value).split())
+    text = " ".join(shown(value).split())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
@@ -91,6 +103,8 @@ def _json(path: Path) -> Iterator[Placed]:
         raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
     if not content:
         raise DatasetError(f"{path.name}: an empty list; at least one item is expected")
+    if len(content) > MAX_ROWS:
+        raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} items; split it into smaller data sets")
     for number, item in enumerate(content, 1):
         if not isinstance(item, dict):
             raise DatasetError(f"{path.name}, item {number}: {cut(item)}: a JSON object is expected")
@@ -102,6 +116,7 @@ def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
     head = text.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=head.count)
     csv.field_size_limit(2**24)
+    weighed = sys.getsizeof(text)
     reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
@@ -116,6 +131,9 @@ def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
             if number > MAX_ROWS:
                 raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
+            weighed += OBJECT_BYTES + FIELD_BYTES * len(cells)
+            if weighed > MAX_WEIGHT_OF_ROWS:
+                raise too_heavy(path)
             yield place, {name: cell for name, cell in zip(names, cells, strict=True) if keep_empty or cell.strip()}
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
@@ -124,25 +142,39 @@ def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
 
 
 def parquet_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a Parquet file as they are. Raises DatasetError for what cannot be read, and for too many."""
+    """The rows of a Parquet file as they are, decoded by `parquet_decoder` where nothing it asks for can hurt.
+
+    Raises DatasetError for what cannot be read, and for too much.
+    """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     require_file(path)
-    try:
-        with pq.ParquetFile(path) as file:
-            if file.metadata.num_rows > MAX_ROWS:
-                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            rows: list[dict[str, Any]] = []
-            decoded = 0
-            for batch in file.iter_batches(BATCH):
-                plain = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
-                decoded += sum(column.nbytes for column in plain)
-                if decoded > MAX_DECODED_BYTES:
-                    raise DatasetError(f"{path.name}: more than {MAX_DECODED_BYTES:,} bytes once decoded; split it")
-                rows += batch.to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    decoder = Path(__file__).with_name("parquet_decoder.py")
+    limits = [str(limit) for limit in (MAX_ROWS, MAX_DECODED_BYTES, DECODER_BYTES)]
+    rows: list[dict[str, Any]] = []
+    broken = ""
+    with subprocess.Popen(  # noqa: S603 - our own program, and a path that is one argument
+        [sys.executable, "-P", str(decoder), str(path.resolve()), *limits],
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # another would ask for address space in advance
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            with pa.ipc.open_stream(child.stdout) as stream:
+                for batch in stream:
+                    rows += batch.to_pylist()
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            broken = str(error)
+        except BaseException:
+            child.kill()
+            raise
+        said = child.stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        if child.wait() or broken:
+            ended = f"cannot be read: its decoding ended with {child.returncode} ({broken})"
+            raise DatasetError(f"{path.name}: {said if child.returncode == FAULT else ended}")
     return rows
 
 
@@ -159,14 +191,19 @@ def _parquet(path: Path) -> Iterator[Placed]:
 
 
 def listed(value: Any) -> Any:
-    """A list out of a cell: a list as it is, a JSON list, or texts with a semicolon between them; None is empty."""
+    """A list out of a cell: as it is, as JSON or Python write it, or texts parted by semicolons; None is empty."""
     if value is None:
         return []
     if not isinstance(value, str):
         return value
+    found = held(value)
+    if found is not None:
+        return found[0]
     if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except ValueError:
-            raise ValueError("a JSON list is expected") from None
+        raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
+
+
+def decimal(text: str) -> float:
+    """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
+    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text.strip()) else text)

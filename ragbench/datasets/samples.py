@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench import names
+from ragbench.datasets.cells import Form, Forms, held
 from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json
 from ragbench.datasets.question_sets import flag
 from ragbench.datasets.rows import cut, read_rows
+from ragbench.expectations import kind
 from ragbench.types import Chunk, Sample
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "sample_id", "question_id"),
     "user_input": ("user_input", "question", "query"),
     "response": ("response", "answer"),
-    "reference": ("reference", "ground_truth", "ground_truth_answer", "ground_truths"),
+    "reference": ("reference", "ground_truth", "ground_truth_answer"),
+    "references": ("ground_truths",),
     "contexts": ("retrieved_contexts", "contexts"),
     "context_ids": ("retrieved_context_ids", "context_ids"),
     "reference_contexts": ("reference_contexts",),
@@ -36,11 +40,12 @@ NAMES: dict[str, tuple[str, ...]] = {
 _KNOWN = {name for names in NAMES.values() for name in names}
 
 
-def read_samples(path: Path) -> list[Sample]:
+def read_samples(path: Path, forms: Forms | None = None) -> list[Sample]:
     """The samples of a .jsonl, .json, .csv, .tsv or .parquet file, read as `ragbench.datasets.rows` reads them.
 
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
-    not given. Raises DatasetError with file, line and field for what cannot be read.
+    not given. Lists may stand in a cell as JSON, Python or numpy print them; forms: is told how they were written.
+    Raises DatasetError with file, line and field for what cannot be read.
     """
     rows = list(read_rows(path, keep_empty=True))
     found = []
@@ -48,7 +53,7 @@ def read_samples(path: Path) -> list[Sample]:
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
-        found.append(_sample(item, place, number))
+        found.append(_sample(item, place, number, forms))
     return _unique(found)
 
 
@@ -63,9 +68,9 @@ def samples_of(
     row and field.
     """
     if isinstance(given, Sample):
-        return [given]
+        return _unique([given])
     if isinstance(given, Mapping):
-        return [_sample(given, place, 1)]
+        return _unique([_sample(given, place, 1)])
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
     given, found = list(given), []
@@ -76,7 +81,7 @@ def samples_of(
         elif isinstance(item, Mapping):
             found.append(_sample(item, f"{place}, row {row}", next(numbers)))
         else:
-            raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {type(item).__name__}")
+            raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {kind(item)}")
     return _unique(found)
 
 
@@ -86,9 +91,34 @@ def _unique(samples: Sequence[Sample]) -> list[Sample]:
         if (sample.system, sample.id) in seen:
             raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
         seen.add((sample.system, sample.id))
+        _refuse_torn(sample)
     if len(samples) > MAX_ROWS:
         raise DatasetError(f"more than {MAX_ROWS:,} samples; split them")
     return list(samples)
+
+
+def _refuse_torn(sample: Sample) -> None:
+    """Raises DatasetError for a name that nothing can have, and for a text that nothing takes."""
+    if sample.system and (why := names.fault(sample.system)):
+        raise DatasetError(f"sample {sample.id!r}: system = {cut(sample.system)} {why}")
+    for field in dataclasses.fields(sample):
+        for text in _texts(getattr(sample, field.name)):
+            if names.is_torn(text):
+                raise DatasetError(
+                    f"sample {sample.id!r}: {field.name} = {cut(text)} holds half of a character (a lone surrogate)"
+                )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Chunk):
+        yield from (value.id, value.text)
+    elif isinstance(value, Mapping):
+        yield from map(str, value.values())
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
 
 
 def _numbers(items: Sequence[Mapping[str, Any]]) -> Sequence[int]:
@@ -103,8 +133,10 @@ def _numbers(items: Sequence[Mapping[str, Any]]) -> Sequence[int]:
     return numbers if None not in first and all(own == first for own in asked.values()) else range(1, len(items) + 1)
 
 
-def _sample(item: Mapping[str, Any], place: str, number: int) -> Sample:
+def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> Sample:
     found = {field: _first(item, names) for field, names in NAMES.items()}
+    if found["reference"] is None and found["references"] is not None:
+        found["reference"] = _listed(found["references"], f"{place}, ground_truths") or None
 
     def text(name: str) -> str | None:
         return _text(found[name], f"{place}, {name}")
@@ -117,9 +149,9 @@ def _sample(item: Mapping[str, Any], place: str, number: int) -> Sample:
         user_input=text("user_input"),
         response=text("response"),
         reference=text("reference"),
-        contexts=_chunks(found["contexts"], found["context_ids"], f"{place}, contexts"),
-        reference_contexts=_chunks(
-            found["reference_contexts"], found["reference_context_ids"], f"{place}, reference_contexts"
+        contexts=contexts_of(found["contexts"], f"{place}, contexts", forms, found["context_ids"]),
+        reference_contexts=contexts_of(
+            found["reference_contexts"], f"{place}, reference_contexts", forms, found["reference_context_ids"]
         ),
         rubric=_rubric(found["rubric"], place),
         language=label("language"),
@@ -155,14 +187,19 @@ def _text(value: Any, place: str) -> str | None:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    raise DatasetError(f"{place}: a text is expected, found {type(value).__name__}")
+    raise DatasetError(f"{place}: a text is expected, found {kind(value)}")
 
 
-def _chunks(value: Any, ids: Any, place: str) -> tuple[Chunk, ...] | None:
-    names = _listed(ids)
+def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = None) -> tuple[Chunk, ...] | None:
+    """The contexts of a field: a text, a list or a mapping of texts, or the text of such a list in a cell.
+
+    place: what an error names, the field behind its last comma. forms: is told how they were written. ids: theirs, as
+    many; else they are numbered from 1. None where neither is there. Raises DatasetError for anything else.
+    """
+    names = _listed(ids, f"{place} (ids)")
     if value is None and names is None:
         return None
-    texts = _listed(value)
+    texts = _listed(value, place, forms)
     if texts is None:
         texts = [""] * len(names or ())
     if names is not None and len(names) != len(texts):
@@ -177,28 +214,47 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
         identifier = value.get("id", identifier)
         value = value.get("text")
     if not isinstance(value, str):
-        raise DatasetError(f"{place}[{number}]: a text, or an object with a text, is expected")
+        raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected")
     return Chunk(str(number + 1) if identifier is None else str(identifier), value)
 
 
-def _listed(value: Any) -> list[Any] | None:
-    """A list as it is; out of a cell that holds one as JSON; one text as a list of one."""
+def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:
+    """A list as it is, or out of a cell that holds one as text; the texts of a mapping; one text as a list of one."""
     if value is None:
         return None
+    form: Form = "list"
     if isinstance(value, str):
-        if value.lstrip().startswith("["):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                return [value]
-            return value if isinstance(value, list) else [value]
-        return [value] if value.strip() else []
-    return list(value)
+        try:
+            found = held(value)
+        except ValueError as error:
+            raise DatasetError(f"{place} = {cut(value)}: {error}") from None
+        if found is None or (isinstance(found[0], Mapping) and not _is_of_texts(found[0])):
+            found = [value] if value.strip() else [], "text"
+        value, form = found
+    if isinstance(value, Mapping) and "text" not in value:
+        value, form = list(value.values()), "mapping"
+    if isinstance(value, Mapping | Chunk):
+        value = [value]
+    if not isinstance(value, Iterable):
+        raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
+    texts = list(value)
+    if forms is not None:
+        forms.add(place.rsplit(", ", 1)[1], form, len(texts))
+    return texts
+
+
+def _is_of_texts(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
+    return "text" in value or all(isinstance(one, str | Mapping) for one in value.values())
 
 
 def _rubric(value: Any, place: str) -> dict[int, str] | None:
     if isinstance(value, str) and value.strip():
-        value = parse_json(value, f"{place}, rubric")
+        try:
+            found = held(value)
+        except ValueError as error:
+            raise DatasetError(f"{place}, rubric: {error}") from None
+        value = found[0] if found is not None else parse_json(value, f"{place}, rubric")
     if not value:
         return None
     if not isinstance(value, Mapping):

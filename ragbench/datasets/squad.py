@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragbench.datasets.files import DatasetError, parse_json, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
-
-LICENCE = "as stated by the source of the file"
+from ragbench.datasets.rows import checked
+from ragbench.expectations import expectation, shown
 
 
 class _Lenient(BaseModel):
@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
                 raise DatasetError(f"{path.name}, article {article.title!r}: a paragraph's context is empty")
             else:
                 count = sum(title == article.title for title, _ in chunks)
-                chunks[key] = _chunk(number, count, article.title, key[1])
+                chunks[key] = _chunk(number, count, article.title, key[1], path.name)
             for item in paragraph.qas:
                 _add_question(item, chunks[key], questions, left_out, path.name)
     if not questions:
@@ -77,16 +77,15 @@ def _validate(document: Any, name: str) -> _File:
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(str(part) for part in fault["loc"]) or "the document"
-        given = repr(fault["input"])[:80]
+        given = shown(fault["input"])[:80]
         raise DatasetError(
-            f"{name}: {place} = {given}: {fault['msg']}. SQuAD JSON is expected: data[].paragraphs[].qas[]"
+            f"{name}: {place} = {given}: {expectation(fault)}; SQuAD JSON is expected: data[].paragraphs[].qas[]"
         ) from None
 
 
-def _chunk(article: int, paragraph: int, title: str, text: str) -> ChunkRecord:
-    return ChunkRecord(
-        id=f"{article:04d}-{paragraph:03d}", text=text, url=f"squad:{quote(title)}", title=title.replace("_", " ")
-    )
+def _chunk(article: int, paragraph: int, title: str, text: str, name: str) -> ChunkRecord:
+    fields = {"id": f"{article:04d}-{paragraph:03d}", "url": f"squad:{quote(title)}", "title": title.replace("_", " ")}
+    return checked(ChunkRecord, {**fields, "text": text}, f"{name}, article {article + 1}")
 
 
 def _add_question(
@@ -101,12 +100,13 @@ def _add_question(
     if not answers and not item.is_impossible:
         left_out["answerable question without an answer"] += 1
         return
-    questions[item.id] = QuestionRecord(
-        id=item.id,
-        text=item.question,
-        reference=None if item.is_impossible else answers[0],
-        relevant={} if item.is_impossible else {chunk.id: 1.0},
-        answerable=not item.is_impossible,
-        cluster=chunk.url,
-        source="squad",
-    )
+    made = {
+        "id": item.id,
+        "text": item.question,
+        "reference": None if item.is_impossible else answers[0],
+        "relevant": {} if item.is_impossible else {chunk.id: 1.0},
+        "answerable": not item.is_impossible,
+        "cluster": chunk.url,
+        "source": "squad",
+    }
+    questions[item.id] = checked(QuestionRecord, made, f"{name}, question {item.id!r}")

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
+import atexit
+import json
+import time
+import weakref
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from ragbench.embed.texts import check_texts, prefixed
-from ragbench.settings import EmbedderSettings
-from ragbench.store.embeddings import Kind
-from ragbench.store.errors import EmbeddingError
-from ragbench.types import Vectors
+from ragbench.llm.errors import Fault
+from ragbench.llm.loop import run
+from ragbench.llm.transport import Transport, pause_after, read_key
+from ragbench.settings import ConfigurationError, EmbedderSettings
+from ragbench.store.embeddings import Kind, check
+from ragbench.types import EmbeddingError, Vectors
 
-RETRIES = 5  # after the first try, with growing and jittered pauses, or as Retry-After says
-TIMEOUT_SECONDS = 60.0  # of one request
-SHOWN_CHARACTERS = 200  # of what an endpoint said in its error
+LOOP = "ragbench-embedding"
+"""Vectors are waited for on the loop that asks the judges, so they need one of their own."""
+MAX_BYTES = 32 * 2**20
+"""Of a response: 64 of the widest vectors that PostgreSQL stores, at 32 bytes a number."""
+FRAMES = 8
+"""Objects, lists and fields of a reply for every text, at most: a vector has four, and 32 MB of them are a gigabyte."""
+OF_THE_TEXTS = ("request", "mechanism", "refused")
+"""Kinds of faults after which other texts, or fewer, may fare better."""
+PASSING = ("busy", "server", "connection", "timeout")
+LONGEST_NAME = 200  # of a model
 
 
 class EndpointEmbedder:
@@ -27,106 +40,114 @@ class EndpointEmbedder:
     the settings name, and to no other.
     """
 
-    def __init__(
-        self, name: str, settings: EmbedderSettings, *, retries: int = RETRIES, timeout_seconds: float = TIMEOUT_SECONDS
-    ) -> None:
+    def __init__(self, name: str, settings: EmbedderSettings) -> None:
         self.name, self.settings = name, settings
-        self._retries, self._timeout = retries, timeout_seconds
-        place = urlsplit(settings.base_url or "")
-        if place.scheme not in ("http", "https") or not place.hostname:
-            raise EmbeddingError(f"embedders.{name}.base_url: write it as http://HOST/v1 or https://HOST/v1")
-        if place.username or place.password:
-            raise EmbeddingError(f"embedders.{name}.base_url holds a user or a password: name a key_variable instead")
-        self._key = self._read_key()
+        try:
+            self._key = read_key(f"embedders.{name}", settings)
+        except ConfigurationError as error:
+            raise EmbeddingError(str(error)) from None
         asked = settings.dimensions if "dimensions" in settings.model_fields_set else 0
         self._more: dict[str, Any] = {"dimensions": asked} if asked else {}
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"openai {settings.base_url} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
-        self._made: Any = None
+        self._transport: Transport | None = None
+        self.answered_by: Counter[str] = Counter()
+        """How many texts came back with which model's name; of those that this object embedded."""
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """(texts, width) float32, as many requests as `batch` makes of it.
 
         Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
-        answer or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
+        answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
         """
         check_texts(texts, self.settings, self.name)
         asked = prefixed(texts, self.settings, kind)
         batch = self.settings.batch
-        parts = [self._request(asked[start : start + batch]) for start in range(0, len(asked), batch)]
+        parts = [self._request(asked[start : start + batch], start) for start in range(0, len(asked), batch)]
         widths = {part.shape[1] for part in parts}
         if len(widths) != 1:
             raise EmbeddingError(f"{self._where()} gave vectors of differing widths: {sorted(widths)}")
         return np.concatenate(parts)
 
-    def _request(self, texts: list[str]) -> Vectors:
-        import openai
-
+    def _request(self, texts: list[str], start: int) -> Vectors:
+        """The vectors of texts that are asked for together; `start` of the whole stand before them."""
+        rows, named = self._rows(run(self._reply(texts), LOOP), len(texts))
         try:
-            reply = self._client().embeddings.create(
-                model=str(self.settings.model), input=texts, encoding_format="float", **self._more
-            )
-        except openai.APIStatusError as error:
-            raise EmbeddingError(f"{self._where()} answered {error.status_code}: {self._said(error)}") from None
-        except openai.APITimeoutError:
-            raise EmbeddingError(
-                f"{self._where()} did not answer within {self._timeout:g} s, {self._tries()}"
-            ) from None
-        except openai.APIConnectionError as error:
-            raise EmbeddingError(
-                f"{self._where()} cannot be reached, {self._tries()}: {self._said(error.__cause__ or error)}"
-            ) from None
-        except (openai.OpenAIError, ValueError) as error:
-            raise EmbeddingError(f"{self._where()} gave a reply that cannot be read: {self._said(error)}") from None
-        return self._vectors(reply, len(texts))
+            vectors = check(rows, texts, self._who())
+        except EmbeddingError as error:
+            places = tuple(start + place for place in error.positions)
+            raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from None
+        if named:
+            self.answered_by[named[:LONGEST_NAME]] += len(texts)
+        return vectors
 
-    def _vectors(self, reply: Any, count: int) -> Vectors:
-        data = getattr(reply, "data", None)
-        if not isinstance(data, list) or len(data) != count:
-            found = len(data) if isinstance(data, list) else "no"
-            raise EmbeddingError(f"{self._where()} gave {found} vectors for {count} texts")
-        places = [getattr(item, "index", None) for item in data]
-        if sorted(places, key=str) != sorted(range(count), key=str):
+    async def _reply(self, texts: list[str]) -> bytes:
+        """The body of a good response, within the settings' attempts and patience."""
+        if self._transport is None:
+            self._transport = Transport(self.settings, self._key, 1, MAX_BYTES)
+            _close_with(self, self._transport)
+        body = {"model": str(self.settings.model), "input": texts, "encoding_format": "float", **self._more}
+        patience, attempt = self.settings.patience_seconds, 0
+        while True:
+            attempt += 1
+            began = time.monotonic()
+            try:
+                return await self._transport.post("embeddings", body, min(patience, self.settings.timeout_seconds))
+            except Fault as fault:
+                pause = pause_after(fault, attempt)
+                patience -= time.monotonic() - began + pause
+                if fault.kind not in PASSING or attempt == self.settings.attempts or patience <= 0:
+                    raise self._given_up(fault, attempt, len(texts)) from None
+            await asyncio.sleep(pause)
+
+    def _given_up(self, fault: Fault, attempts: int, count: int) -> EmbeddingError:
+        said = f"{self._where()} gave no vectors: {fault.reason}"
+        if fault.kind in PASSING:
+            said += f"; tried {attempts} times (attempts = {self.settings.attempts}, patience_seconds = "
+            said += f"{self.settings.patience_seconds:g}). Run again to go on"
+        elif "more than" in fault.reason and count > 1:
+            said += f" for {count} texts; set embedders.{self.name}.batch below {count}"
+        return EmbeddingError(said, dead=fault.kind not in OF_THE_TEXTS)
+
+    def _rows(self, content: bytes, count: int) -> tuple[list[Any], str]:
+        """What a reply gives as the vectors of so many texts, in the texts' order; the model that it names, or ""."""
+        unreadable = f"{self._where()} gave a reply that cannot be read"
+        if sum(map(content.count, (b"[", b"{", b":"))) > FRAMES * count + 1000:
+            raise EmbeddingError(f"{unreadable}: it is more than one vector a text")
+        try:
+            reply = json.loads(content)
+        except (ValueError, RecursionError):
+            raise EmbeddingError(f"{unreadable}: it is not JSON") from None
+        data = reply.get("data") if isinstance(reply, dict) else None
+        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+            raise EmbeddingError(f"{unreadable}: it has no list of vectors in `data`")
+        if len(data) != count:
+            raise EmbeddingError(f"{self._where()} gave {len(data)} vectors for {count} texts")
+        places = [item.get("index") for item in data]
+        if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
             raise EmbeddingError(f"{self._where()} numbered its vectors {places[:5]} and so on, not 0 to {count - 1}")
-        rows = [getattr(item, "embedding", None) for item in sorted(data, key=lambda item: item.index)]
-        try:
-            vectors = np.array(rows)
-        except ValueError:
-            vectors = np.empty(0, dtype=object)
-        if vectors.ndim != 2 or vectors.dtype.kind not in "fi":
-            raise EmbeddingError(f"{self._where()} gave vectors of differing widths, or something that is no number")
-        return vectors.astype(np.float32)
-
-    def _client(self) -> Any:
-        if self._made is None:
-            import openai
-
-            self._made = openai.OpenAI(
-                base_url=self.settings.base_url,
-                api_key=self._key
-                or "none",  # without one the package would take OPENAI_API_KEY, which is not for this host
-                max_retries=self._retries,
-                timeout=self._timeout,
-                http_client=openai.DefaultHttpxClient(follow_redirects=False, timeout=self._timeout),
-            )
-        return self._made
-
-    def _read_key(self) -> str:
-        variable = self.settings.key_variable
-        if variable is None:
-            return ""
-        key = os.environ.get(variable, "").strip()
-        if not key:
-            raise EmbeddingError(f"embedders.{self.name}: the environment variable {variable} holds no key; set it")
-        return key
-
-    def _said(self, error: BaseException) -> str:
-        said = " ".join(str(error).split())
-        said = said.replace(self._key, "***") if self._key else said
-        return said if len(said) <= SHOWN_CHARACTERS else said[:SHOWN_CHARACTERS] + "…"
-
-    def _tries(self) -> str:
-        return f"tried {self._retries + 1} times"
+        named = reply.get("model")
+        rows = [item.get("embedding") for item in sorted(data, key=lambda item: item["index"])]
+        return rows, named if isinstance(named, str) else ""
 
     def _where(self) -> str:
-        return f"the embedder {self.name} ({self.settings.model} at {self.settings.base_url})"
+        return f"the embedder {self._who()}"
+
+    def _who(self) -> str:
+        return f"{self.name} ({self.settings.model} at {self.settings.base_url})"
+
+
+def _close_with(owner: object, transport: Transport) -> None:
+    """Let the connections go when their owner goes, or the process: aiohttp complains of those that nobody closed."""
+
+    loop = asyncio.get_running_loop()
+
+    def close(seconds: float = 0.0) -> None:
+        if loop.is_running():
+            ended = asyncio.run_coroutine_threadsafe(transport.close(), loop)
+            if seconds:
+                ended.result(seconds)
+
+    owned = weakref.finalize(owner, close)
+    owned.atexit = False  # those run when the loop has stopped already
+    atexit.register(lambda: close(1.0) if owned.detach() else None)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings
 from ragbench.store.embeddings import WIDEST, Kind
-from ragbench.store.errors import EmbeddingError
-from ragbench.types import Vectors
+from ragbench.types import EmbeddingError, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 POWER_ITERATIONS = 3
@@ -35,6 +34,8 @@ class HashingEmbedder:
     instead of being zero.
     """
 
+    is_stand_in = True
+
     def __init__(self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None) -> None:
         self.name, self.settings = name, settings
         if settings.dimensions == 0 and settings.buckets > WIDEST:
@@ -46,7 +47,10 @@ class HashingEmbedder:
             raise EmbeddingError(
                 f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more"
             )
-        texts = sorted(set(corpus or ()))
+        limit = (
+            settings.max_characters
+        )  # of what is embedded; of a corpus nothing is: the beginning of a text tells enough
+        texts = sorted({text if len(text) <= limit else text.strip()[:limit] for text in corpus or ()})
         if (settings.tfidf or settings.dimensions) and not texts:
             raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")
         self._active: NDArray[np.int64] | None = None

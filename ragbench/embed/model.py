@@ -10,8 +10,7 @@ from typing import Any
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
 from ragbench.store.embeddings import Kind
-from ragbench.store.errors import EmbeddingError
-from ragbench.types import Vectors
+from ragbench.types import EmbeddingError, Vectors
 
 
 class ModelEmbedder:

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from ragbench.datasets import normalise
-from ragbench.settings import Settings
-from ragbench.store import EmbeddingError, Source
-from ragbench.types import Vectors
+from ragbench.settings import ChunkTable, QuestionTable, Settings
+from ragbench.store import Source
+from ragbench.types import EmbeddingError, Vectors
 
 
 class TableEmbedder:
@@ -26,16 +26,13 @@ class TableEmbedder:
         with Source.open(database, settings) as source:
             tables = source.tables
             self._vectors = {"passage": _by_text(*source.vectors(tables.chunks, tables.chunks.text))}
-            self._refuse = tables.without_embedding == "refuse"
-            rows, missing = source.counts(tables.chunks)
-            if self._refuse and missing:
-                raise EmbeddingError(
-                    f"databases.{database}: {missing:,} of {rows:,} rows of {tables.chunks.table} have no vector in "
-                    f'{tables.chunks.embedding}; embed them, or set without_embedding = "leave_out"'
-                )
+            self._without = {"passage": _without(source, tables.chunks)}
+            if tables.without_embedding == "refuse" and self._without["passage"]:
+                raise EmbeddingError(f"databases.{database}: {self._without['passage']}")
             if tables.questions is not None and tables.questions.embedding is not None:
                 found = source.vectors(tables.questions, tables.questions.question)
                 self._vectors["query"] = _by_text(*found)
+                self._without["query"] = _without(source, tables.questions)
         digest = hashlib.sha256()
         for kind, (places, matrix) in sorted(self._vectors.items()):
             digest.update(f"{kind}{len(places)}{matrix.shape}".encode() + np.ascontiguousarray(matrix).tobytes())
@@ -43,7 +40,7 @@ class TableEmbedder:
         self.identity = f"database {database} {digest.hexdigest()}"
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
-        """The stored vectors. Raises EmbeddingError, with a count and the first, for texts that no row has."""
+        """The stored vectors. Raises EmbeddingError for a text that no row has, with how many rows have none."""
         if kind not in self._vectors:
             raise EmbeddingError(
                 f"the embedder {self.name}: the database {self.database} holds no vectors of questions; name their "
@@ -52,13 +49,24 @@ class TableEmbedder:
         places, matrix = self._vectors[kind]
         missing = [number for number, text in enumerate(texts) if text not in places]
         if missing:
-            what = "chunks" if kind == "passage" else "questions"
+            what = "chunk" if kind == "passage" else "question"
             raise EmbeddingError(
-                f"the embedder {self.name}: {len(missing):,} of {len(texts):,} {what} have no vector in the database "
-                f"{self.database}; the first is {texts[missing[0]][:60]!r}",
+                f"the embedder {self.name}: the {what} {texts[missing[0]][:60]!r} has no vector in the database "
+                f"{self.database}; {self._without[kind] or 'no row of its table has this text'}",
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]
+
+
+def _without(source: Source, table: ChunkTable | QuestionTable) -> str:
+    """How many rows of the whole table have no vector, and what can be done; "" where all have one."""
+    rows, missing = source.counts(table)
+    if not missing:
+        return ""
+    return (
+        f"{missing:,} of {rows:,} rows of {table.table} have no vector in {table.embedding}; embed them, or set "
+        'without_embedding = "leave_out"'
+    )
 
 
 def _by_text(texts: Sequence[str], matrix: Vectors) -> tuple[dict[str, int], Vectors]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragbench.settings import EmbedderSettings
 from ragbench.store.embeddings import Kind
-from ragbench.store.errors import EmbeddingError
+from ragbench.types import EmbeddingError
 
 
 def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> None:
@@ -31,4 +31,5 @@ def _refuse(places: list[int], what: str, texts: Sequence[str], name: str) -> No
             f"{len(places)} of {len(texts)} texts are {what} and cannot be embedded by {name}; the first is number "
             f"{places[0] + 1}: {shown!r}",
             tuple(places),
+            reason=what,
         )

@@ -4,15 +4,26 @@ from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges, rehearse_judges
 from ragbench.judge.pairwise import Choice, Duel, compare
-from ragbench.judge.panel import AGGREGATES, Failures, Influence, Panel, Rule, failures, leave_one_out
+from ragbench.judge.panel import (
+    AGGREGATES,
+    Aggregate,
+    Attendance,
+    Attended,
+    Influence,
+    Panel,
+    Rule,
+    attendance,
+    leave_one_out,
+)
 from ragbench.judge.plan import PlanningJudge
-from ragbench.judge.waves import gather
 
 __all__ = [
     "AGGREGATES",
+    "Aggregate",
+    "Attendance",
+    "Attended",
     "Choice",
     "Duel",
-    "Failures",
     "Influence",
     "LexicalJudge",
     "ModelJudge",
@@ -22,9 +33,8 @@ __all__ = [
     "Rehearsed",
     "Rule",
     "WordReader",
+    "attendance",
     "compare",
-    "failures",
-    "gather",
     "leave_one_out",
     "open_judges",
     "rehearse_judges",

@@ -117,6 +117,7 @@ class LexicalJudge:
     """A judge without a model; see the module. Deterministic: every repeat answers alike."""
 
     name = "lexical"
+    is_stand_in = True
 
     def __init__(self, reader: LexicalReader | None = None) -> None:
         self.reader = reader or WordReader()
@@ -134,7 +135,8 @@ class LexicalJudge:
         language: str | None = None,
         repeat: int = 0,
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`; a prompt without an `offline` function is unmeasured (judge_error)."""
+        """See `ragbench.types.Judge`; a prompt without an `offline` function is unmeasured (judge_error), and so are
+        texts that it has nothing to decide by (empty_input)."""
         del language, repeat
         if missing := prompt.slots ^ set(texts):
             raise ValueError(f"prompt {prompt.name}: the slots are {sorted(prompt.slots)}; wrong: {sorted(missing)}")
@@ -142,6 +144,8 @@ class LexicalJudge:
             return Answer(None, Status.JUDGE_ERROR, f"the lexical judge cannot answer {prompt.name}: name a model")
         began = time.perf_counter()
         value = prompt.offline(self.reader, _plain(texts))
+        if value is None:
+            return Answer(None, Status.EMPTY_INPUT, "the lexical judge decides by passages, and there are none")
         return Answer(value, seconds=time.perf_counter() - began)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.plan import PlanningJudge
-from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience
+from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience, open_budget
 from ragbench.settings import Settings
 from ragbench.types import Judge
 
@@ -56,8 +56,7 @@ def open_judges(
     Raises ConfigurationError for an unknown name and for a key that is not set.
     """
     tally = Tally(on_change=on_change)
-    limits = settings.budget
-    budget = Budget(limits.calls, limits.tokens, limits.money)
+    budget = open_budget(settings.budget)
     providers = Providers()
     judges: list[Judge] = []
     for name in names or sorted(settings.judges) or ["lexical"]:

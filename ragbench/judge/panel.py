@@ -6,12 +6,12 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
-from ragbench.judge.waves import gather
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.types import Judge, Score, Status
+from ragbench.waves import gather
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
@@ -25,12 +25,13 @@ class Rule:
     majority: the value that more than half of the judges that measured gave; none: unmeasured (verdict_mismatch).
     consensus: their mean if the highest and the lowest differ by at most `tolerance`; else unmeasured
         (verdict_mismatch).
-    quorum: how many judges must have measured at least.
+    quorum: how many judges must have measured at least; None: every judge of the panel. A judge that fails on the bad
+        answers would else leave them to the lenient ones.
     """
 
     how: Aggregate = "mean"
     tolerance: float | None = None
-    quorum: int = 1
+    quorum: int | None = None
 
     def __post_init__(self) -> None:
         if self.how not in AGGREGATES:
@@ -39,7 +40,7 @@ class Rule:
             raise ValueError("consensus, and nothing else, needs a tolerance: Rule('consensus', tolerance=0.25)")
         if self.tolerance is not None and not self.tolerance >= 0:
             raise ValueError(f"tolerance = {self.tolerance}: it is 0 or more")
-        if self.quorum < 1:
+        if self.quorum is not None and self.quorum < 1:
             raise ValueError(f"quorum = {self.quorum}: at least one judge has to measure")
 
     @property
@@ -47,8 +48,17 @@ class Rule:
         """The rule in one word, with its tolerance: `consensus(0.25)`."""
         return f"{self.how}({self.tolerance:g})" if self.tolerance is not None else self.how
 
+    def needed(self, judges: int) -> int:
+        """How many of so many judges must have measured. Raises ValueError where they are fewer than the quorum."""
+        if self.quorum is not None and self.quorum > judges:
+            raise ValueError(f"quorum = {self.quorum}: there are only {judges} judges")
+        return judges if self.quorum is None else self.quorum
+
     def __call__(self, scores: Mapping[str, Score]) -> Score:
-        """One score out of the judges' scores by name; `detail["judges"]` keeps all of them."""
+        """One score out of the judges' scores by name; `detail["judges"]` keeps all of them.
+
+        Its `judge` says where it is made of fewer than all: `panel mean, 1 of 2`. Its seconds are the judges' sum.
+        """
         kept = {
             name: {
                 "value": s.value,
@@ -59,19 +69,26 @@ class Rule:
             }
             for name, s in scores.items()
         }
-        more = {"detail": {"judges": kept, "aggregate": self.label}, "judge": f"panel {self.label}"}
         values = [score.value for score in scores.values() if score.status is Status.OK]
+        quorum = self.needed(len(scores))
+        partly = f", {len(values)} of {len(scores)}" if quorum <= len(values) < len(scores) else ""
+        seconds = [score.seconds for score in scores.values() if score.seconds is not None]
+        more: dict[str, Any] = {
+            "detail": {"judges": kept, "aggregate": self.label, "quorum": quorum},
+            "judge": f"panel {self.label}{partly}",
+            "seconds": math.fsum(seconds) if seconds else None,
+        }
         failed = ", ".join(f"{name} ({s.status.value})" for name, s in scores.items() if s.status is not Status.OK)
-        if len(values) < self.quorum:
+        if len(values) < quorum:
             statuses = Counter(s.status for s in scores.values() if s.status is not Status.OK)
             status = statuses.most_common(1)[0][0] if statuses else Status.JUDGE_ERROR
-            reason = f"{len(values)} of {len(scores)} judges measured, {self.quorum} needed; not: {failed or 'none'}"
+            reason = f"{len(values)} of {len(scores)} judges measured, {quorum} needed; not: {failed or 'none'}"
             return Score.unmeasured(status, reason, **more)
         value = self._combine(values)
         if math.isnan(value):
             given = ", ".join(f"{name} {s.value:g}" for name, s in scores.items() if s.status is Status.OK)
             return Score.unmeasured(Status.VERDICT_MISMATCH, f"no {self.label} among {given}", **more)
-        return Score(value, reason=f"not measured by {failed}" if failed else "", **more)  # type: ignore[arg-type]
+        return Score(value, reason=f"not measured by {failed}" if failed else "", **more)
 
     def _combine(self, values: Sequence[float]) -> float:
         if self.how == "majority":
@@ -92,8 +109,8 @@ class Rule:
 class Panel:
     """Judges that are asked together.
 
-    A judge whose provider stops answering altogether is left out from then on, and named; the others go on. When
-    none is left, its error stops the run.
+    A judge whose provider stops answering altogether is asked no more from then on, and named; the others go on. When
+    none is left, its error stops the run. Raises ValueError for a rule whose quorum the judges cannot make.
     """
 
     judges: Sequence[Judge]
@@ -104,6 +121,7 @@ class Panel:
         names = [judge.name for judge in self.judges]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"a panel has at least one judge, each under its own name; given: {names}")
+        self.rule.needed(len(names))
 
     async def score(self, measure: Callable[[Judge], Awaitable[Score]]) -> Score:
         """The aggregate of `measure` (a metric on one sample, waiting for its judge) over all judges, concurrently."""
@@ -124,24 +142,53 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Failures:
-    """How often one judge of a panel gave no score. share: failed / n; statuses: how often each."""
+class Attended:
+    """One judge of a panel: the n items that it measured with their mean, and its mean over those that all measured.
+
+    NaN where there are none.
+    """
 
     judge: str
     n: int
-    failed: int
-    share: float
-    statuses: Mapping[str, int]
+    mean: float
+    common: float
 
 
-def failures(scores: Sequence[Score]) -> list[Failures]:
-    """Each judge's failures over panel scores (those that `Rule` made), in the panel's order."""
-    found = []
-    for judge in _judges(scores):
-        statuses = Counter(score.detail["judges"][judge]["status"] for score in scores)
-        failed = len(scores) - statuses.pop(Status.OK.value, 0)
-        found.append(Failures(judge, len(scores), failed, failed / len(scores), dict(sorted(statuses.items()))))
-    return found
+@dataclass(frozen=True)
+class Attendance:
+    """Whether the judges of a panel measured the same items.
+
+    n: values of the panel; incomplete: how many of them are made of fewer judges than it has; common: items that
+    every judge measured. Means over different items are not comparable.
+    """
+
+    n: int
+    incomplete: int
+    common: int
+    judges: tuple[Attended, ...]
+
+    @property
+    def even(self) -> bool:
+        """Whether all judges measured the same items."""
+        return all(one.n == self.common for one in self.judges)
+
+
+def attendance(scores: Sequence[Score]) -> Attendance:
+    """Which items each judge measured, over panel scores (those that `Rule` made)."""
+    kept = [score.detail["judges"] for score in scores]
+    values = {
+        judge: [float(one[judge]["value"]) if one[judge]["status"] == Status.OK.value else math.nan for one in kept]
+        for judge in _judges(scores)
+    }
+    shared = [not any(map(math.isnan, row)) for row in zip(*values.values(), strict=True)]
+    judges = []
+    for judge, column in values.items():
+        own = [value for value in column if not math.isnan(value)]
+        both = [value for value, all_there in zip(column, shared, strict=True) if all_there]
+        means = [statistics.fmean(each) if each else math.nan for each in (own, both)]
+        judges.append(Attended(judge, len(own), *means))
+    measured = [all_there for score, all_there in zip(scores, shared, strict=True) if score.status is Status.OK]
+    return Attendance(len(measured), measured.count(False), sum(shared), tuple(judges))
 
 
 @dataclass(frozen=True)
@@ -172,12 +219,13 @@ def leave_one_out(scores: Sequence[Score], rule: Rule) -> list[Influence]:
     judges = _judges(scores)
     if len(judges) < 2:
         raise ValueError(f"leaving one out needs two judges at least; the panel is {judges}")
+    rule_without = replace(rule, quorum=None if rule.quorum is None else min(rule.quorum, len(judges) - 1))
     found = []
     for judge in judges:
         pairs = []
         for score in scores:
             rest = {name: _score(kept) for name, kept in score.detail["judges"].items() if name != judge}
-            without = rule(rest)
+            without = rule_without(rest)
             if score.status is Status.OK and without.status is Status.OK:
                 pairs.append((score.value, without.value))
         whole = statistics.fmean(one for one, _ in pairs) if pairs else math.nan

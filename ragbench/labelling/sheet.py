@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ragbench.bench.labels import COLUMNS, guarded, plain
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
+from ragbench.folders import write
 from ragbench.labelling.items import Item
+from ragbench.settings import secrets
 
 EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
 
@@ -181,15 +181,6 @@ def _write(path: Path, columns: Sequence[str], lines: Sequence[Sequence[str]], *
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(lines)
+    writer.writerows(secrets.masked(lines, secrets.exact_masker()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8-sig" if mark else "utf-8", newline="") as stream:
-            stream.write(text.getvalue())
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write(path, text.getvalue().encode("utf-8-sig" if mark else "utf-8"))

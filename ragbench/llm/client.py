@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
-import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from pydantic import SecretStr
-
+from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Limiter, Turns
-from ragbench.llm.pricing import Budget, Tally, Usage
+from ragbench.llm.pricing import Amount, Tally, Usage
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
-from ragbench.settings import ConfigurationError, JudgeSettings
+from ragbench.llm.transport import read_key
+from ragbench.settings import JudgeSettings
 from ragbench.types import Status
 
 BLOCK = 32
@@ -38,6 +37,7 @@ class Completion:
     seconds: the model's own time, all requests of this answer together, also when they came out of the journal.
     calls: requests that were sent and answered for it now; 0 if the journal had everything.
     input_tokens, output_tokens: read and written by all of them together, as reported or estimated.
+    answered_by: the model's name that the last reply gave as its own, None where it gave none.
     """
 
     value: Any
@@ -49,6 +49,7 @@ class Completion:
     text: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    answered_by: str | None = None
 
 
 class Providers:
@@ -105,18 +106,19 @@ class Client:
         self.name = name
         self.settings = settings
         self.tally = tally or Tally()
-        self._ledger = Ledger(journal if journal is not None else MemoryJournal())
+        self._budget = budget or Budget()
+        self._ledger = Ledger(journal if journal is not None else MemoryJournal(), settings.patience_seconds)
         self._sender: Sender = sender or Endpoint(
             who=f"{role} {name!r} ({settings.model} at {settings.base_url})",
             settings=settings,
-            key=_key(f"{role} {name!r}", settings),
+            key=read_key(f"{role} {name!r}", settings),
             limiter=(providers or Providers()).limiter(settings),
-            budget=budget or Budget(),
+            budget=self._budget,
             tally=self.tally,
         )
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
-        self._used: dict[str, tuple[int, int, float, bool]] = {}
+        self._used: dict[str, _Used] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -127,12 +129,15 @@ class Client:
     def usage(self) -> Usage:
         """What the replies used so far took, paid for now or journaled before; equal questions count once."""
         used = self._used.values()
+        named = Counter(entry.served_model for entry in used if entry.served_model)
         return Usage(
             replies=len(used),
-            input_tokens=sum(read for read, _, _, _ in used),
-            output_tokens=sum(written for _, written, _, _ in used),
-            cost=math.fsum(cost for _, _, cost, _ in used),
-            estimated=sum(estimated for _, _, _, estimated in used),
+            input_tokens=sum(entry.input_tokens for entry in used),
+            output_tokens=sum(entry.output_tokens for entry in used),
+            cost=math.fsum(entry.cost for entry in used),
+            estimated=sum(entry.estimated for entry in used),
+            model=self.settings.model,
+            answered_by=dict(sorted(named.items())),
         )
 
     def key(self, request: Request) -> str:
@@ -171,8 +176,6 @@ class Client:
             entry = await self._exchange(request, entries)
         _readable(entry)
         if request.shape is None:
-            if not entry.text.strip():
-                raise CallFailed(Status.PARSE_ERROR, "the reply is empty")
             return _total(entry.text, Status.OK, "", entries)
         try:
             value = read(entry.text, request.shape)
@@ -199,19 +202,30 @@ class Client:
             self._flying[key] = flight
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
-        self._used[key] = (entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated)
+        self._used[key] = _Used(
+            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model
+        )
         entries.append((entry, fresh and flight.claim()))
         return entry
 
     async def _fetch(self, key: str, request: Request, plain: Mapping[str, Any]) -> tuple[Entry, bool]:
-        found = await self._ledger.find(key)
+        found = await self._ledger.claim(key)
         if found is not None:
+            self._budget.found(key, Amount(1, found.input_tokens + found.output_tokens, found.cost))
             return found, False
 
         async def keep(received: Received) -> Entry:
-            return await self._ledger.record(self._entry(key, request, plain, received))
+            self._budget.claim(key)  # before it is in the journal, where another process may find it
+            try:
+                return await self._ledger.record(self._entry(key, request, plain, received))
+            finally:
+                self._ledger.release(key)
 
-        return await self._sender.send(request, keep), True
+        try:
+            return await self._sender.send(request, keep), True
+        except Exception:  # one who is cancelled leaves a call behind that goes on to be kept
+            self._ledger.release(key)
+            raise
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
@@ -240,9 +254,19 @@ class Client:
         for flight in list(self._flying.values()):
             flight.task.cancel()
         await asyncio.gather(*(flight.task for flight in self._flying.values()), return_exceptions=True)
+        await self._sender.close()  # first: what it still receives goes into the ledger
         await self._ledger.flush()
         await self._ledger.close()
-        await self._sender.close()
+
+
+class _Used(NamedTuple):
+    """What stays of a reply that was used."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    estimated: bool
+    served_model: str | None
 
 
 class _Flight:
@@ -287,18 +311,5 @@ def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, b
         text=entries[-1][0].text if entries else "",
         input_tokens=sum(entry.input_tokens for entry, _ in entries),
         output_tokens=sum(entry.output_tokens for entry, _ in entries),
+        answered_by=entries[-1][0].served_model if entries else None,
     )
-
-
-def _key(who: str, settings: JudgeSettings) -> SecretStr | None:
-    if settings.key_variable is None:
-        return None
-    key = SecretStr(os.environ.get(settings.key_variable, "").strip())  # no traceback that shows variables shows it
-    if not key:
-        raise ConfigurationError(
-            f"{who} needs its key in the variable {settings.key_variable}, which is not set: "
-            f"export {settings.key_variable}=…"
-        )
-    if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):
-        raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
-    return key

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
+from ragbench.llm.budget import Budget
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
-from ragbench.llm.limiter import Limiter
+from ragbench.llm.limiter import Limiter, Ticket
 from ragbench.llm.mechanism import Dialect
-from ragbench.llm.pricing import Amount, Budget, Price, Tally
+from ragbench.llm.pricing import Amount, Price, Tally
 from ragbench.llm.reply import Reply, parse_envelope
 from ragbench.llm.request import Request, estimate_tokens
-from ragbench.llm.transport import Transport, open_transport
+from ragbench.llm.transport import Transport, pause_after
 from ragbench.settings import JudgeSettings
+from ragbench.settings.secrets import masker_of
 from ragbench.types import Status
 
 UNREACHABLE_AFTER = 8
 """So many calls in a row that failed in all their attempts stop a run."""
-BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
-
-_random = secrets.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,8 @@ class Endpoint:
         self._who = who
         self._settings = settings
         self._key = key
+        # a key that was sent back is to be in no journal, and in nothing that is made of one
+        self._hide = masker_of(key.get_secret_value() if key else "")
         self._limiter = limiter
         self._budget = budget
         self._tally = tally
@@ -66,6 +66,7 @@ class Endpoint:
         self._stopped: ModelError | None = None
         self._failures = 0
         self._ever_answered = False
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
         """What `keep` makes of the reply, within the settings' attempts and patience (waiting in line does not count).
@@ -80,7 +81,7 @@ class Endpoint:
             try:
                 kept = await self._attempt(request, read_tokens, patience, keep)
             except Fault as fault:
-                pause = self._pause_after(fault, attempt)
+                pause = pause_after(fault, attempt)
                 patience -= fault.seconds + pause
                 if fault.kind in ("request", "refused") or patience <= 0 or attempt == self._settings.attempts:
                     raise self._given_up(fault) from None
@@ -92,7 +93,8 @@ class Endpoint:
         raise AssertionError("the last attempt returns or raises")
 
     async def close(self) -> None:
-        """Let the connections go."""
+        """Wait for the calls that were sent, then let the connections go."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
         if self._transport is not None:
             await self._transport.close()
             self._transport = None
@@ -109,6 +111,15 @@ class Endpoint:
         except BaseException:
             self._limiter.cancelled(ticket)
             raise
+        sent = asyncio.create_task(self._sent(request, read_tokens, patience, keep, ticket, worst))
+        self._under_way.add(sent)
+        sent.add_done_callback(self._ended)
+        return await asyncio.shield(sent)
+
+    async def _sent(
+        self, request: Request, read_tokens: int, patience: float, keep: Keep[Kept], ticket: Ticket, worst: Amount
+    ) -> Kept:
+        """A call that goes to its end, whoever still waits for it: it is paid for, so its reply is kept and counted."""
         self._tally.add(in_flight=1, calls=1)
         began = time.monotonic()
         actual = Amount(calls=1)
@@ -132,16 +143,21 @@ class Endpoint:
             self._budget.settle(worst, actual)
             self._tally.add(in_flight=-1)
 
+    def _ended(self, sent: asyncio.Task[Any]) -> None:
+        self._under_way.discard(sent)
+        if not sent.cancelled():
+            sent.exception()  # looked at, so that asyncio does not report it where nobody waits any more
+
     async def _ask(self, request: Request, patience: float) -> Reply:
         """Ask in the best way that the endpoint is known to understand, and learn from its refusals."""
         if self._transport is None:
-            self._transport = open_transport(self._settings, self._key)
+            self._transport = Transport(self._settings, self._key, self._settings.concurrency)
         for _ in range(6):
             asked, length = self._dialect.mechanism, self._dialect.length_parameter
             try:
                 asking = self._dialect.body(self._settings.model, request)
                 limit = min(patience, self._settings.timeout_seconds)
-                return parse_envelope(await self._transport.post(asking, limit))
+                return parse_envelope(await self._transport.post("chat/completions", asking, limit), self._hide)
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise
@@ -149,11 +165,6 @@ class Endpoint:
                     raise Fault("request", fault.reason) from None
                 self._tally.add(calls=1)
         raise Fault("request", "the endpoint accepts no known way of asking")
-
-    def _pause_after(self, fault: Fault, attempt: int) -> float:
-        """Seconds before the next attempt: full jitter over a doubling span, after what the endpoint asked for."""
-        span = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1))
-        return (fault.retry_after or 0.0) + _random.uniform(0, span)
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """End the run after a fault that the next call would meet too."""

@@ -9,10 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
+from ragbench.llm.uses import Uses
+
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""
 PACE_SECONDS = 0.002
 """No two batches of one kind begin closer together."""
+POLL_SECONDS = 0.1
+"""So often it is looked whether another process has the reply that is waited for."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -75,10 +79,17 @@ class Journal(Protocol):
 
 
 class Lanes(Protocol):
-    """A journal for one event loop: the same calls, which wait without a thread."""
+    """A journal for one event loop, which waits without a thread, and knows who asks for what."""
 
-    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """See `Journal`."""
+    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
+        """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
+
+        A process that ends, however it does, lets go of its claims.
+        """
+        ...
+
+    def release(self, key: str) -> None:
+        """Let go of a key; one that is not claimed stays so."""
         ...
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
@@ -173,9 +184,13 @@ class Threads:
         self._journal = journal
         self._threads = ThreadPoolExecutor(max_workers=FINDING + RECORDING, thread_name_prefix="journal")
 
-    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """See `Journal`."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.find, keys)
+    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
+        """See `Lanes`; who else asks is not known here."""
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.find, keys)
+        return found, set(keys) - found.keys()
+
+    def release(self, key: str) -> None:
+        """See `Lanes`."""
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """See `Journal`."""
@@ -190,19 +205,56 @@ class Ledger:
     """A journal seen from one event loop: one entry at a time in, whole batches out.
 
     A journal in memory is asked at once, one that has lanes on the loop itself, any other one from threads.
+    patience: so many seconds without a reply of others are waited for a key that another process asks for.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, patience: float) -> None:
         self._memory = journal if isinstance(journal, MemoryJournal) else None
         self._journal = journal
+        self._uses = Uses() if self._memory is None else None
         self._open: Lanes | None = None
-        self._find: Batches[str, Row | None] = Batches(self._found, lanes=FINDING)
+        self._patience = patience
+        self._heard = -math.inf
+        self._ours: set[str] = set()
+        self._claim: Batches[str, tuple[Row | None, bool]] = Batches(self._claimed, lanes=FINDING)
         self._record: Batches[Row, Row] = Batches(self._recorded, lanes=RECORDING)
 
-    async def find(self, key: str) -> Entry | None:
-        """The entry of a key, if there is one."""
-        row = self._memory.rows.get(key) if self._memory is not None else await self._find(key)
-        return Entry.from_row(row) if row is not None else None
+    async def claim(self, key: str) -> Entry | None:
+        """The entry of a key; None where it is for the caller to ask, who lets the key go afterwards (`release`).
+
+        While another process asks for it, its reply is waited for. No key is waited for by one who holds it, so
+        nobody waits in a circle; and nobody waits for ever: a process that is gone holds nothing, and one that is held
+        up is overtaken once it has brought no reply for `patience` seconds (the first reply that is kept then counts).
+        """
+        if self._memory is not None:
+            return Entry.from_row(row) if (row := self._memory.rows.get(key)) is not None else None
+        clock = asyncio.get_running_loop().time
+        began, waited = clock(), False
+        while True:
+            row, ours = await self._claimed_or_left(key)
+            if row is not None:
+                self._heard = clock() if waited else self._heard
+                self._note(key)
+                return Entry.from_row(row)
+            if ours or clock() > max(began, self._heard) + self._patience:
+                return None
+            waited = True
+            await asyncio.sleep(POLL_SECONDS - clock() % POLL_SECONDS)  # all who wait look again in one batch
+
+    async def _claimed_or_left(self, key: str) -> tuple[Row | None, bool]:
+        future = self._claim(key)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            # the batch goes on, and nobody is left to ask
+            future.add_done_callback(lambda _: self.release(key))
+            raise
+
+    def release(self, key: str) -> None:
+        """Let go of a key, for others to ask if they need it and there is no entry."""
+        if key in self._ours and self._open is not None:
+            self._ours.discard(key)
+            self._open.release(key)
 
     async def record(self, entry: Entry) -> Entry:
         """Keep an entry; what the journal holds for its key from now on.
@@ -217,7 +269,9 @@ class Ledger:
             kept = await asyncio.shield(future)
         except asyncio.CancelledError:
             await future
+            self._note(entry.key)
             raise
+        self._note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 
     async def flush(self) -> None:
@@ -225,11 +279,19 @@ class Ledger:
         await self._record.flush()
 
     async def close(self) -> None:
-        """Let threads and connections go."""
-        await self._find.flush()
+        """Let claims, threads and connections go."""
+        await self._claim.flush()
+        for key in list(self._ours):
+            self.release(key)
         if self._open is not None:
             await self._open.close()
             self._open = None
+        if self._uses is not None:
+            self._uses.close()
+
+    def _note(self, key: str) -> None:
+        if self._uses is not None:
+            self._uses.note(key)
 
     def _lanes(self) -> Lanes:
         if self._open is None:
@@ -237,9 +299,10 @@ class Ledger:
             self._open = lanes or Threads(self._journal)
         return self._open
 
-    async def _found(self, keys: Sequence[str]) -> Sequence[Row | None]:
-        rows = await self._lanes().find(sorted(set(keys)))
-        return [rows.get(key) for key in keys]
+    async def _claimed(self, keys: Sequence[str]) -> Sequence[tuple[Row | None, bool]]:
+        rows, ours = await self._lanes().claim(sorted(set(keys)))
+        self._ours |= ours
+        return [(rows.get(key), key in ours) for key in keys]
 
     async def _recorded(self, rows: Sequence[Row]) -> Sequence[Row]:
         kept = await self._lanes().record(list({row["key"]: row for row in rows}.values()))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -13,8 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+from ragbench.expectations import expectation
+from ragbench.folders import whole
 from ragbench.llm.journal import COLUMNS, Entry, Row
 from ragbench.llm.request import key_of
+from ragbench.settings.secrets import Mask, exact_masker, masked
 
 MAX_LINE = 32 * 1024 * 1024
 
@@ -24,25 +25,29 @@ class JournalFileError(ValueError):
 
 
 def write(path: Path, rows: Iterable[Row]) -> int:
-    """Write one line an entry, gzipped if the name ends in .gz; how many. The file is there whole or not at all."""
-    count = 0
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    partial = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else None
-            out: IO[bytes] | gzip.GzipFile = packed or raw
-            for row in rows:
-                out.write(json.dumps(dict(row), ensure_ascii=False, allow_nan=False, sort_keys=True).encode() + b"\n")
-                count += 1
-            if packed is not None:
-                packed.close()
-            raw.flush()
-            os.fsync(raw.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    """Write one line an entry, gzipped if the name ends in .gz; how many. The file is there whole or not at all.
+
+    Secrets are masked; an entry whose request held one gets the key of the request as it is written.
+    """
+    count, mask = 0, exact_masker()
+    with whole(path) as temporary, temporary.open("wb") as raw:
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else None
+        out: IO[bytes] | gzip.GzipFile = packed or raw
+        for row in rows:
+            line = json.dumps(_masked(row, mask), ensure_ascii=False, allow_nan=False, sort_keys=True)
+            out.write(line.encode() + b"\n")
+            count += 1
+        if packed is not None:
+            packed.close()
     return count
+
+
+def _masked(row: Row, mask: Mask) -> Row:
+    found: Row = masked(dict(row), mask)
+    if found == dict(row):
+        return found
+    identity = {name: found[name] for name in ("judge", "endpoint", "model")}
+    return {**found, "key": key_of(identity, found["request"])}
 
 
 def read(path: Path) -> Iterator[Row]:
@@ -83,7 +88,7 @@ def _entry(line: bytes, place: str) -> Row:
         entry: Entry = _checker().validate_json(line, strict=True)
     except ValidationError as error:
         fault = error.errors()[0]
-        raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+        raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {expectation(fault)}") from None
     if "\0" in entry.text or min(entry.input_tokens, entry.output_tokens, entry.cost, entry.seconds) < 0:
         raise JournalFileError(f"{place}: a null character, or a negative number")
     identity = {"judge": entry.judge, "endpoint": entry.endpoint, "model": entry.model}

@@ -1,7 +1,8 @@
 """One event loop in a thread of its own, so that a notebook cell, a script and the command line all call the same way.
 
 A cell runs inside a loop already; starting a second one there is an error, and patching the first one breaks other
-libraries. Here the work happens beside it.
+libraries. Here the work happens beside it. Who has to wait for an answer on the loop itself, as an embedder between
+two measurements, waits for another loop, which has another name.
 """
 
 from __future__ import annotations
@@ -17,33 +18,34 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+USUAL = "ragbench"
 STOP_SECONDS = 1.5
 TURN_SECONDS = 0.0005
 
 _guard = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+_loops: dict[str, asyncio.AbstractEventLoop] = {}
 _running, _usual_turn = 0, 0.005
 
 
-def background_loop() -> asyncio.AbstractEventLoop:
-    """The loop of this process; started at the first call."""
-    global _loop
+def background_loop(name: str = USUAL) -> asyncio.AbstractEventLoop:
+    """The loop of that name in this process; started at the first call."""
     with _guard:
-        if _loop is None or _loop.is_closed():
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="ragbench", daemon=True).start()
-            atexit.register(_loop.call_soon_threadsafe, _loop.stop)
-    return _loop
+        loop = _loops.get(name)
+        if loop is None or loop.is_closed():
+            loop = _loops[name] = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name=name, daemon=True).start()
+            atexit.register(loop.call_soon_threadsafe, loop.stop)
+    return loop
 
 
-def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of a coroutine, from anywhere that is not the background loop itself.
+def run(work: Coroutine[Any, Any, Result], name: str = USUAL) -> Result:
+    """The result of a coroutine on the loop of that name, from anywhere that is not this loop itself.
 
     Ctrl-C (or a signal handler that raises) cancels the work, gives it STOP_SECONDS to hand received replies to the
     journal, and goes on as KeyboardInterrupt.
     """
-    loop = background_loop()
-    if threading.current_thread().name == "ragbench":
+    loop = background_loop(name)
+    if threading.current_thread().name == name:
         work.close()
         raise RuntimeError("run() was called from the background loop itself: await the coroutine there")
     with _short_turns():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ragbench.folders import write
 from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
 from ragbench.settings import JudgeSettings
@@ -216,9 +217,7 @@ def keep(outlooks: Iterable[Outlook]) -> None:
         for one in outlooks
     ]
     place.mkdir(parents=True, exist_ok=True)
-    partial = place / f"{secrets.token_hex(8)}.part"
-    partial.write_text(json.dumps(lines), encoding="utf-8")
-    partial.replace(partial.with_suffix(".json"))
+    write(place / f"{secrets.token_hex(8)}.json", json.dumps(lines))
 
 
 def kept(place: Path) -> list[Outlook]:

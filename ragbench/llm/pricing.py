@@ -1,12 +1,9 @@
-"""What calls cost, what a run may spend, and how far it is."""
+"""What calls cost, and how far a run is."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-
-from ragbench.llm.errors import BudgetSpent
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,8 @@ class Usage:
     """What the replies that a result was made from took: the same whether they were paid for now or came out of the
     journal. Equal questions count once.
 
-    estimated: replies whose endpoint reported no tokens, so that they were estimated.
+    estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
+    answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
     """
 
     replies: int = 0
@@ -49,57 +47,8 @@ class Usage:
     output_tokens: int = 0
     cost: float = 0.0
     estimated: int = 0
-
-
-@dataclass
-class Budget:
-    """What one run may spend, all its models together; None is without limit.
-
-    A call is admitted only if the budget would hold even at its worst case (longest reply); calls in flight are
-    reserved at their worst case too. So the limits are never overrun, except by failed attempts, which are free but
-    for their count.
-    """
-
-    calls: int | None = None
-    tokens: float | None = None
-    money: float | None = None
-    spent: Amount = field(default_factory=Amount)
-    reserved: Amount = field(default_factory=Amount)
-
-    async def reserve(self, worst: Amount) -> None:
-        """Set aside the worst case of one call; waits for calls in flight where their end may make room for it.
-
-        Raises BudgetSpent, once nothing is in flight any more.
-        """
-        while not self._fits(self.spent + self.reserved + worst):
-            if self.reserved.calls == 0:
-                raise BudgetSpent(self._explain())
-            await asyncio.sleep(0.02)
-        self.reserved += worst
-
-    def settle(self, worst: Amount, actual: Amount) -> None:
-        """Replace a reservation by what the call really used."""
-        self.reserved -= worst
-        self.spent += actual
-
-    def _fits(self, amount: Amount) -> bool:
-        return (
-            (self.calls is None or amount.calls <= self.calls)
-            and (self.tokens is None or amount.tokens <= self.tokens)
-            and (self.money is None or amount.money <= self.money * (1 + 1e-9))
-        )
-
-    def _explain(self) -> str:
-        pairs = (
-            ("calls", self.spent.calls, self.calls),
-            ("tokens", round(self.spent.tokens), self.tokens),
-            ("money", round(self.spent.money, 6), self.money),
-        )
-        limits = ", ".join(f"{name}: {spent} of {limit}" for name, spent, limit in pairs if limit is not None)
-        return (
-            f"the budget admits no further call ({limits}); all replies are in the journal: raise [budget] in "
-            "ragbench.toml and run again to go on"
-        )
+    model: str = ""
+    answered_by: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass

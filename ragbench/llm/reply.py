@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 60
+LONGEST_NAME = 200
 _FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(?P<inside>.*)\r?\n?```", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
@@ -31,7 +32,8 @@ class Reply:
     """What the endpoint said, as far as the protocol goes.
 
     finish: "stop", "length", "content_filter" or what else the endpoint says; refusal: its own field, if filled.
-    input_tokens, output_tokens: as reported; None where the endpoint does not report usage.
+    input_tokens, output_tokens: as reported; None where the endpoint does not report usage. served_model: the name of
+    the model that answered, as the endpoint gives it.
     """
 
     text: str
@@ -42,8 +44,8 @@ class Reply:
     served_model: str | None = None
 
 
-def parse_envelope(body: bytes) -> Reply:
-    """The chat completion in a response's body.
+def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
+    """The chat completion in a response's body. hide: masks what was sent back and must not be kept.
 
     Raises Fault ("server") for anything that is not one: HTML, half a JSON document, no choices, an error inside.
     """
@@ -54,7 +56,7 @@ def parse_envelope(body: bytes) -> Reply:
     if not isinstance(document, dict):
         raise Fault("server", "the response is not a JSON object")
     if document.get("error"):
-        raise Fault("server", f"the response reports an error: {_short(document['error'])}")
+        raise Fault("server", f"the response reports an error: {hide(_said(document['error']))[:300]}")
     choices = document.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         raise Fault("server", "the response has no choices")
@@ -65,12 +67,14 @@ def parse_envelope(body: bytes) -> Reply:
     usage = usage if isinstance(usage, dict) else {}
     refusal = message.get("refusal")
     return Reply(
-        text=_storable(_text_of(message)),
-        finish=_storable(str(choices[0].get("finish_reason") or "stop")),
-        refusal=_storable(refusal) if isinstance(refusal, str) and refusal else None,
+        text=_storable(hide(_text_of(message))),
+        finish=_storable(hide(str(choices[0].get("finish_reason") or "stop"))),
+        refusal=_storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        served_model=_storable(document["model"]) if isinstance(document.get("model"), str) else None,
+        served_model=_storable(hide(document["model"])[:LONGEST_NAME])
+        if isinstance(document.get("model"), str)
+        else None,
     )
 
 
@@ -130,9 +134,8 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _short(value: Any) -> str:
-    message = value.get("message", value) if isinstance(value, dict) else value
-    return str(message)[:300]
+def _said(error: Any) -> str:
+    return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
 def _no_constant(name: str) -> float:

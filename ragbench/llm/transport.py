@@ -2,59 +2,62 @@
 
 from __future__ import annotations
 
-import asyncio
 import email.utils
 import json
+import os
 import re
+import secrets
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 from pydantic_core import to_json
 
 from ragbench.llm.errors import Fault
-from ragbench.settings import EndpointSettings
-
-if TYPE_CHECKING:
-    import aiohttp
-    import openai
+from ragbench.settings import ConfigurationError, WebSettings
+from ragbench.settings.secrets import Mask, masker_of
 
 MAX_BYTES = 8 * 1024 * 1024
+"""Of a response, packed and unpacked."""
+BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
+_UNTRUSTED = {
+    9: "it is not valid yet; is the clock of this machine right?",
+    10: "it has expired; the endpoint needs a new one (or is the clock of this machine wrong?)",
+    18: "it is signed by itself; name its file in the variable SSL_CERT_FILE if it is your own",
+    19: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
+    20: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
+    62: "it was made for another host; set base_url to the name that it was made for",
+    64: "it was made for another host; set base_url to the name that it was made for",
+}
+"""What OpenSSL's reasons of distrust mean, and what can be done; the numbers are its own (X509_V_ERR_…)."""
+_random = secrets.SystemRandom()
 
 
-class Transport(Protocol):
-    """One endpoint's chat completions."""
+class Transport:
+    """One endpoint's answers to what is posted to a path of it; to be made, used and closed on one event loop.
 
-    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
-        """The body of a good response, whole within so many seconds. Raises Fault."""
-        ...
+    aiohttp alone: a fraction of the official client's cost a call (tests/benchmarks/bench_llm.py measures it).
+    connections: at the same time at most. max_bytes: of a response, packed and unpacked.
+    """
 
-    async def close(self) -> None:
-        """Let the connections go."""
-        ...
-
-
-def open_transport(endpoint: EndpointSettings, key: SecretStr | None) -> Transport:
-    """The transport that the settings name; to be called, used and closed on one event loop."""
-    kind = OfficialTransport if endpoint.transport == "openai" else DirectTransport
-    return kind(endpoint, key)
-
-
-class DirectTransport:
-    """aiohttp alone: a fraction of the official client's cost a call (tests/benchmarks/bench_llm.py measures it)."""
-
-    def __init__(self, endpoint: EndpointSettings, key: SecretStr | None) -> None:
+    def __init__(
+        self, endpoint: WebSettings, key: SecretStr | None, connections: int, max_bytes: int = MAX_BYTES
+    ) -> None:
         import aiohttp
 
-        self._url = f"{endpoint.base_url}/chat/completions"
-        self._key = key
+        self._base = str(endpoint.base_url).rstrip("/")
+        self._max_bytes = max_bytes
+        self._hide = masker_of(key.get_secret_value() if key else "")
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=endpoint.concurrency, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Content-Type": "application/json"}
+            auto_decompress=False,  # a part of a packed response can be of any size once unpacked
+            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
             | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}),
         )
         self._within = partial(
@@ -62,90 +65,95 @@ class DirectTransport:
         )
         self._limits = self._within(endpoint.timeout_seconds)
 
-    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
-        """See `Transport`."""
+    async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
+        """The body of a good response, whole and unpacked within so many seconds. Raises Fault."""
         import aiohttp
 
         data = to_json(body)
         try:
             limits = self._limits if seconds == self._limits.total else self._within(seconds)
-            async with self._session.post(self._url, data=data, allow_redirects=False, timeout=limits) as response:
-                content = await _limited(response)
+            url = f"{self._base}/{path}"
+            async with self._session.post(url, data=data, allow_redirects=False, timeout=limits) as response:
+                encoding = response.headers.get("Content-Encoding", "").strip().lower()
+                content = self._unpacked(await self._limited(response.content.iter_any()), self._hide(encoding))
                 if response.status != 200:
-                    raise _refusal(response.status, response.headers, content, self._key)
+                    raise _refusal(response.status, response.headers, content, self._hide)
                 return content
         except aiohttp.ConnectionTimeoutError:
-            raise Fault("timeout", "no connection within the limit") from None
+            raise Fault("timeout", f"no connection within {self._limits.sock_connect:g} s (connect_seconds)") from None
+        except aiohttp.SocketTimeoutError:
+            raise Fault("timeout", f"nothing was heard for {self._limits.sock_read:g} s (read_seconds)") from None
         except TimeoutError:
-            raise Fault("timeout", "no whole response within the limit") from None
+            limit = self._limits.total
+            where = "timeout_seconds" if seconds == limit else "what patience_seconds left of timeout_seconds"
+            raise Fault("timeout", f"no whole response within {seconds:.3g} s ({where})") from None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise Fault("fatal", _distrust(error.host, error.certificate_error)) from None
         except aiohttp.ClientSSLError as error:
-            raise Fault("fatal", f"no secure connection: {_hide(str(error), self._key)}") from None
+            raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Fault("connection", f"{type(error).__name__}: {_hide(str(error), self._key)}") from None
+            raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
 
     async def close(self) -> None:
-        """See `Transport`."""
+        """Let the connections go."""
         await self._session.close()
 
+    async def _limited(self, parts: AsyncIterator[bytes]) -> bytes:
+        """The parts together, whatever length was announced. Raises Fault above the limit."""
+        found, size = [], 0
+        async for part in parts:
+            found.append(part)
+            size += len(part)
+            if size > self._max_bytes:
+                raise self._too_long()
+        return b"".join(found)
 
-class OfficialTransport:
-    """The `openai` package with its aiohttp transport; its own retries and redirects are off, ours are one for all."""
-
-    def __init__(self, endpoint: EndpointSettings, key: SecretStr | None) -> None:
-        import httpx2
-        import openai
-
-        limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
-        self._key = key
-        self._client: openai.AsyncOpenAI = openai.AsyncOpenAI(
-            api_key=key.get_secret_value() if key else "none",
-            base_url=endpoint.base_url,
-            max_retries=0,
-            http_client=openai.DefaultAioHttpClient(
-                limits=limits,
-                follow_redirects=False,
-                timeout=httpx2.Timeout(
-                    endpoint.timeout_seconds, connect=endpoint.connect_seconds, read=endpoint.read_seconds
-                ),
-            ),
-        )
-
-    async def post(self, body: Mapping[str, Any], seconds: float) -> bytes:
-        """See `Transport`."""
-        import openai
-
+    def _unpacked(self, content: bytes, encoding: str) -> bytes:
+        """The content without its compression, which we never asked for. Raises Fault above the limit."""
+        if encoding in ("", "identity"):
+            return content
+        if encoding not in ("gzip", "x-gzip", "deflate"):
+            raise Fault("request", f"the response is packed as {encoding[:20]!r}, which was not asked for")
         try:
-            async with asyncio.timeout(seconds):
-                raw = await self._client.chat.completions.with_raw_response.create(**body)
-                return bytes(raw.http_response.content)
-        except openai.APIStatusError as error:
-            raise _refusal(
-                error.status_code, error.response.headers, error.response.content[:MAX_BYTES], self._key
-            ) from None
-        except (openai.APITimeoutError, TimeoutError):
-            raise Fault("timeout", "no whole response within the limit") from None
-        except openai.APIConnectionError as error:
-            raise Fault("connection", _hide(str(error.__cause__ or error), self._key)) from None
+            found = zlib.decompressobj(wbits=_GZIP_OR_ZLIB).decompress(content, self._max_bytes + 1)
+        except zlib.error as error:
+            raise Fault("connection", f"the response cannot be unpacked: {error}") from None
+        if len(found) > self._max_bytes:
+            raise self._too_long()
+        return found
 
-    async def close(self) -> None:
-        """See `Transport`."""
-        await self._client.close()
+    def _too_long(self) -> Fault:
+        return Fault("request", f"the response has more than {self._max_bytes} bytes")
 
 
-async def _limited(response: aiohttp.ClientResponse) -> bytes:
-    if response.content_length is not None and response.content_length <= MAX_BYTES:
-        return await response.read()
-    parts, size = [], 0
-    async for part in response.content.iter_any():
-        parts.append(part)
-        size += len(part)
-        if size > MAX_BYTES:
-            raise Fault("request", f"the response has more than {MAX_BYTES} bytes")
-    return b"".join(parts)
+def read_key(who: str, settings: WebSettings) -> SecretStr | None:
+    """The key in the variable that the settings name; None where they name none. Raises ConfigurationError."""
+    if settings.key_variable is None:
+        return None
+    key = SecretStr(os.environ.get(settings.key_variable, "").strip())  # no traceback that shows variables shows it
+    if not key:
+        raise ConfigurationError(
+            f"{who} needs its key in the variable {settings.key_variable}, which is not set: "
+            f"export {settings.key_variable}=…"
+        )
+    if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):
+        raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
+    return key
 
 
-def _refusal(status: int, headers: Mapping[str, str], content: bytes, key: SecretStr | None) -> Fault:
-    said = _hide(_message(content), key)
+def pause_after(fault: Fault, attempt: int) -> float:
+    """Seconds before the next attempt: full jitter over a doubling span, after what the endpoint asked for."""
+    span = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1))
+    return (fault.retry_after or 0.0) + _random.uniform(0, span)
+
+
+def _distrust(host: str, error: Exception) -> str:
+    said = _UNTRUSTED.get(getattr(error, "verify_code", 0)) or str(error)
+    return f"the certificate of {host} is not trusted: {said}"
+
+
+def _refusal(status: int, headers: Mapping[str, str], content: bytes, hide: Mask) -> Fault:
+    said = _message(content, hide)
     reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status in (408, 409, 425) or status >= 500 or status == 429:
         if status == 429 and "insufficient_quota" in said:
@@ -181,7 +189,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _message(content: bytes) -> str:
+def _message(content: bytes, hide: Mask) -> str:
+    """What a refusal says, cut; the key is hidden before that, or its beginning would be left."""
     try:
         document = json.loads(content)
         inner = document.get("error", document) if isinstance(document, dict) else document
@@ -190,9 +199,5 @@ def _message(content: bytes) -> str:
         else:
             said = str(inner)
     except (ValueError, RecursionError):
-        said = content[:300].decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else " " for letter in said[:500]).strip()
-
-
-def _hide(text: str, key: SecretStr | None) -> str:
-    return text.replace(key.get_secret_value(), "[key]") if key else text
+        said = hide(content.decode("utf-8", "replace"))[:300]
+    return "".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip()

@@ -10,9 +10,10 @@ from typing import Any, Literal
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.types import Embedder, Judge, Sample, Score, Status
+from ragbench.waves import gather
 
 FIELDS = ("response", "reference")
 Preset = Literal["default", "equal", "factual", "semantic"]
@@ -30,7 +31,10 @@ PRESETS: dict[str, tuple[float, float]] = {
     bounds=(-1.0, 1.0),
     fields=FIELDS,
     formula="(w₁ factual_correctness + w₂ semantic_similarity) / (w₁ + w₂)",
-    edges="If a part is unmeasured, the whole is; a part of weight 0 is not measured.",
+    edges=(
+        "If a part is unmeasured, the whole is; a part of weight 0 is not measured. An empty answer gets 0 without a "
+        "question."
+    ),
     differs="Weights 0.75 and 0.25 by default. An unmeasured part is not taken for 0.",
 )
 @measured
@@ -58,13 +62,13 @@ async def answer_correctness(
     if variant not in ("specification", "ragas"):
         raise ValueError(f"answer_correctness: variant = {variant!r}; it is specification or ragas")
     weights = _weights(preset, factual_weight, semantic_weight)
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0)
     parts = {
         "factual_correctness": lambda: factual_correctness(sample, judge=judge),
         "semantic_similarity": lambda: semantic_similarity(sample, embedder=embedder),
     }
     wanted = {name: weight for name, weight in zip(parts, weights, strict=True) if weight}
-    scores = dict(zip(wanted, await together([parts[name]() for name in wanted]), strict=True))
+    scores = dict(zip(wanted, await gather([parts[name]() for name in wanted]), strict=True))
     inquiry.seconds = next((score.seconds for score in scores.values() if score.seconds is not None), None)
     for score in scores.values():
         inquiry.suspected_injection.update(dict.fromkeys(score.detail.get("suspected_injection", ())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +13,17 @@ import numpy as np
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.vectors import by_embedder, named, vectors
-from ragbench.types import Array, Embedder, Sample, Score
+from ragbench.metrics.vectors import by_each, by_embedder
+from ragbench.types import Array, Embedder, Sample, Score, Vectors
 
 FIELDS = ("response", "reference")
 _SOURCE = "the specification, section 6.3"
 
 
-_EMB_EDGE = "An empty text is unmeasured. Of several embedders each value is kept, and their mean counts."
+_EMB_EDGE = (
+    "An empty reference is unmeasured. An empty answer counts as an unrelated one of the reference's length: {} "
+    "Of several embedders each value is kept, and their mean counts."
+)
 
 
 @metric(
@@ -28,7 +32,7 @@ _EMB_EDGE = "An empty text is unmeasured. Of several embedders each value is kep
     fields=FIELDS,
     published="avg_dot_similarity",
     formula="answer · reference, of their embeddings",
-    edges=_EMB_EDGE,
+    edges=_EMB_EDGE.format("0."),
     differs="Without bounds; equal to the cosine where vectors have length 1.",
 )
 @measured
@@ -42,7 +46,7 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     def dot(one: Array, other: Array) -> float:
         return float(one @ other)
 
-    return await _between(sample, embedder, dot, _DOT)
+    return await _between(sample, embedder, dot, lambda reference: 0.0, _DOT)
 
 
 @metric(
@@ -52,7 +56,7 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     fields=FIELDS,
     published="avg_euclidean_distance",
     formula="‖answer − reference‖, of their embeddings",
-    edges=_EMB_EDGE,
+    edges=_EMB_EDGE.format("√2 ‖reference‖."),
     differs="Lower is better; √(2 − 2 cosine) where vectors have length 1.",
 )
 @measured
@@ -65,7 +69,10 @@ async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embed
     def distance(one: Array, other: Array) -> float:
         return float(np.linalg.norm(one - other))
 
-    return await _between(sample, embedder, distance, _DISTANCE)
+    def unrelated(reference: Array) -> float:
+        return math.sqrt(2) * float(np.linalg.norm(reference))
+
+    return await _between(sample, embedder, distance, unrelated, _DISTANCE)
 
 
 _DOT = sentence("Dot product of response and reference by {embedder}: {value}.", embedder="", value=0.0)
@@ -76,17 +83,28 @@ async def _between(
     sample: Sample,
     embedder: Embedder | Sequence[Embedder],
     measure: Callable[[Array, Array], float],
+    unrelated: Callable[[Array], float],
     said: Mapping[str, Any],
 ) -> Score:
-    """What `measure` says of the two vectors, of the same texts as `semantic_similarity` embeds."""
-    inquiry = Inquiry(sample, None, *FIELDS)
+    """What `measure` says of the two vectors, of the same texts as `semantic_similarity` embeds.
+
+    unrelated: what it says of the reference's vector and one of its length at a right angle: an empty answer's value.
+    """
+    inquiry = Inquiry(sample, None, "reference")
+    if sample.response is None:
+        inquiry.check("response")
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
-    values = {}
-    for each in named(embedder):
-        one, other = await vectors(each, texts, "passage")
-        values[each.name] = measure(one.astype(float), other.astype(float))
+
+    def between(rows: Vectors) -> list[float]:
+        *answer, reference = rows.astype(float)
+        return [measure(answer[0], reference) if answer else unrelated(reference)]
+
+    found = await by_each(inquiry, embedder, [text for text in texts if text], between, "passage")
+    values = {name: value for name, [value] in found.items()}
     value = statistics.fmean(values.values())
     explanation = [{**said, "values": {"embedder": ", ".join(values), "value": value}}]
+    if not texts[0]:
+        explanation.insert(0, sentence("empty answer"))
     if len(values) > 1:
         explanation.append(by_embedder(values))
     return inquiry.score(value, explanation, embedders=values)

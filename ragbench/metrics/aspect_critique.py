@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Prompt, Sample, Score
+from ragbench.waves import gather
 
 FIELDS = ("response",)
 MOST_REPEATS = 99
@@ -131,7 +132,7 @@ async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correc
         "reference": sample.reference or "",
         "response": sample.response or "",
     }
-    replies = await together([inquiry.ask(CRITIQUE, texts, repeat) for repeat in range(repeats)])
+    replies = await gather([inquiry.ask(CRITIQUE, texts, repeat) for repeat in range(repeats)])
     yes = sum(reply.verdict is Word.YES for reply in replies)
     value = float(2 * yes > repeats)
     decisive = next(reply for reply in replies if (reply.verdict is Word.YES) == bool(value))

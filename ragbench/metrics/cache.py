@@ -9,10 +9,12 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.types import Array, Vectors
 
 THRESHOLD = 0.85
+LIKED, DISLIKED = 4, 2
+"""Of users' scores from 1 to 5: from the one on an answer is taken for right, up to the other for wrong."""
 SOURCE = "the specification, section 10.3.1"
 _BLOCK = 2048
 
@@ -75,6 +77,13 @@ def hits(table: Nearest, threshold: float) -> NDArray[np.bool_]:
     formula="questions with a cosine above the threshold to a cached one / questions",
     edges="An empty cache answers nothing: 0. Without questions there is no value.",
     differs="Strictly above the threshold, and a question is never its own hit.",
+    reading=Reading(
+        (
+            "Above 0.5: much can be served from a cache.",
+            "Below 0.1: a cache would hardly be used.",
+        ),
+        "the specification, section 10.3.1",
+    ),
 )
 def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     """Share of the questions whose nearest cached question has a cosine above the threshold, strictly.
@@ -84,24 +93,41 @@ def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     return float(hits(table, threshold).mean()) if len(table.similarities) else float("nan")
 
 
+UNDECIDED = (Serving.DOUBTFUL, Serving.UNKNOWN)
+"""Of a hit like these nobody can say whether it is wrong."""
+
+
+def served_wrongly(table: Nearest, threshold: float) -> Array:
+    """(questions,) 1 where the cache would answer wrongly, 0 where it would not, NaN where nobody can say.
+
+    What the cache does not answer, it does not answer wrongly, known or not.
+    """
+    served = hits(table, threshold)
+    servings = np.array(table.servings or (), dtype=object)
+    wrong = (served & (servings == Serving.WRONG)).astype(np.float64)
+    return np.where(served & np.isin(servings, UNDECIDED), np.nan, wrong)
+
+
 @metric(
-    source="cache hits whose answer was written for another page",
+    source="cache hits whose answer is known to be wrong",
     over="set",
     better="lower",
-    formula="hits that serve another question's answer / questions with a known answer",
-    edges="Without a known answer there is no value. Doubtful hits do not count: it is a lower bound.",
+    formula="wrong hits / (questions − undecided hits)",
+    edges=(
+        "Without a known answer there is no value. Hits that are doubtful or unknown are undecided and unmeasured; the "
+        "bounds count all of them as right, or as wrong."
+    ),
     differs="A hit rate alone says nothing of whether the hits were right.",
 )
 def wrong_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
-    """Share of the questions with a known answer that the cache would answer with another question's answer.
+    """Share of the questions that the cache would answer with an answer known to be wrong.
 
-    NaN where no answer is known. Hits that are doubtful do not count: the number is a lower bound.
+    NaN where no answer is known. Undecided hits are left out.
     """
-    known = [serving is not Serving.UNKNOWN for serving in table.servings or ()]
-    if not any(known):
+    if all(serving is Serving.UNKNOWN for serving in table.servings or ()):
         return float("nan")
-    wrong = [serving is Serving.WRONG for serving in table.servings or ()]
-    return float((hits(table, threshold) & np.array(wrong))[np.array(known)].mean())
+    values = served_wrongly(table, threshold)
+    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
 def _unit(vectors: Vectors) -> Array:

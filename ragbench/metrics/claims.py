@@ -68,9 +68,18 @@ class Judged:
         return self.verdict is Entailment.SUPPORTED
 
     def kept(self, names: Sequence[str] = ()) -> dict[str, Any]:
-        """As it is stored; passages by name where they have names."""
-        cited = [names[place] for place in self.passages] if names else [place + 1 for place in self.passages]
+        """As it is stored; passages by name, none where they have no names."""
+        cited = [names[place] for place in self.passages] if names else []
         return {"statement": self.statement, "verdict": self.verdict.value, "reason": self.reason, "chunks": cited}
+
+
+UNJUDGED = "unjudged"
+"""What is stored in the place of a verdict that the judge did not give."""
+
+
+def _left_out(statement: str) -> dict[str, Any]:
+    """A statement without a verdict, in the shape of those that have one."""
+    return {"statement": statement, "verdict": UNJUDGED, "reason": "", "chunks": []}
 
 
 def _sentences(reader: LexicalReader, texts: Mapping[str, Any]) -> Claims:
@@ -197,10 +206,13 @@ async def claims_of(inquiry: Inquiry, text: str) -> list[str]:
     return list(dict.fromkeys(claim for claim in claims if claim))
 
 
-async def verdicts_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
+async def verdicts_on(
+    inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str], names: Sequence[str] = ()
+) -> list[Judged]:
     """One verdict for each statement, in order; those that the judge left out are asked for once more.
 
-    Raises UnmeasuredError (verdict_mismatch) if some are still missing: a missing verdict is neither yes nor no.
+    names: of the passages, under which `detail["statements"]` of an ended measurement cites them.
+    Raises EndedError (verdict_mismatch) if some are still missing: a missing verdict is neither yes nor no.
     """
     found = await _numbered(inquiry, statements, passages, 0)
     if missing := [place for place in range(len(statements)) if place not in found]:
@@ -213,18 +225,23 @@ async def verdicts_on(inquiry: Inquiry, statements: Sequence[str], passages: Seq
             part=len(found),
             whole=len(statements),
         )
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=list(statements))
+        kept = [
+            found[place].kept(names) if place in found else _left_out(statement)
+            for place, statement in enumerate(statements)
+        ]
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=kept)
     return [found[place] for place in range(len(statements))]
 
 
 async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
     """The verdicts of the first reply, however many statements it left out: what software that counts these computes.
 
-    Raises UnmeasuredError (verdict_mismatch) if there is none.
+    Raises EndedError (verdict_mismatch) if there is none.
     """
     found = await _numbered(inquiry, statements, passages, 0)
     if not found:
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, sentence("the judge gave no verdict"))
+        none = sentence("the judge gave no verdict")
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[_left_out(each) for each in statements])
     return [found[place] for place in sorted(found)]
 
 

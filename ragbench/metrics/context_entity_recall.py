@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
+from ragbench.waves import gather
 
 FIELDS = ("reference", "contexts")
 RAGAS_EPSILON = 1e-8
@@ -93,7 +94,7 @@ async def context_entity_recall(
         raise ValueError(f"context_entity_recall: variant = {variant!r}; it is specification or ragas")
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.reference is not None
-    listed, found = await together([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
+    listed, found = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
     wanted, there = _by_name(listed), _by_name(found)
     if not wanted:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference names no entity"))

@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.waves import gather
 
 FIELDS = ("user_input", "contexts")
 Strategy = Literal["auto", "reference", "response"]
@@ -116,7 +117,7 @@ async def context_precision(
     _check_variant(variant)
     inquiry = Inquiry(sample, judge, *FIELDS, chosen)
     answer = getattr(sample, chosen)
-    verdicts = await together([_judged(inquiry, answer, text) for text in inquiry.contexts])
+    verdicts = await gather([_judged(inquiry, answer, text) for text in inquiry.contexts])
     flags = [verdict.verdict is Use.USEFUL for verdict in verdicts]
     value = average_precision(flags)
     if variant == "ragas":

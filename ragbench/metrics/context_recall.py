@@ -42,8 +42,11 @@ async def context_recall(
     parts = sentences(sample.reference)
     if not parts:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference has no sentence"))
-    ask = received_on if variant == "ragas" else verdicts_on
-    verdicts = await ask(inquiry, parts, inquiry.contexts)
+    names = [chunk.id for chunk in inquiry.chunks]
+    if variant == "ragas":
+        verdicts = await received_on(inquiry, parts, inquiry.contexts)
+    else:
+        verdicts = await verdicts_on(inquiry, parts, inquiry.contexts, names)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)
     explanation = [
@@ -56,5 +59,4 @@ async def context_recall(
     ]
     if missing := [verdict.statement for verdict in verdicts if not verdict.supported]:
         explanation.append(sentence("Not found in the contexts: {sentences}.", sentences=missing))
-    names = [chunk.id for chunk in inquiry.chunks]
     return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -90,6 +90,14 @@ _DEC_DIFF = (
     formula="(TP + TN) / n",
     edges=_DEC_EDGE,
     differs=_DEC_DIFF,
+    reading=Reading(
+        (
+            "Above 0.95: excellent.",
+            "0.85 to 0.95: acceptable.",
+            "Below 0.85: in need of improvement.",
+        ),
+        "the specification, section 9.3.1",
+    ),
 )
 def accuracy(table: Array) -> Array:
     """Share of all decisions that agree with the label; a failed call agrees with none.
@@ -100,12 +108,50 @@ def accuracy(table: Array) -> Array:
 
 
 @metric(
+    source="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
+    over="set",
+    formula="(TP / to be shown + TN / not to be shown) / 2",
+    edges="A call that failed is wrong. Without answers of both kinds there is no value.",
+    differs="Showing all, showing none and tossing a coin all reach one half, however many answers are to be shown.",
+)
+def balanced_accuracy(table: Array) -> Array:
+    """Mean of two shares: of the answers to be shown that were shown, and of the others that were held back.
+
+    table: (…, 6) counts in the order of `Cell`; NaN where all answers are to be shown, or none. A failed call is wrong.
+    """
+    shown, others = _to_be_shown(table), table.sum(axis=-1) - _to_be_shown(table)
+    return (_over(table[..., Cell.TRUE_POSITIVE], shown) + _over(table[..., Cell.TRUE_NEGATIVE], others)) / 2
+
+
+@metric(
+    source="expected cost of a decision: Elkan 2001, The foundations of cost-sensitive learning",
+    over="set",
+    bounds=(0.0, None),
+    better="lower",
+    formula="(cost_shown · FP + cost_hidden · FN) / n",
+    edges="A call that failed shows nothing. Without a case to decide there is no value.",
+    differs="The prices are those of the page; they are printed with it.",
+)
+def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float = 1.0) -> Array:
+    """Mean cost of a decision, where showing wrongly and holding back wrongly have a price each.
+
+    table: (…, 6) counts in the order of `Cell`; NaN where nothing was to be decided.
+    """
+    hidden = _to_be_shown(table) - table[..., Cell.TRUE_POSITIVE]
+    return _over(cost_shown * table[..., Cell.FALSE_POSITIVE] + cost_hidden * hidden, table.sum(axis=-1))
+
+
+@metric(
     source=SOURCE,
     over="set",
     published="precision",
     formula="TP / (TP + FP)",
     edges=_DEC_EDGE,
     differs=_DEC_DIFF,
+    reading=Reading(
+        ("Usually recall matters more: an answer that is held back is lost. Low precision shows poor answers.",),
+        "the specification, section 9.3.2",
+    ),
 )
 def decision_precision(table: Array) -> Array:
     """Share of the answers shown that are to be shown (precision of the class "Yes").
@@ -123,6 +169,10 @@ def decision_precision(table: Array) -> Array:
     formula="TP / (TP + FN)",
     edges=_DEC_EDGE,
     differs=_DEC_DIFF,
+    reading=Reading(
+        ("Usually recall matters more: an answer that is held back is lost. Low precision shows poor answers.",),
+        "the specification, section 9.3.2",
+    ),
 )
 def decision_recall(table: Array) -> Array:
     """Share of the answers to be shown that were shown (recall of the class "Yes"); a failed call shows nothing.
@@ -138,6 +188,10 @@ def decision_recall(table: Array) -> Array:
     formula="2 TP / (2 TP + FP + FN)",
     edges=_DEC_EDGE,
     differs=_DEC_DIFF,
+    reading=Reading(
+        ("A balance of both: usually recall matters more, but low precision shows poor answers.",),
+        "the specification, section 9.3.2",
+    ),
 )
 def f1_score(table: Array) -> Array:
     """Harmonic mean of precision and recall of the class "Yes": 2 TP / (2 TP + FP + FN); failed calls are in FN.
@@ -173,8 +227,10 @@ class Decision(BaseModel):
     likelihood: int = Field(ge=0, le=100, description="how likely it is, in per cent, that showing it would be right")
 
 
-def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Decision:
-    """The weakest sentence decides: what no context carries must not be shown."""
+def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Decision | None:
+    """The weakest sentence decides: what no context carries must not be shown. Without a context there is nothing."""
+    if not texts["contexts"]:
+        return None
     parts = sentences(texts["response"])
     supports = [reader.support(part, texts["contexts"]) for part in parts]
     carried = [reader.supported(part, texts["contexts"]) for part in parts]
@@ -245,7 +301,8 @@ async def show_decision(sample: Sample, judge: Judge) -> Score:
     """Whether a judge would show the answer to its user: 1.0 for yes, 0.0 for no.
 
     `detail["score"]`: how likely showing it is right in the judge's own words, 0 to 1; the lexical judge's is the
-    support of the weakest sentence. An answer without a text is not shown, without a call. Contexts may be empty.
+    support of the weakest sentence. An answer without a text is not shown, without a call. Contexts may be empty; the
+    lexical judge then decides nothing (empty_input).
     """
     inquiry = Inquiry(sample, judge, "user_input")
     if sample.response is not None and not sample.response.strip():

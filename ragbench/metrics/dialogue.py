@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence, spoken
-from ragbench.metrics.inquiry import is_blank
+from ragbench.metrics.inquiry import is_blank, measured
 from ragbench.metrics.vectors import cosine, vectors
 from ragbench.types import Embedder, Sample, Score, Status
 
@@ -26,7 +26,15 @@ _TURN_EDGE = "A dialogue of one turn is unmeasured, and so is one with a missing
     formula="mean cosine between neighbouring questions of a dialogue",
     edges=_TURN_EDGE,
     differs=("Measured dialogue by dialogue; taking a whole data set for one dialogue measures the order of its rows."),
+    reading=Reading(
+        (
+            "Above 0.7: the questions belong together, the context is kept.",
+            "Below 0.3: the questions have nothing to do with each other.",
+        ),
+        "the specification, section 10.3.2",
+    ),
 )
+@measured
 async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between each question of a dialogue and the next one; undefined for a single question.
 
@@ -47,6 +55,7 @@ async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> S
         " promises."
     ),
 )
+@measured
 async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """The specification's second name for context_preservation, computed in the same way over the questions.
 
@@ -63,6 +72,7 @@ async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) ->
     edges=_TURN_EDGE,
     differs="Over answers, where multi_turn_consistency takes the questions.",
 )
+@measured
 async def answer_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between each answer of a dialogue and the next one; undefined for a single answer.
 

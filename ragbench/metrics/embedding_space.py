@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics import pairs as _pairs
 from ragbench.metrics.distances import Distance, Indices, Vectors
 from ragbench.metrics.pairs import Neighbours, Pairs
@@ -137,6 +137,10 @@ def total_samples(table: Geometry | ArrayLike) -> float:
     formula="(1 / n) Σ distance to the k nearest neighbours",
     edges=_DIST_EDGE,
     differs="Software that drops the first neighbour as “self” drops a copy instead where there are copies.",
+    reading=Reading(
+        ("The lower, the denser the neighbourhoods.",),
+        "the specification, section 3.5",
+    ),
 )
 def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance from a vector to its nearest neighbours: low where the space is locally compact."""
@@ -151,6 +155,10 @@ def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     formula="√((1 / n) Σ (dᵢ − mean)²)",
     edges=_DIST_EDGE,
     differs=_STD_DIFF,
+    reading=Reading(
+        ("The higher, the more uneven the density: there may be holes.",),
+        "the specification, section 3.5",
+    ),
 )
 def std_nn_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to nearest neighbours: high where density is uneven."""
@@ -165,6 +173,10 @@ def std_nn_distance(table: Geometry | ArrayLike) -> float:
     formula="1 / (avg_nn_distance + 10⁻¹²)",
     edges=_DIST_EDGE,
     differs="Where all vectors are copies it is 10¹², not infinite.",
+    reading=Reading(
+        ("The higher, the denser the space.",),
+        "the specification, section 3.5",
+    ),
 )
 def density_score(table: Geometry | ArrayLike) -> float:
     """1 / (avg_nn_distance + 1e-12): how dense the space is."""
@@ -193,6 +205,10 @@ def avg_spread(table: Geometry | ArrayLike) -> float:
     formula="max ‖xᵢ − centroid‖",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
+    reading=Reading(
+        ("High: there may be outliers.",),
+        "the specification, section 3.5",
+    ),
 )
 def max_spread(table: Geometry | ArrayLike) -> float:
     """Greatest distance to the centroid: far above the mean where there are outliers."""
@@ -221,6 +237,10 @@ def spread_std(table: Geometry | ArrayLike) -> float:
     formula="least m with λ₁ + … + λₘ ≥ 0.95 Σ λ",
     edges="0 where all vectors are equal; has no interval, because copies in a resample span fewer dimensions.",
     differs="A count of components; other programs give the participation ratio (Σ λ)² / Σ λ² under this name.",
+    reading=Reading(
+        ("Very low: the space may have collapsed.",),
+        "the specification, section 3.5",
+    ),
 )
 def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     """How many principal components hold 95 % of the variance; 0 where all vectors are equal.
@@ -282,6 +302,10 @@ def min_pairwise_distance(table: Geometry | ArrayLike) -> float:
     formula="max ‖xᵢ − xⱼ‖ over i < j",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
+    reading=Reading(
+        ("High: there may be outliers.",),
+        "the specification, section 3.5",
+    ),
 )
 def max_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Greatest distance between two vectors."""

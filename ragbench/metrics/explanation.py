@@ -77,6 +77,12 @@ def _of_a_panel(score: Score) -> list[dict[str, Any]]:
     missing = [f"{name} ({one['status']})" for name, one in judges.items() if name not in given]
     values = [{"text": "{judge} {value}", "values": {"judge": n, "value": float(v)}} for n, v in given.items()]
     said = []
+    few = {"part": len(given), "whole": len(judges)}
+    if missing and score.status is Status.OK:
+        said.append(sentence("Only {part} of {whole} judges measured.", **few))
+    elif len(given) < score.detail["quorum"]:
+        quorum = score.detail["quorum"]
+        said.append(sentence("Only {part} of {whole} judges measured, {quorum} are needed.", **few, quorum=quorum))
     if score.status is Status.OK:
         said.append(
             sentence(
@@ -86,7 +92,7 @@ def _of_a_panel(score: Score) -> list[dict[str, Any]]:
                 value=float(score.value),
             )
         )
-    elif given:
+    elif given and len(given) >= score.detail["quorum"]:
         said.append(
             sentence(
                 "The judges come to no value together ({aggregate}): {scores}.",
@@ -94,6 +100,8 @@ def _of_a_panel(score: Score) -> list[dict[str, Any]]:
                 aggregate=score.detail["aggregate"],
             )
         )
+    elif given:
+        said.append(sentence("By the judges that did: {scores}.", scores=tuple(values)))
     if missing:
         said.append(sentence("Not measured by {judges}.", judges=", ".join(missing)))
     return said
@@ -109,7 +117,7 @@ def _number(text: str, speaker: Speaker) -> str:
 
 
 def _shown(value: Any, speaker: Speaker) -> str:
-    if isinstance(value, float):
+    if value is None or isinstance(value, float):  # a number that is none is stored as nothing
         return speaker.number(value, DIGITS)
     if isinstance(value, Mapping):
         return spoken([value], speaker)
@@ -135,5 +143,13 @@ OFFLINE_REASONS = (
     sentence("the chunk has no text"),
     sentence("yes"),
     sentence("no"),
+    sentence("NaN or infinity"),
+    sentence("a zero vector, which has no direction"),
+    sentence("an empty vector"),
+    sentence("a vector of another width"),
+    sentence("booleans, which are no numbers"),
+    sentence("texts, which are no numbers"),
+    sentence("something that is no number"),
+    sentence("something that is no vector"),
 )
-"""All that the offline judge gives for a reason, what is said where no judge was asked, and decisions."""
+"""What the offline judge gives for a reason, what is said where no judge was asked, decisions, faults of vectors."""

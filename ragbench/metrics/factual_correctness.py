@@ -9,8 +9,9 @@ from typing import Any, Literal
 from ragbench.metric import metric
 from ragbench.metrics.claims import Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
+from ragbench.waves import gather
 
 FIELDS = ("response", "reference")
 Mode = Literal["f1", "precision", "recall"]
@@ -26,7 +27,10 @@ RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
         "precision P = supported claims of the answer / its claims; recall R likewise for the reference; F = (1 + "
         "β²) P R / (β² P + R)"
     ),
-    edges="A side without claims is unmeasured; F is 0 where P and R are 0.",
+    edges=(
+        "A side without claims is unmeasured; F is 0 where P and R are 0. Of an empty answer F and recall are 0, "
+        "without a question, and precision is unmeasured."
+    ),
     differs=(
         "Elsewhere recall takes its hits from the answer's claims and its misses from the reference's, and values "
         "are rounded to two digits; variant=ragas reproduces that."
@@ -57,9 +61,9 @@ async def factual_correctness(
         raise ValueError(f"factual_correctness: beta = {beta}; it is above 0")
     if variant not in ("specification", "ragas"):
         raise ValueError(f"factual_correctness: variant = {variant!r}; it is specification or ragas")
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, empty=None if mode == "precision" else 0.0)
     sides = _sides(mode, variant)
-    verdicts = dict(zip(sides, await together([_side(inquiry, side) for side in sides]), strict=True))
+    verdicts = dict(zip(sides, await gather([_side(inquiry, side) for side in sides]), strict=True))
     counts = {side: Counter(str(verdict.verdict) for verdict in judged) for side, judged in verdicts.items()}
     value = (
         _by_ragas(counts, mode, beta)

@@ -44,8 +44,11 @@ async def faithfulness(
     claims = await claims_of(inquiry, sample.response)
     if not claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
-    ask = received_on if variant == "ragas" else verdicts_on
-    verdicts = await ask(inquiry, claims, inquiry.contexts)
+    names = [chunk.id for chunk in inquiry.chunks]
+    if variant == "ragas":
+        verdicts = await received_on(inquiry, claims, inquiry.contexts)
+    else:
+        verdicts = await verdicts_on(inquiry, claims, inquiry.contexts, names)
     supported = sum(verdict.supported for verdict in verdicts)
     value = supported / len(verdicts)
     explanation = [
@@ -58,5 +61,4 @@ async def faithfulness(
     ]
     if unsupported := [verdict.statement for verdict in verdicts if not verdict.supported]:
         explanation.append(sentence("Not supported: {claims}.", claims=unsupported))
-    names = [chunk.id for chunk in inquiry.chunks]
     return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])

@@ -36,12 +36,14 @@ async def hallucination(sample: Sample, judge: Judge) -> Score:
     claims = await claims_of(inquiry, sample.response or "")
     if not claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
-    verdicts = await verdicts_on(inquiry, claims, inquiry.contexts)
-    against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
     names = [chunk.id for chunk in inquiry.chunks]
+    verdicts = await verdicts_on(inquiry, claims, inquiry.contexts, names)
+    kept = [verdict.kept(names) for verdict in verdicts]
+    against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
     places = {place for verdict in against for place in (verdict.passages or _only(len(names)))}
     if any(not verdict.passages for verdict in against) and len(names) > 1:
-        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, sentence("the judge names no context for a contradiction"))
+        unnamed = sentence("the judge names no context for a contradiction")
+        raise inquiry.unmeasured(Status.VERDICT_MISMATCH, unnamed, statements=kept)
     value = len(places) / len(names)
     explanation = [
         sentence(
@@ -54,7 +56,6 @@ async def hallucination(sample: Sample, judge: Judge) -> Score:
     if against:
         explanation.append(sentence("By the claims: {claims}.", claims=[verdict.statement for verdict in against]))
     contradicted = [name for place, name in enumerate(names) if place in places]
-    kept = [verdict.kept(names) for verdict in verdicts]
     return inquiry.score(value, explanation, statements=kept, contradicted=contradicted)
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec
 
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
 
-Result = TypeVar("Result")
 Given = ParamSpec("Given")
 
 AGAIN = 1_000_000
 """The repeat under which a question is put once more after an unusable answer: no run of repeats reaches it."""
 
 
-class UnmeasuredError(Exception):
-    """Ends a measurement that cannot go on; `measured` turns it into its score."""
+class EndedError(Exception):
+    """Ends a measurement before its time: it cannot go on, or needs to go no further. `measured` returns its score."""
 
     def __init__(self, score: Score) -> None:
         super().__init__(score.reason)
@@ -26,29 +24,21 @@ class UnmeasuredError(Exception):
 
 
 def measured(metric: Callable[Given, Awaitable[Score]]) -> Callable[Given, Coroutine[Any, Any, Score]]:
-    """A measurement whose end by `UnmeasuredError` is the score that the error carries."""
+    """A measurement whose end by `EndedError` is the score that the error carries."""
 
     @functools.wraps(metric)
     async def inside(*args: Given.args, **kwargs: Given.kwargs) -> Score:
         try:
             return await metric(*args, **kwargs)
-        except UnmeasuredError as end:
+        except EndedError as end:
             return end.score
 
     return inside
 
 
-async def together(works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """The results in order, all begun at once. The first error ends the others and is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
-    except BaseExceptionGroup as errors:
-        first: BaseException = errors
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        raise first from None
-    return [task.result() for task in tasks]
+def unmeasured(status: Status, reason: Mapping[str, Any], **more: Any) -> EndedError:
+    """The error that ends a measurement for a reason that can be said in every language; to be raised."""
+    return EndedError(Score.unmeasured(status, spoken([reason]), detail={"explanation": [reason]}, **more))
 
 
 class Inquiry:
@@ -56,20 +46,28 @@ class Inquiry:
 
     seconds: what the judge took for the questions so far, those that it answered out of its journal included.
     suspected_injection: "slot: pattern" for texts that seem to address the judge.
-    Raises UnmeasuredError where a field is None (`missing_field`) or blank (`empty_input`).
+    empty: the value of an empty response where all other fields are there, of metrics that hold the response against
+    the reference: silence must not raise a mean. None, of metrics that judge the response itself: it is unmeasured.
+    Raises EndedError where a field is None (`missing_field`) or blank (`empty_input`).
     """
 
-    def __init__(self, sample: Sample, judge: Judge | None, *fields: str) -> None:
+    def __init__(self, sample: Sample, judge: Judge | None, *fields: str, empty: float | None = None) -> None:
         self.sample = sample
         self.judge = judge
         self.seconds: float | None = None
         self.suspected_injection: dict[str, None] = {}
-        for field in fields:
-            value = getattr(sample, field)
-            if value is None:
-                raise self.unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field))
-            if is_blank(value):
-                raise self.unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field=field))
+        for field in sorted(fields, key=lambda field: field == "response"):  # the others are looked at first
+            self.check(field, empty=empty)
+
+    def check(self, field: str, *, empty: float | None = None) -> None:
+        """Raises EndedError where the field holds nothing; with the value `empty` where that is an empty response."""
+        value = getattr(self.sample, field)
+        if value is None:
+            raise self.unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field))
+        if is_blank(value) and field == "response" and empty is not None:
+            raise EndedError(self.score(empty, [sentence("empty answer")], unasked=True))
+        if is_blank(value):
+            raise self.unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field=field))
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -82,7 +80,7 @@ class Inquiry:
         return tuple(chunk.text for chunk in self.chunks)
 
     async def ask(self, prompt: Prompt[Shape], texts: Mapping[str, str | Sequence[str]], repeat: int = 0) -> Shape:
-        """The judge's answer. Raises UnmeasuredError, with the judge's status, where there is none."""
+        """The judge's answer. Raises EndedError, with the judge's status, where there is none."""
         assert self.judge is not None
         answer = await self.judge.ask(prompt, texts, language=self.sample.language, repeat=repeat)
         if answer.seconds is not None:
@@ -97,12 +95,12 @@ class Inquiry:
         kept = {"explanation": list(explanation), **detail}
         return Score(value, Status.OK, spoken(explanation), **self._kept(kept))
 
-    def unmeasured(self, status: Status, reason: str | Mapping[str, Any], **detail: Any) -> UnmeasuredError:
+    def unmeasured(self, status: Status, reason: str | Mapping[str, Any], **detail: Any) -> EndedError:
         """The error that ends the measurement; to be raised. The reason is a sentence, or a judge's own words."""
         if isinstance(reason, str):
-            return UnmeasuredError(Score.unmeasured(status, reason, **self._kept(detail)))
+            return EndedError(Score.unmeasured(status, reason, **self._kept(detail)))
         kept = self._kept({"explanation": [reason], **detail})
-        return UnmeasuredError(Score.unmeasured(status, spoken([reason]), **kept))
+        return EndedError(Score.unmeasured(status, spoken([reason]), **kept))
 
     def _kept(self, detail: Mapping[str, Any]) -> dict[str, Any]:
         flags = {"suspected_injection": list(self.suspected_injection)} if self.suspected_injection else {}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
+from ragbench.metrics.likert import SCALE
 from ragbench.types import Array
 
 _SPECIFICATION = "the specification, Judge"
@@ -67,6 +68,14 @@ def _mean(values: Array) -> float:
         "δ is in units of the scale and is printed with it: 0.5 means equality on whole numbers, and half of a "
         "scale from 0 to 1."
     ),
+    reading=Reading(
+        (
+            "1: the judge always repeats itself.",
+            "Above 0.9: a reliable judge.",
+            "Below 0.7: an unstable judge.",
+        ),
+        "the specification, section 8.4.1",
+    ),
 )
 def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
     """Share of repeated scores of the same answer that differ by at most delta; undefined without a repeat.
@@ -116,12 +125,16 @@ def avg_latency_ms(table: Sitting | ArrayLike) -> float:
 @metric(
     source=_SPECIFICATION,
     over="set",
+    bounds=SCALE,
     formula="mean over answers of the mean of their repeats",
     edges="Scores that failed are left out and counted in error_rate.",
-    differs="Here it describes a judge; a generator's faithfulness is measured in its own tier.",
+    differs=(
+        "On the scale from 1 to 5 of faithfulness_rating, as everywhere under this name. Here it describes a judge; a "
+        "generator's faithfulness is measured in its own tier."
+    ),
 )
 def avg_faithfulness(table: Sitting) -> float:
-    """Mean faithfulness that the judge gave, 0 to 1: first the mean of each answer's repeats, then over answers."""
+    """Mean faithfulness that the judge gave, 1 to 5: first the mean of each answer's repeats, then over answers."""
     known = ~np.isnan(table.scores)
     means = np.nansum(table.scores, axis=1) / np.maximum(known.sum(axis=1), 1)
     return _mean(np.where(known.any(axis=1), means, np.nan))

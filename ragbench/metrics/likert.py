@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -220,6 +220,7 @@ _SOURCE = "the specification, sections 5.3 and 6.3"
 _RATING_EDGE = (
     "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or guessed."
 )
+_SILENT = " An empty answer gets 1, the lowest rating, without a question."
 _RATING_DIFF = (
     "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out of "
     "any reply invents ratings; here only the field of the reply counts."
@@ -234,6 +235,14 @@ _RATING_DIFF = (
     formula="rating from 1 to 5",
     edges=_RATING_EDGE,
     differs=_RATING_DIFF,
+    reading=Reading(
+        (
+            "5: every answer is fully supported.",
+            "Above 4.2 (0.8 on a scale from 0 to 1): high quality, hardly any hallucination.",
+            "Below 3 (0.5 on a scale from 0 to 1): serious doubts about what is stated.",
+        ),
+        "the specification, section 5.5.1",
+    ),
 )
 @measured
 async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
@@ -254,6 +263,13 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     formula="rating from 1 to 5",
     edges=_RATING_EDGE,
     differs=_RATING_DIFF,
+    reading=Reading(
+        (
+            "5: every answer fits its question exactly.",
+            "Above 4.2 (0.8 on a scale from 0 to 1): questions are understood well.",
+        ),
+        "the specification, section 5.5.2",
+    ),
 )
 @measured
 async def answer_relevance(sample: Sample, judge: Judge) -> Score:
@@ -270,7 +286,7 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     fields=REFERENCE_FIELDS,
     published="avg_answer_correctness",
     formula="rating from 1 to 5",
-    edges=_RATING_EDGE,
+    edges=_RATING_EDGE + _SILENT,
     differs=_RATING_DIFF,
 )
 @measured
@@ -279,7 +295,7 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
 
     The rating as given. Unlike `answer_correctness`, which is made from claims and embeddings, it is one question.
     """
-    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS)
+    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=float(LOWEST))
     return await _rate(inquiry, CORRECTNESS, response=sample.response, reference=sample.reference)
 
 
@@ -289,8 +305,15 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     fields=REFERENCE_FIELDS,
     published="avg_e2e_score",
     formula="rating from 1 to 5",
-    edges=_RATING_EDGE,
+    edges=_RATING_EDGE + _SILENT,
     differs=_RATING_DIFF,
+    reading=Reading(
+        (
+            "Above 4.2 (0.8 on a scale from 0 to 1): high quality, read like faithfulness_rating and answer_relevance.",
+            "Below 3 (0.5 on a scale from 0 to 1): a serious problem.",
+        ),
+        "the specification, section 6.4.1",
+    ),
 )
 @measured
 async def e2e_score(sample: Sample, judge: Judge) -> Score:
@@ -298,7 +321,7 @@ async def e2e_score(sample: Sample, judge: Judge) -> Score:
 
     The rating as given; the contexts are not shown to the judge: only what the user sees counts.
     """
-    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS)
+    inquiry = Inquiry(sample, judge, *REFERENCE_FIELDS, empty=float(LOWEST))
     return await _rate(inquiry, END_TO_END, response=sample.response, reference=sample.reference)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.claims import Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
+from ragbench.waves import gather
 
 FIELDS = ("user_input", "response", "reference", "contexts")
 Mode = Literal["relevant", "irrelevant"]
@@ -25,6 +26,15 @@ Mode = Literal["relevant", "irrelevant"]
         " the value is unmeasured."
     ),
     differs="A failure is unmeasured; elsewhere it becomes 0, the best value there is.",
+    reading=Reading(
+        (
+            "0 to 0.1: excellent, noise does no harm.",
+            "0.1 to 0.3: good.",
+            "0.3 to 0.5: moderate.",
+            "0.5 to 1: poor, noise easily leads to wrong claims.",
+        ),
+        "the specification, metrics of retrieval, NoiseSensitivity",
+    ),
 )
 @measured
 async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relevant") -> Score:
@@ -40,10 +50,10 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
         raise ValueError(f"noise_sensitivity: mode = {mode!r}; it is relevant or irrelevant")
     inquiry = Inquiry(sample, judge, *FIELDS)
     response, reference = sample.response or "", sample.reference or ""
-    said, true = await together([claims_of(inquiry, response), claims_of(inquiry, reference)])
+    said, true = await gather([claims_of(inquiry, response), claims_of(inquiry, reference)])
     if not said:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
-    correct, *by_context = await together(
+    correct, *by_context = await gather(
         [
             verdicts_on(inquiry, said, [reference]),
             *(_verdicts(inquiry, said, text) for text in inquiry.contexts),
@@ -57,7 +67,7 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
     value = sum(counted) / len(said)
     statements = [
         {
-            **verdict.kept(["reference"]),
+            **verdict.kept(),
             "led_by": way,
             "chunks": [
                 chunk.id

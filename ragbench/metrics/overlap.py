@@ -12,10 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.metric import Metric, metric
+from ragbench.metric import Metric, Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.overlap_totals import HUNDRED, Overlap, bleu_of, bleu_row, f_of, rouge_row, signature
+from ragbench.metrics.overlap_totals import (
+    HUNDRED,
+    Overlap,
+    bleu_of,
+    bleu_row,
+    corpus_signature,
+    f_of,
+    rouge_row,
+    sentence_signature,
+)
 from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
 from ragbench.types import Array, Sample, Score, Status
 
@@ -24,7 +33,22 @@ _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; a
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"
 
 
-_ROUGE_EDGE = "A reference without words is unmeasured; an answer without words shares nothing and gets 0."
+_ROUGE_EDGE = (
+    "A reference without words is unmeasured; an answer without words, or an empty one, shares nothing and gets 0."
+)
+_BLEU_PARTS = (
+    "pₙ = shared n-grams / n-grams of the answer, 1 / (2ʲ · n-grams of the answer) at the j-th n that shares none; "
+    "BP = min(1, exp(1 − r/c)); c, r = words of the answer, of the reference"
+)
+_BLEU_READING = Reading(
+    (
+        "100: the same text, hardly ever reached.",
+        "Above 50: very good, for machine translation.",
+        "20 to 40: acceptable.",
+        "Below 20: in need of much improvement.",
+    ),
+    "the specification, section 5.5.4",
+)
 _CORPUS_DIFF = (
     "Made from counts summed over all answers; the mean of the answers' own values is another number, under its own"
     " name."
@@ -42,6 +66,13 @@ _ROUGE_DIFF = (
     formula="2 P R / (P + R) over words",
     edges=_ROUGE_EDGE,
     differs=_ROUGE_DIFF,
+    reading=Reading(
+        (
+            "Above 0.4: acceptable for short texts.",
+            "A high ROUGE does not warrant that the meaning is right.",
+        ),
+        "the specification, section 5.5.3",
+    ),
 )
 @measured
 async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
@@ -50,7 +81,7 @@ async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
     Words of any alphabet after NFKC and casefold. stem: compare Snowball stems (Russian, English by alphabet).
     A reference without words is unmeasured (`empty_input`); an answer without words shares nothing.
     """
-    return _rouge(Inquiry(sample, None, *FIELDS), "1", stem)
+    return _rouge(sample, "1", stem)
 
 
 @metric(
@@ -67,7 +98,7 @@ async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
 
     A reference of a single word has no pair: unmeasured (`empty_input`).
     """
-    return _rouge(Inquiry(sample, None, *FIELDS), "2", stem)
+    return _rouge(sample, "2", stem)
 
 
 @metric(
@@ -77,11 +108,18 @@ async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
     formula="2 P R / (P + R) over the longest common sequence of words",
     edges=_ROUGE_EDGE,
     differs=_ROUGE_DIFF,
+    reading=Reading(
+        (
+            "Above 0.5: good.",
+            "A high ROUGE does not warrant that the meaning is right.",
+        ),
+        "the specification, section 5.5.3",
+    ),
 )
 @measured
 async def rougeL_f(sample: Sample, *, stem: bool = False) -> Score:  # noqa: N802 - the specification's name
     """ROUGE-L: the same as ROUGE-1 over the longest sequence of words that both have in this order, 0 to 1."""
-    return _rouge(Inquiry(sample, None, *FIELDS), "L", stem)
+    return _rouge(sample, "L", stem)
 
 
 @metric(
@@ -89,11 +127,16 @@ async def rougeL_f(sample: Sample, *, stem: bool = False) -> Score:  # noqa: N80
     bounds=(0.0, HUNDRED),
     fields=FIELDS,
     published="avg_bleu",
-    formula="100 · BP · (p₁ p₂ p₃ p₄)^¼, over the orders that the answer has",
-    edges="An empty reference is unmeasured; a perfect answer of two words gets 100.",
+    formula="100 · BP · (p₁ ⋯ pₘ)^(1/m), m = min(4, c); " + _BLEU_PARTS,
+    edges=(
+        "An empty reference is unmeasured; a perfect answer of two words gets 100, one that shares no word with the "
+        "reference, or an empty one, 0."
+    ),
     differs=(
         "With effective order; without it a perfect two-word answer gets 0. The mean over answers is not corpus BLEU."
     ),
+    signed=sentence_signature,
+    reading=_BLEU_READING,
 )
 @measured
 async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False) -> Score:
@@ -102,22 +145,28 @@ async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False
     tokenize: sacrebleu's tokenizer: 13a, intl, char, zh, none. lowercase: letter case does not count.
     `detail["signature"]` is sacrebleu's. The mean over answers is not the corpus value: see `corpus_bleu`.
     """
-    inquiry = Inquiry(sample, None, *FIELDS)
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     tokenizer = BleuTokenizer(tokenize, lowercase=lowercase)
     row = bleu_row(sample.response or "", sample.reference or "", tokenizer)
     value = float(bleu_of(row[None], effective_order=True)[0])
     matched = ", ".join(f"{int(m)}/{int(t)}" for m, t in zip(row[2:6], row[6:], strict=True))
-    said = sentence("BLEU {value} of 100; shared runs of 1 to 4 words: {matched}.", value=value, matched=matched)
-    return inquiry.score(value, [said], signature=signature(tokenizer, effective_order=True), counts=row.tolist())
+    said = sentence(
+        "BLEU {value} of 100; shared runs of 1 to 4 words: {matched}; words in the answer {answered}, in the reference "
+        "{known}.",
+        value=value, matched=matched, answered=int(row[0]), known=int(row[1]),
+    )  # fmt: skip
+    signature = sentence_signature(tokenize, lowercase)
+    return inquiry.score(value, [said], signature=signature, counts=row.tolist())
 
 
-def _rouge(inquiry: Inquiry, kind: str, stem: bool) -> Score:
-    sample = inquiry.sample
+def _rouge(sample: Sample, kind: str, stem: bool) -> Score:
+    inquiry = Inquiry(sample, None, "reference")
     row = rouge_row(sample.response or "", sample.reference or "", WordTokenizer(stem=stem), kind)
     shared, answered, known = (int(number) for number in row)
     if not known:
         what = "pair of words" if kind == "2" else "word"
         raise inquiry.unmeasured(Status.EMPTY_INPUT, f"the reference has no {what}")
+    inquiry.check("response", empty=0.0)
     value = float(f_of(row[None])[0])
     precision, recall = shared / max(answered, 1), shared / known
     said = sentence(
@@ -172,9 +221,11 @@ def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  #
     over="set",
     bounds=(0.0, HUNDRED),
     fields=FIELDS,
-    formula="100 · BP · (p₁ p₂ p₃ p₄)^¼, over counts summed over all answers",
-    edges=_ROUGE_EDGE,
+    formula="100 · BP · (p₁ p₂ p₃ p₄)^¼, c, r and all counts summed over all answers; " + _BLEU_PARTS,
+    edges="An empty reference is unmeasured; 0 where no answer has four words or none shares one with its reference.",
     differs=_CORPUS_DIFF,
+    signed=corpus_signature,
+    reading=_BLEU_READING,
 )
 def corpus_bleu(table: Sequence[Sample], *, tokenize: str = "13a", lowercase: bool = False) -> float:
     """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score; not the mean of sentence BLEU."""

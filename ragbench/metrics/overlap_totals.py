@@ -21,7 +21,8 @@ ORDERS = (1, 2, 3, 4)
 
 @dataclass(frozen=True)
 class Overlap:
-    """What many answers share with their references, counted at once; rows of NaN where a text is missing or blank.
+    """What many answers share with their references, counted at once; rows of NaN where a text is missing, or the
+    reference blank. A blank answer shares nothing.
 
     responses, references: None where there is none. tokenizer: of ROUGE's or of BLEU's words.
     """
@@ -59,7 +60,11 @@ class Overlap:
     @cached_property
     def _present(self) -> list[int]:
         pairs = zip(self.responses, self.references, strict=True)
-        return [place for place, pair in enumerate(pairs) if not any(text is None or is_blank(text) for text in pair)]
+        return [
+            place
+            for place, (response, reference) in enumerate(pairs)
+            if response is not None and reference is not None and not is_blank(reference)
+        ]
 
     @cached_property
     def _texts(self) -> tuple[Texts, Texts]:
@@ -120,9 +125,14 @@ def _signature(tokenize: str, lowercase: bool, effective_order: bool) -> str:
     return str(scorer.get_signature())
 
 
-def signature(tokenizer: BleuTokenizer, *, effective_order: bool) -> str:
-    """sacrebleu's signature of a BLEU: what another must set to get the same number."""
-    return _signature(tokenizer.name, tokenizer.lowercase, effective_order)
+def sentence_signature(tokenize: str = "13a", lowercase: bool = False) -> str:
+    """sacrebleu's signature of sentence BLEU: what another must set to get the same number."""
+    return _signature(tokenize, lowercase, True)
+
+
+def corpus_signature(tokenize: str = "13a", lowercase: bool = False) -> str:
+    """sacrebleu's signature of corpus BLEU."""
+    return _signature(tokenize, lowercase, False)
 
 
 def rouge_row(response: str, reference: str, tokenizer: WordTokenizer, kind: str) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.types import Array, Ranking, Sample, Score, Status
 
 Flags = NDArray[np.bool_]
@@ -35,6 +35,13 @@ _RANK_DIFF = (
     formula="1 if a relevant document is among the first k, else 0",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
+    reading=Reading(
+        (
+            "hit_rate@1 = 1: the first result is always relevant; for RAG this one counts most.",
+            "hit_rate@10 = 0.5: for half of the questions a relevant document is among the first ten.",
+        ),
+        "the specification, section 4.4.1",
+    ),
 )
 def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Whether at least one relevant document is among the first k."""
@@ -46,8 +53,16 @@ def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = No
     formula="1 / rank of the first relevant document",
     edges=_RANK_EDGE,
     differs=(
-        "Not cut off unless a cut-off is bound: mrr@10 looks at ten documents only. Other programs cut at 10 "
-        "without saying so."
+        "Not cut off unless a cut-off is bound: mrr@10 looks at ten documents only, and a page that retrieves ten "
+        "says mrr@10. Other programs cut at 10 without saying so."
+    ),
+    reading=Reading(
+        (
+            "1: the first result is always relevant.",
+            "0.5: on average the first relevant document stands at rank 2.",
+            "0.1: on average it stands at rank 10.",
+        ),
+        "the specification, section 4.4.2",
     ),
 )
 def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
@@ -64,6 +79,13 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
     formula="relevant documents among the first k / all relevant documents",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
+    reading=Reading(
+        (
+            "1: every relevant document was found, which takes a k of at least their number.",
+            "At a fixed k, more recall goes with less precision.",
+        ),
+        "the specification, section 4.4.3",
+    ),
 )
 def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Share of all relevant documents that are among the first k."""
@@ -78,6 +100,13 @@ def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None
     differs=(
         "Divided by k even when fewer documents were returned; some programs divide by what was returned and reward"
         " short lists."
+    ),
+    reading=Reading(
+        (
+            "1: all k results are relevant.",
+            "At a fixed k, more recall goes with less precision.",
+        ),
+        "the specification, section 4.4.3",
     ),
 )
 def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
@@ -98,6 +127,16 @@ def precision(ranking: Ranking, k: int | None = None, *, level: float | None = N
     differs=(
         "Linear gains by default, 2^gain − 1 by option. The ideal is made from the judged gains, and a document "
         "counts once, so values above 1 are impossible."
+    ),
+    reading=Reading(
+        (
+            "1: a perfect order, the relevant documents first.",
+            "Above 0.9: excellent search.",
+            "0.5 to 0.9: acceptable.",
+            "Below 0.5: in need of improvement.",
+            "0: no relevant document among the first k.",
+        ),
+        "the specification, section 4.4.4",
     ),
 )
 def ndcg(
@@ -145,14 +184,15 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     edges=_RANK_EDGE,
     differs="With min(R, N) in the divisor, as trec_eval computes it; the first publication divides by R.",
 )
-def bpref(ranking: Ranking, *, level: float | None = None) -> Array:
+def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """How seldom documents judged irrelevant stand above relevant ones; unjudged documents play no part.
 
     With R relevant and N irrelevant judged documents: the sum over the relevant documents retrieved of
     1 − min(irrelevant above it, R) / min(R, N), divided by R. Where nobody judged a document irrelevant, it is recall.
+    Beyond rank k nothing counts as retrieved.
     """
-    hits, relevant = _hits(ranking, None, level), _relevant(ranking, level)
-    judged = ranking.gains > 0 if ranking.judged is None else ranking.judged
+    hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)
+    judged = (ranking.gains > 0 if ranking.judged is None else ranking.judged)[:, :k]
     above = np.cumsum(judged & ~hits, axis=1)
     irrelevant = (ranking.ideal > 0).sum(axis=1) - relevant
     if ranking.nonrelevant is not None:
@@ -188,11 +228,14 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
 )
-def r_precision(ranking: Ranking, *, level: float | None = None) -> Array:
-    """Precision at R, where R is the number of relevant documents of the question."""
-    relevant = _relevant(ranking, level)
-    within = np.arange(ranking.gains.shape[1]) < relevant[:, None]
-    return _share(ranking, level, (_hits(ranking, None, level) & within).sum(axis=1), relevant)
+def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+    """Precision at R, where R is the number of relevant documents of the question.
+
+    Beyond rank k nothing counts as retrieved: a question with more than k relevant documents cannot reach 1.
+    """
+    hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)
+    within = np.arange(hits.shape[1]) < relevant[:, None]
+    return _share(ranking, level, (hits & within).sum(axis=1), relevant)
 
 
 @metric(

@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured, together
+from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.waves import gather
 
 HIGHEST = 2
 ACCURACY_FIELDS = ("user_input", "response", "reference")
@@ -209,7 +210,7 @@ _TWO_DIFF = "Both templates must answer; elsewhere a failed one is left out and 
     source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
     fields=ACCURACY_FIELDS,
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
-    edges=_TWO_EDGE,
+    edges=_TWO_EDGE + " An empty answer gets 0 without a question.",
     differs=_TWO_DIFF,
 )
 @measured
@@ -218,7 +219,7 @@ async def answer_accuracy(sample: Sample, judge: Judge) -> Score:
 
     0 to 1 in steps of 0.25. The two questions are put at once; if one stays without a rating, the sample is unmeasured.
     """
-    inquiry = Inquiry(sample, judge, *ACCURACY_FIELDS)
+    inquiry = Inquiry(sample, judge, *ACCURACY_FIELDS, empty=0.0)
     texts = {name: getattr(sample, name) for name in ("response", "reference")}
     return await _both(inquiry, ACCURACY, {"question": sample.user_input, **texts})
 
@@ -241,7 +242,7 @@ async def context_relevance(sample: Sample, judge: Judge) -> Score:
 
 
 async def _both(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]], texts: Mapping[str, Any]) -> Score:
-    first, second = await together([inquiry.ask(prompt, texts) for prompt in prompts])
+    first, second = await gather([inquiry.ask(prompt, texts) for prompt in prompts])
     value = (first.rating + second.rating) / (2 * HIGHEST)
     explanation = [
         sentence("Ratings {first} and {second} of {highest}; ({first} + {second}) / {whole} = {value}.", value=value,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence, spoken
+from ragbench.metrics.inquiry import measured
 from ragbench.metrics.vectors import cosine, vectors
 from ragbench.types import Embedder, Sample, Score, Status
 
@@ -48,6 +49,7 @@ def response_exact_match_rate(turns: Sequence[Sample]) -> Score:
     edges=_REPEAT_EDGE,
     differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
 )
+@measured
 async def response_semantic_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
     """Mean cosine between the embeddings of the first answer to a question and of its repeats.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -78,8 +78,17 @@ rating.""",
     formula="rating of 0, 1 or 2 / 2",
     edges=("An empty answer is unmeasured. An answer that stands in a context gets 1 without a call, and is marked."),
     differs=(
-        "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out "
-        "of any reply invents ratings; here only the field of the reply counts."
+        "The rating is divided by 2, so that it lies from 0 to 1; it is kept as it was given, too. Software that reads "
+        "a number out of any reply invents ratings; here only the field of the reply counts."
+    ),
+    reading=Reading(
+        (
+            "0.9 to 1: excellent, fully grounded.",
+            "0.7 to 0.9: good, grounded for the most part.",
+            "0.5 to 0.7: middling, grounded in part.",
+            "Below 0.5: poor, there are claims without support.",
+        ),
+        "the specification, Response Groundedness",
     ),
 )
 @measured

@@ -15,7 +15,7 @@ from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.metrics.vectors import by_embedder, cosine, named, vectors
+from ragbench.metrics.vectors import by_each, by_embedder, cosine
 from ragbench.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
 
 FIELDS = ("user_input", "response")
@@ -125,11 +125,9 @@ async def response_relevancy(
         )
         return inquiry.score(0.0, [said], questions=kept)
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.user_input, *(q["question"] for q in kept))]
-    embedders = named(embedder)
-    near: dict[str, list[float]] = {}
-    for each in embedders:
-        asked, *others = await vectors(each, texts, "query")
-        near[each.name] = [cosine(asked, other) for other in others]
+    near = await by_each(
+        inquiry, embedder, texts, lambda found: [cosine(found[0], each) for each in found[1:]], "query"
+    )
     means = {name: statistics.fmean(cosines) for name, cosines in near.items()}
     value = statistics.fmean(means.values()) if len(means) > 1 else next(iter(means.values()))
     cosines = [statistics.fmean(each) for each in zip(*near.values(), strict=True)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, is_blank, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
@@ -69,6 +69,10 @@ level.""",
     differs=(
         "On a scale from 0 to 1 whatever the rubric's levels; elsewhere the level itself is averaged over rubrics "
         "of different lengths."
+    ),
+    reading=Reading(
+        ("Of five levels: 1 is excellent, 0.75 good, 0.5 satisfactory, 0.25 poor, 0 very poor.",),
+        "the specification, Rubrics Score",
     ),
 )
 @measured

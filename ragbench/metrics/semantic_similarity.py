@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.vectors import by_embedder, cosine, named, vectors
+from ragbench.metrics.vectors import by_each, by_embedder, cosine
 from ragbench.types import Embedder, Sample, Score
 
 FIELDS = ("response", "reference")
@@ -21,9 +21,22 @@ FIELDS = ("response", "reference")
     source="Reimers & Gurevych 2019, Sentence-BERT, arXiv:1908.10084",
     bounds=(-1.0, 1.0),
     fields=FIELDS,
+    published="avg_semantic_similarity",
     formula="cosine of the embeddings of answer and reference",
-    edges="An empty text is unmeasured. Of several embedders each value is kept, and their mean counts.",
+    edges=(
+        "An empty reference is unmeasured; an empty answer gets 0, whatever the threshold. Of several embedders each "
+        "value is kept, and their mean counts."
+    ),
     differs="A threshold of 0 is a threshold here; elsewhere it is taken for “none”.",
+    reading=Reading(
+        (
+            "0.9 to 1: the same meaning.",
+            "0.8 to 0.9: very similar, almost the same meaning.",
+            "0.5 to 0.8: related, but different.",
+            "0 to 0.5: another meaning; 0 is orthogonal, −1 the opposite.",
+        ),
+        "the specification, metrics of answers, SemanticSimilarity, and section 6.4.2",
+    ),
 )
 @measured
 async def semantic_similarity(
@@ -45,13 +58,10 @@ async def semantic_similarity(
         raise ValueError(f"semantic_similarity: variant = {variant!r}; it is specification or ragas")
     if variant == "ragas" and not threshold:
         threshold = None
-    inquiry = Inquiry(sample, None, *FIELDS)
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
-    embedders = named(embedder)
-    cosines: dict[str, float] = {}
-    for each in embedders:
-        one, other = await vectors(each, texts, "passage")
-        cosines[each.name] = cosine(one, other)
+    found = await by_each(inquiry, embedder, texts, lambda pair: [cosine(*pair)], "passage")
+    cosines = {name: value for name, [value] in found.items()}
     mean = statistics.fmean(cosines.values()) if len(cosines) > 1 else next(iter(cosines.values()))
     value = mean if threshold is None else float(mean >= threshold)
     return inquiry.score(value, _explanation(cosines, mean, threshold, value), embedders=cosines, cosine=mean)

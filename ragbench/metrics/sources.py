@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import metric
+from ragbench.metric import Reading, metric
 from ragbench.types import Chunk
 
 
@@ -42,6 +42,13 @@ _COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
     formula="|retrieved chunks| / |all chunks|",
     edges="An empty base has no value.",
     differs="Grows with the number of questions and with k: compare only at equal numbers of both.",
+    reading=Reading(
+        (
+            "Low: perhaps much of the base is of no use, or out of the search's reach.",
+            "Very high while search is poor: perhaps there is noise in the index.",
+        ),
+        "the specification, section 12.1",
+    ),
 )
 def utilization_rate(table: Usage) -> float:
     """Share of all chunks that were retrieved for at least one question; NaN for an empty base."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,11 +16,20 @@ FIELDS = ("response", "reference")
 HUNDRED = 100.0
 
 
+@lru_cache(maxsize=8)
+def _signature(words: int = 0) -> str:
+    from sacrebleu.metrics.chrf import CHRF
+
+    scorer = CHRF(word_order=words)
+    scorer.num_refs = 1
+    return str(scorer.get_signature())
+
+
 @metric(
     source="exact match after normalization, as in Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250",
     fields=FIELDS,
     formula="1 if answer and reference are equal after folding, else 0",
-    edges="Letter case and white space do not count; punctuation does.",
+    edges="Letter case and white space do not count; punctuation does. An empty answer gets 0.",
     differs="SQuAD's exact match also deletes articles and punctuation, of English only.",
 )
 @measured
@@ -28,7 +38,7 @@ async def exact_match(sample: Sample) -> Score:
 
     Compared after NFKC and casefold, with white space folded; punctuation counts.
     """
-    inquiry = Inquiry(sample, None, *FIELDS)
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     value = float(plain(sample.response or "") == plain(sample.reference or ""))
     same = sentence("The texts are the same: {value}.", value=value)
     return inquiry.score(value, [same if value else sentence("The texts differ: {value}.", value=value)])
@@ -38,7 +48,7 @@ async def exact_match(sample: Sample) -> Score:
     source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals",
     fields=FIELDS,
     formula="1 − edit distance / length of the longer text",
-    edges="Two empty texts are unmeasured.",
+    edges="An empty reference is unmeasured; an empty answer gets 0.",
     differs="Compared after folding of letter case and white space, in characters of any alphabet.",
 )
 @measured
@@ -47,7 +57,7 @@ async def string_similarity(sample: Sample) -> Score:
 
     The Levenshtein distance over characters, after NFKC and casefold, with white space folded.
     """
-    inquiry = Inquiry(sample, None, *FIELDS)
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     one, other = plain(sample.response or ""), plain(sample.reference or "")
     distance, longest = edit_distance(one, other), max(len(one), len(other))
     value = 1 - distance / longest
@@ -65,10 +75,11 @@ async def string_similarity(sample: Sample) -> Score:
     bounds=(0.0, HUNDRED),
     fields=FIELDS,
     formula="F₂ over character n-grams, n = 1 … 6",
-    edges="A reference without text is unmeasured.",
+    edges="A reference without text is unmeasured; an empty answer gets 0.",
     differs=(
         "Sentence values by sacrebleu, whose signature is kept; chrF++ counts words too and is the option words=2."
     ),
+    signed=_signature,
 )
 @measured
 async def chrf(sample: Sample, *, words: int = 0) -> Score:
@@ -81,12 +92,11 @@ async def chrf(sample: Sample, *, words: int = 0) -> Score:
 
     if not (isinstance(words, int) and not isinstance(words, bool) and words >= 0):
         raise ValueError(f"chrf: words = {words!r}; it is 0 for chrF, 2 for chrF++")
-    inquiry = Inquiry(sample, None, *FIELDS)
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text) for text in (sample.response or "", sample.reference or "")]
-    scorer = CHRF(word_order=words)
-    value = min(scorer.sentence_score(texts[0], [texts[1]]).score, HUNDRED)
+    value = min(CHRF(word_order=words).sentence_score(texts[0], [texts[1]]).score, HUNDRED)
     said = sentence("Character n-gram F-score: {value} of 100.", value=value)
-    return inquiry.score(value, [said], signature=str(scorer.get_signature()))
+    return inquiry.score(value, [said], signature=_signature(words))
 
 
 def plain(text: str) -> str:

@@ -4,30 +4,128 @@ from __future__ import annotations
 
 import asyncio
 import math
+import statistics
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import together
-from ragbench.types import Array, Embedder, Vectors
+from ragbench.metrics.inquiry import EndedError, Inquiry, unmeasured
+from ragbench.types import Array, Embedder, EmbeddingError, Status, Vectors, usable_vectors
+from ragbench.waves import gather
 
 Result = TypeVar("Result")
 Kind = Literal["passage", "query"]
+Embed = Callable[..., Any]
+Fatal = tuple[type[Exception], ...]
+HOPELESS = 5
+"""Texts that an embedder refuses one by one, none of them embedded, before nothing more is asked of it."""
+SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The vector of each text that has a usable one; why each of the others has none; why nothing more is asked."""
+
+    vectors: Mapping[str, Array]
+    faults: Mapping[str, str]
+    dead: str = ""
 
 
 async def vectors(embedder: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
-    """(texts, width) vectors; out of the common batch where the embedder is a `Batch`."""
+    """(texts, width) finite vectors, none of them zero; out of the common batch where the embedder is a `Batch`.
+
+    Raises EndedError (embedding_error) for the first text that the embedder gives no such vector of.
+    """
     if isinstance(embedder, Batch):
-        return await embedder.wait_for(texts, kind)
-    return embedder.embed(texts, kind=kind)
+        found = await embedder.wait_for(texts, kind)
+    else:
+        found = embedded(embedder.embed, texts, kind)
+    for text in texts:
+        if text in found.faults:
+            shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+            who, why = embedder.name, found.faults[text]
+            said = sentence("{embedder} gives no vector of “{what}”: {reason}", embedder=who, what=shown, reason=why)
+            raise unmeasured(Status.EMBEDDING_ERROR, said)
+    return np.array([found.vectors[text] for text in texts])
+
+
+async def by_each(
+    inquiry: Inquiry,
+    embedder: Embedder | Sequence[Embedder],
+    texts: Sequence[str],
+    measure: Callable[[Vectors], list[float]],
+    kind: Kind,
+) -> dict[str, list[float]]:
+    """What `measure` makes of the texts' vectors, by the embedder's name.
+
+    Raises EndedError where an embedder fails on them: the mean of the others would be a number of another kind.
+    Their values stay in `detail["embedders"]`.
+    """
+    found: dict[str, list[float]] = {}
+    failed: list[EndedError] = []
+    for each in named(embedder):
+        try:
+            found[each.name] = measure(await vectors(each, texts, kind))
+        except EndedError as end:
+            failed.append(end)
+    if failed:
+        score = failed[0].score
+        known = {name: statistics.fmean(values) for name, values in found.items()}
+        raise inquiry.unmeasured(score.status, score.detail["explanation"][0], embedders=known)
+    return found
+
+
+def embedded(embed: Embed, texts: Sequence[str], kind: Kind, fatal: Fatal = ()) -> Embedded:
+    """The vectors of the texts, each checked, by as few calls as the embedder's refusals allow.
+
+    An embedder that fails says which texts are to blame (`EmbeddingError.positions`), or they are asked for in halves
+    until the guilty stand alone; nothing more is asked of one that is `dead`, or hopeless. fatal: errors that are
+    nobody's fault but the run's, and are raised.
+    """
+    rows: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    alone, dead = 0, ""
+    waiting = [list(dict.fromkeys(texts))] if texts else []
+    while waiting:
+        part = waiting.pop()
+        try:
+            given = embed(part, kind=kind)
+            if len(given) != len(part):
+                raise EmbeddingError(f"gave {len(given)} vectors for {len(part)} texts")
+            rows |= zip(part, given, strict=True)
+        except fatal:
+            raise
+        except Exception as error:
+            guilty = [at for at in error.positions if at < len(part)] if isinstance(error, EmbeddingError) else []
+            reason = error.reason if isinstance(error, EmbeddingError) else f"{type(error).__name__}: {error}"[:200]
+            alone += len(part) == 1
+            if guilty:
+                faults |= {part[place]: reason for place in guilty}
+                waiting += [rest] if (rest := [text for text in part if text not in faults]) else []
+            elif (isinstance(error, EmbeddingError) and error.dead) or (alone >= HOPELESS and not rows):
+                faults |= dict.fromkeys([text for left in (part, *waiting) for text in left], reason)
+                waiting, dead = [], reason
+            elif len(part) == 1:
+                faults[part[0]] = reason
+            else:
+                waiting += [part[1::2], part[::2]]
+    try:
+        usable, unusable = usable_vectors(list(rows.values()), len(rows)) if rows else ((), {})
+    except EmbeddingError as error:
+        return Embedded({}, faults | dict.fromkeys(rows, error.reason), dead)
+    faults |= {text: unusable[place] for place, text in enumerate(rows) if place in unusable}
+    found = {text: row for text, row in zip(rows, usable, strict=True) if text not in faults}
+    return Embedded(found, faults, dead)
 
 
 def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
-    """The cosine of the angle between two vectors, −1 to 1; exactly 1.0 for equal ones."""
+    """The cosine of the angle between two vectors, −1 to 1; exactly 1.0 for equal ones; NaN without direction."""
     one, other = first.astype(float), second.astype(float)
-    between = float(one @ other) / math.sqrt(float(one @ one) * float(other @ other))
-    return min(1.0, max(-1.0, between))
+    lengths = math.sqrt(float(one @ one) * float(other @ other))
+    return float(np.clip(float(one @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
 
 
 def named(embedder: Embedder | Sequence[Embedder]) -> list[Embedder]:
@@ -48,8 +146,8 @@ def by_embedder(values: Mapping[str, float]) -> dict[str, Any]:
 class _Wanted:
     texts: tuple[str, ...]
     kind: Kind
-    vectors: asyncio.Future[Vectors]
-    embed: Callable[..., Vectors]
+    found: asyncio.Future[Embedded]
+    by: Batch
 
 
 class _Waiting:
@@ -64,11 +162,14 @@ class Batch:
     """An embedder that waits until every measurement under way has said what it needs, and then embeds it all at once.
 
     Measurements run through `gather`; each asks for vectors at most once at a time. Equal texts are embedded once.
-    beside: another batch whose measurements these are too, for metrics that take several embedders.
+    beside: another batch whose measurements these are too, for metrics that take several embedders. fatal: errors of
+    the embedder that end all measurements; any other leaves unmeasured what needs a vector that there is not.
     """
 
-    def __init__(self, embedder: Embedder, beside: Batch | None = None) -> None:
+    def __init__(self, embedder: Embedder, beside: Batch | None = None, fatal: Fatal = ()) -> None:
         self.embedder = embedder
+        self.fatal = fatal
+        self.dead = ""
         self.name = embedder.name
         self.identity = embedder.identity
         self._waiting: _Waiting = _Waiting() if beside is None else beside._waiting
@@ -80,14 +181,14 @@ class Batch:
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, Result]]]) -> list[Result]:
         """The results of the measurements in order; their texts are embedded in one batch."""
         self._waiting.running += len(works)
-        return await together([self._one(work) for work in works])
+        return await gather([self._one(work) for work in works])
 
-    async def wait_for(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """The vectors, once all others are done or wait as well."""
-        wanted = _Wanted(tuple(texts), kind, asyncio.get_running_loop().create_future(), self.embedder.embed)
+    async def wait_for(self, texts: Sequence[str], kind: Kind) -> Embedded:
+        """The vectors of these texts and of others, once all others are done or wait as well."""
+        wanted = _Wanted(tuple(texts), kind, asyncio.get_running_loop().create_future(), self)
         self._waiting.wanted.append(wanted)
         self._embed_if_all_wait()
-        return await wanted.vectors
+        return await wanted.found
 
     async def _one(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         try:
@@ -98,26 +199,26 @@ class Batch:
 
     def _embed_if_all_wait(self) -> None:
         waiting = self._waiting
-        waiting.wanted = [wanted for wanted in waiting.wanted if not wanted.vectors.cancelled()]
+        waiting.wanted = [wanted for wanted in waiting.wanted if not wanted.found.cancelled()]
         if not waiting.wanted or len(waiting.wanted) < waiting.running:
             return
-        alike: dict[tuple[Kind, Callable[..., Vectors]], list[_Wanted]] = {}
+        alike: dict[tuple[Kind, int], list[_Wanted]] = {}
         for wanted in sorted(waiting.wanted, key=lambda each: each.kind):
-            alike.setdefault((wanted.kind, wanted.embed), []).append(wanted)
+            alike.setdefault((wanted.kind, id(wanted.by)), []).append(wanted)
         waiting.wanted = []
-        for (kind, embed), ready in alike.items():
-            _embed_all(embed, ready, kind)
+        for (kind, _), ready in alike.items():
+            _embed_all(ready[0].by, ready, kind)
 
 
-def _embed_all(embed: Callable[..., Vectors], ready: Sequence[_Wanted], kind: Kind) -> None:
-    place = {text: n for n, text in enumerate(dict.fromkeys(text for wanted in ready for text in wanted.texts))}
-    if not place:
-        return
+def _embed_all(batch: Batch, ready: Sequence[_Wanted], kind: Kind) -> None:
+    texts = [text for wanted in ready for text in wanted.texts]
     try:
-        found = embed(list(place), kind=kind)
+        known = Embedded({}, dict.fromkeys(texts, batch.dead), batch.dead)
+        found = known if batch.dead else embedded(batch.embed, texts, kind, batch.fatal)
     except Exception as error:
         for wanted in ready:
-            wanted.vectors.set_exception(error)
+            wanted.found.set_exception(error)
         return
+    batch.dead = found.dead
     for wanted in ready:
-        wanted.vectors.set_result(found[[place[text] for text in wanted.texts]])
+        wanted.found.set_result(found)

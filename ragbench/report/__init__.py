@@ -4,6 +4,6 @@ from ragbench.report.assembled import assemble
 from ragbench.report.drawing import render
 from ragbench.report.parameters import ParameterError
 from ragbench.report.planning import Planned, plan
-from ragbench.report.run import RunResult, Step, find, run
+from ragbench.report.run import RunResult, Step, find, reach, run
 
-__all__ = ["ParameterError", "Planned", "RunResult", "Step", "assemble", "find", "plan", "render", "run"]
+__all__ = ["ParameterError", "Planned", "RunResult", "Step", "assemble", "find", "plan", "reach", "render", "run"]

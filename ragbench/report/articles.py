@@ -8,20 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.report import files
 from ragbench.show.material import Material
 from ragbench.show.runs import digits_of
 from ragbench.show.text import clean
-from ragbench.types import Verdict
+from ragbench.stand_ins import StandIn, caveat, of
+from ragbench.types import Estimate, Verdict
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
-MARKS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$"}
+MARKS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
+         Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
 
 
 def latex(text: Any) -> str:
@@ -44,9 +47,9 @@ def latex_table(made: Measurement, _: Translator) -> str:
     if not material.metrics:
         return ""
     two = len(material.systems) == 2 and material.baseline is not None
-    heads = [_("metric"), *material.systems, *([_("difference"), "$p$"] if two else [])]
+    heads = [_("metric"), *material.systems, *([_("difference"), "$p$"] if two else []), "$n$"]
     columns = "l" + "r" * (len(heads) - 1)
-    titles = " & ".join(head if head == "$p$" else latex(head) for head in heads)
+    titles = " & ".join(head if head in ("$p$", "$n$") else latex(head) for head in heads)
     rows = [_latex_row(material, metric, two) for metric in material.metrics]
     level = next((e.estimate.level for e in made.estimates), 0.95)
     caption = _("Means over questions with {level} intervals.", level=_.percent(level))
@@ -54,12 +57,21 @@ def latex_table(made: Measurement, _: Translator) -> str:
         family = made.comparisons[0].comparison.family
         places = {"baseline": material.baseline, "family": family}
         caption += " " + _("Arrows mark a difference from {baseline}, p corrected ({family}).", **places)
+        few = [c.comparison for c in made.comparisons if c.comparison.verdict is Verdict.CANNOT_BE_SHOWN]
+        caption += "".join(f" ∅: {text}." for text in dict.fromkeys(material.verdict(one) for one in few))
     facts = ", ".join(
         f"{key} {made.facts[key]}"
         for key in ("dataset", "n_questions", "unit", "seed")
         if made.facts.get(key) is not None
     )
-    return _tabular(made.notebook, f"{latex(caption)} {latex(facts)}.", columns, titles, rows)
+    if any(e.estimate.n_unmeasured for e in made.estimates):
+        caption += " " + _(
+            "n: values measured of those asked for; in brackets the mean with all others at the lower, and at the "
+            "upper end of the scale."
+        )
+    caption += " " + caveat(of(made.facts), _)
+    caption = latex(caption).replace("∅", r"$\emptyset$")
+    return _tabular(made.notebook, f"{caption} {latex(facts)}.", columns, titles, rows)
 
 
 def _tabular(name: str, caption: str, columns: str, titles: str, rows: Sequence[str]) -> str:
@@ -73,11 +85,14 @@ def _tabular(name: str, caption: str, columns: str, titles: str, rows: Sequence[
     )
 
 
-def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator) -> str:
-    r"""Numbers of two runs that nothing pairs, for an article; a dagger at those that must not be compared."""
+def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: Sequence[StandIn] = ()) -> str:
+    r"""Numbers of two runs that nothing pairs, for an article; a dagger at those that must not be compared.
+
+    stood_in: what only stood in for a model in either run.
+    """
     if not rows:
         return ""
-    heads = [_("metric"), "A", "B", _("difference"), "$p$"]
+    heads = [_("metric"), "A", "B", _("difference"), "$p$", "$n$"]
     made = []
     for one in rows:
         numbers = [one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second")]
@@ -91,10 +106,13 @@ def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator) -> str:
         else:
             cells.append(_number(one["difference"], digits, signed=True) + _ends(one["low"], one["high"], digits))
             cells.append("$<0.001$" if one["p"] < 0.001 else _number(one["p"], 3))
+        counts = (one[f"n_{side}"] for side in ("first", "second"))
+        cells.append(" / ".join("--" if _unknown(n) else f"${int(n)}$" for n in counts))
         made.append(" & ".join(cells))
     caption = _("Two runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
-    titles = " & ".join(text if text == "$p$" else latex(text) for text in heads)
-    return _tabular("numbers-without-pairs", latex(caption).replace("†", r"$\dagger$"), "lrrrr", titles, made)
+    caption += " " + caveat(stood_in, _)
+    titles = " & ".join(text if text in ("$p$", "$n$") else latex(text) for text in heads)
+    return _tabular("numbers-without-pairs", latex(caption).replace("†", r"$\dagger$"), "lrrrrr", titles, made)
 
 
 def _unknown(value: Any) -> bool:
@@ -124,7 +142,18 @@ def _latex_row(material: Material, metric: str, two: bool) -> str:
             low, high = (None, None) if math.isnan(c.low) else (c.low, c.high)
             cells.append(_number(c.difference, digits, signed=True) + _interval(low, high, digits))
             cells.append("$<0.001$" if p < 0.001 else _number(p, 3))
+    found = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
+    counts = [_latex_counts(e, digits, material.text) for e in found]
+    cells.append(" / ".join(counts if len(set(counts)) > 1 else counts[:1]))
     return " & ".join(cells)
+
+
+def _latex_counts(e: Estimate, digits: int, _: Translator) -> str:
+    """`$48$`, `48 of 60 $[0.488, 0.688]$`."""
+    if not e.n_unmeasured:
+        return f"${e.n}$"
+    count = latex(_("{part} of {whole}", part=_.integer(e.n), whole=_.integer(e.n + e.n_unmeasured)))
+    return count + _interval(e.floor, e.ceiling, digits)
 
 
 def _number(value: float, digits: int, *, signed: bool = False) -> str:
@@ -151,6 +180,7 @@ def summary(
             lines += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
         if name in measurements:
             lines += _table(Material(measurements[name], _), _)
+            lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -179,19 +209,27 @@ def _table(material: Material, _: Translator) -> list[str]:
     heads = [_("metric"), *(markdown(name) for name in material.systems), _("n"), _("unmeasured")]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for metric in material.metrics:
-        cells, counts, missing = [markdown(metric)], [], 0
+        cells, counts, lacked = [markdown(metric)], [], []
         for name in material.systems:
             e, c = material.estimate(name, metric), material.comparison(name, metric)
-            word = "" if c is None else f" ({material.verdict(c.verdict)})"
+            word = "" if c is None else f" ({material.verdict(c)})"
             cells.append("—" if e is None else material.value(e, metric) + word)
-            counts += [] if e is None else [e.n]
-            missing += 0 if e is None else e.n_unmeasured
-        lines.append("| " + " | ".join([*cells, _.integer(max(counts, default=0)), _.integer(missing)]) + " |")
+            counts += [] if e is None else [_.integer(e.n)]
+            lacked += [] if e is None else [missing(e, _, material.digits(metric))]
+        cells += [" / ".join(texts if len(set(texts)) > 1 else texts[:1]) for texts in (counts, lacked)]
+        lines.append("| " + " | ".join(cells) + " |")
+    if text := brackets((e.estimate for e in material.measurement.estimates), _):
+        lines += ["", markdown(text)]
     return [*lines, ""]
 
 
-def junit(manifest: Mapping[str, Any], gate: Mapping[str, Any] | None) -> bytes:
-    """JUnit XML: a case a notebook, an error where it failed; a case a gate's check, skipped where nobody can tell."""
+def junit(
+    manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], gate: Mapping[str, Any] | None, _: Translator
+) -> bytes:
+    """JUnit XML: a case a notebook, an error where it failed; a case a gate's check, skipped where nobody can tell.
+
+    What stood in for a model where a case's numbers were made is its `system-out`.
+    """
     from xml.etree import ElementTree
 
     notebooks = ElementTree.Element("testsuite", name="notebooks")
@@ -199,6 +237,7 @@ def junit(manifest: Mapping[str, Any], gate: Mapping[str, Any] | None) -> bytes:
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(described["name"]))
         if described.get("status") == "failed":
             ElementTree.SubElement(case, "error", message=_plain(described.get("failure", "")))
+        _standing_in(case, measurements.get(str(described["name"])), None, _)
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")
@@ -209,6 +248,7 @@ def junit(manifest: Mapping[str, Any], gate: Mapping[str, Any] | None) -> bytes:
             kind = {"fails": "failure", "not enough evidence": "skipped"}.get(check["outcome"])
             if kind:
                 ElementTree.SubElement(case, kind, message=_plain(_why(check)))
+            _standing_in(case, measurements.get(str(check.get("notebook"))), check.get("system"), _)
         suites.append(checks)
     root = ElementTree.Element("testsuites", name="ragbench")
     for suite in suites:
@@ -218,6 +258,14 @@ def junit(manifest: Mapping[str, Any], gate: Mapping[str, Any] | None) -> bytes:
     ElementTree.indent(root)
     made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return made + b"\n"
+
+
+def _standing_in(case: Any, made: Measurement | None, system: str | None, _: Translator) -> None:
+    from xml.etree import ElementTree
+
+    text = "" if made is None else caveat(of(made.facts, system or None), _)
+    if text:
+        ElementTree.SubElement(case, "system-out").text = _plain(text)
 
 
 def _count(element: Any, *suites: Any) -> None:
@@ -253,4 +301,4 @@ def write(
         if text:
             files.write(folder / "tables" / f"{name}.tex", text)
     files.write(folder / "summary.md", summary(manifest, measurements, gate, _))
-    files.write(folder / "junit.xml", junit(manifest, gate))
+    files.write(folder / "junit.xml", junit(manifest, measurements, gate, _))

@@ -11,6 +11,7 @@ from ragbench import settings
 from ragbench.measurement import Measurement
 from ragbench.report import files, pages, parameters, results
 from ragbench.report.drawing import render
+from ragbench.settings import secrets
 from ragbench.show import MIME, Page
 
 PAGE = "page"
@@ -35,11 +36,14 @@ def assemble(
     source = _notebook(name)
     notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
     described = {"name": name, "status": "complete", "failure": "", "language": language, "parameters": dict(given)}
-    manifest = results.manifest(
-        kept, dict(given), [described], format=results.FORMAT, status="complete", language=language
+    mask = secrets.masker()
+    manifest = secrets.masked(
+        results.manifest(kept, dict(given), [described], format=results.FORMAT, status="complete", language=language),
+        mask,
     )
     results.write_json(folder / results.MANIFEST, manifest)
-    files.write(folder / f"{name}.ipynb", nbformat.writes(notebook) + "\n")
+    clean = nbformat.from_dict(secrets.masked(notebook, mask))
+    files.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
     render(folder)
     return folder / f"{name}.html"
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench import stand_ins
+from ragbench.folders import new_folder
 from ragbench.language import Translator, translator
 from ragbench.measurement import (
     QUESTION_COLUMNS,
@@ -19,12 +21,13 @@ from ragbench.measurement import (
 from ragbench.report import articles, files, parts, results, sheets
 from ragbench.report.sheets import Block
 from ragbench.show import Page
+from ragbench.stand_ins import StandIn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.bench.runs import Pairing, RunComparison, Summarized
-    from ragbench.store.records import RunRecord
+    from ragbench.store.records import RunPart, RunRecord
 
 OVERALL = "comparison"
 JSON = "comparison.json"
@@ -36,7 +39,7 @@ def write(comparison: RunComparison, folder: Path, language: str) -> Path:
 
     The folder is replaced as a whole. Raises FileExistsError where the folder holds something else.
     """
-    with sheets.new_folder(folder) as made:
+    with new_folder(folder) as made:
         overall(comparison).save(made / "parts" / OVERALL)
         for number, pairing in enumerate(comparison.pairings):
             measurement(comparison, pairing, number).save(made / "parts" / _page(pairing, number))
@@ -59,7 +62,8 @@ def draw(folder: Path, language: str) -> None:
         sheets.write(folder, str(row["page"]), _paired(page, _, title, over))
         parts.write(folder, page)
         _table(folder, str(row["page"]), articles.latex_table(known, _))
-    _table(folder, "numbers-without-pairs", articles.latex_summaries(whole.extra["summarized"].to_dict("records"), _))
+    rows = whole.extra["summarized"].to_dict("records")
+    _table(folder, "numbers-without-pairs", articles.latex_summaries(rows, _, stand_ins.of(whole.facts)))
     rest = Page(whole, language=language)
     blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
     blocks.append(Block(sheets.views(rest, "changes"), _("What changed between the runs")))
@@ -108,6 +112,7 @@ def overall(comparison: RunComparison) -> Measurement:
             "first": comparison.first.id,
             "second": comparison.second.id,
             "runs": [_about(comparison.first, "A"), _about(comparison.second, "B")],
+            "stand_ins": [one.fact for one in stood_in(comparison)],
             "told": bool(comparison.first.identities and comparison.second.identities),
         },
         **_empty(),
@@ -183,7 +188,7 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
                 **asdict(comparison.sureness),
                 "baseline": titles[0],
                 "systems": [{"name": title} for title in titles],
-                "stand_ins": [],
+                "stand_ins": _stand_ins(known[0], known[1], pairing.systems),
                 **({"primary": primary} if primary in pairing.values else {}),
                 "runs": [comparison.first.id, comparison.second.id],
             }
@@ -194,6 +199,35 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
         estimates=pairing.estimates,
         comparisons=pairing.comparisons,
     )
+
+
+def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
+    """What stood in for a model in either run, of all that is compared; the run's letter behind what only one has."""
+    pairs = [(each.notebook, each.systems) for each in comparison.pairings]
+    pairs += [(each.notebook, each.systems) for each in comparison.summarized]
+    found: dict[StandIn, None] = {}
+    for notebook, systems in pairs:
+        first, second = (record.part(notebook) for record in (comparison.first, comparison.second))
+        found |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(first, second, systems)}))
+    return tuple(found)
+
+
+def _stand_ins(first: RunPart | None, second: RunPart | None, systems: tuple[str, str]) -> list[dict[str, Any]]:
+    """Those behind a system of the first run and one of the second, as facts of a page that calls them `names`."""
+    from ragbench.bench.runs import FIRST, SECOND, names
+
+    sides = [
+        {(one.part, one.name): one for one in (() if part is None else stand_ins.of(part.facts, system))}
+        for part, system in zip((first, second), systems, strict=True)
+    ]
+    made: dict[StandIn, None] = {}
+    for side, letter, system, title in zip(sides, (FIRST, SECOND), systems, names(systems), strict=True):
+        for (part, name), one in side.items():
+            alone = name not in systems and any((part, name) not in each for each in sides)
+            called = title if name == system else f"{name} ({letter})" if alone else name
+            both = name not in systems and not alone
+            made[replace(one, name=called, systems=names(systems) if both else (title,))] = None
+    return [one.fact for one in made]
 
 
 def _material(
@@ -238,6 +272,8 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
             "refused": [{**asdict(one), "text": said(one, english)} for one in comparison.refused],
             "pairings": [_pairing_json(each) for each in comparison.pairings],
             "summaries": [_summary(one) for one in comparison.summarized],
+            "stand_ins": [one.fact for one in stood_in(comparison)],
+            "caveat": stand_ins.caveat(stood_in(comparison), english),
         }
     )
     return found

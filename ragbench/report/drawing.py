@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragbench.report import files, index, metric_pages, pages, parts, results
+from ragbench.report import files, index, kept, metric_pages, pages, parts
 
 
 def render(folder: Path, *, language: str | None = None) -> Path:
     """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
 
     language: another one than the run's. With the same version of ragbench the same bytes come out.
-    Raises FileNotFoundError for a folder that holds no run.
+    Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write.
     """
-    if not (folder / results.MANIFEST).is_file():
-        raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
-    draw(folder, json.loads((folder / results.MANIFEST).read_text(encoding="utf-8")), language)
+    draw(folder, kept.manifest_of(folder), language)
     return folder / "index.html"
 
 
 def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
     """Draw all pages of a run; a page that cannot be drawn says why, and its line is returned by its name."""
-    kept = pages.Measurements(folder)
+    measured = pages.Measurements(folder)
     entries, undrawn = [], {}
     for described in manifest["notebooks"]:
         name, tongue, failure = described["name"], language or described["language"], described["failure"]
         notebook = notebook_at(folder / f"{name}.ipynb")
         try:
-            page = pages.html(notebook, name, kept, tongue, failure)
-            for shown in pages.tables(notebook, kept, tongue):
+            page = pages.html(notebook, name, measured, tongue, failure)
+            for shown in pages.tables(notebook, measured, tongue):
                 parts.write(folder, shown)
-            entry = index.entry(notebook, name, kept, tongue, failure)
+            entry = index.entry(notebook, name, measured, tongue, failure)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
-            undrawn[name] = f"{type(error).__name__}: {error.args[0] if error.args else error}"
+            undrawn[name] = kept.told(error)
             for cell in notebook.cells:
                 if "outputs" in cell:
                     cell.outputs = []
-            page = pages.html(notebook, name, kept, tongue, failure or undrawn[name])
+            page = pages.html(notebook, name, measured, tongue, failure or undrawn[name])
             entry = index.entry(notebook, name, pages.Measurements(folder / "none"), tongue, failure or undrawn[name])
         files.write(folder / f"{name}.html", page)
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
-    metric_pages.write(folder, kept, titles, language or manifest["language"])
-    files.write(folder / "index.html", index.html(entries, kept, language or manifest["language"]))
+    metric_pages.write(folder, measured, titles, language or manifest["language"])
+    files.write(folder / "index.html", index.html(entries, measured, language or manifest["language"]))
     files.write(folder / "ragbench.css", pages.style())
     files.write(folder / "plotly.min.js", pages.plotly())
     files.write(folder / "questions.js", pages.question_script())

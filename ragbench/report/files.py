@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from ragbench import folders
+from ragbench.folders import sync, whole, write_by
+from ragbench.settings import secrets
+
+__all__ = ["finish", "new_run", "point", "whole", "write", "write_by"]
 
 PARTIAL = ".partial"
 LATEST = "latest"
@@ -19,42 +21,21 @@ REDIRECT = (
 )
 
 
-@contextlib.contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A path to write to that becomes `path` when everything is on the disk, and vanishes if anything fails."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def write(path: Path, content: str | bytes) -> None:
-    """Write a whole file, or none."""
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    with whole(path) as temporary:
-        temporary.write_bytes(data)
-
-
-def write_by(path: Path, writer: Callable[[Path], object]) -> None:
-    """Let `writer` write a whole file, or none."""
-    with whole(path) as temporary:
-        writer(temporary)
+    """Write a whole file, or none; a text without secrets."""
+    folders.write(path, secrets.document_masker()(content) if isinstance(content, str) else content)
 
 
 def new_run(reports: Path) -> Path:
-    """A folder for a run that no other process has: `<reports>/<time>-<number>.partial` until `finish` names it."""
+    """A folder for a run that no other process has: `<reports>/<time>-<number>.partial` until `finish` names it.
+
+    Raises FileExistsError where `latest` among the reports is a file or folder that ragbench did not make.
+    """
     reports.mkdir(parents=True, exist_ok=True)
+    if not _is_ours(reports / LATEST):
+        raise FileExistsError(
+            f"{reports / LATEST} is not ragbench's, and would lead to the newest report: rename it, and run again"
+        )
     stem = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S")
     for number in range(1, 100_000):
         name = f"{stem}-{number:02d}"
@@ -83,7 +64,12 @@ def finish(folder: Path) -> Path:
 
 
 def point(link: Path, target: Path) -> None:
-    """Let `latest` lead to `target`: a relative link, or a page that redirects where links cannot be made."""
+    """Let `latest` lead to `target`: a relative link, or a page that redirects where links cannot be made.
+
+    A folder of others under that name stays as it is.
+    """
+    if not _is_ours(link):
+        return
     temporary = link.with_name(f".{link.name}-{os.getpid()}-{target.name}")
     try:
         temporary.symlink_to(target.name, target_is_directory=True)
@@ -95,17 +81,15 @@ def point(link: Path, target: Path) -> None:
         return
     try:
         if link.is_dir() and not link.is_symlink():
-            shutil.rmtree(link)
+            (link / "index.html").unlink(missing_ok=True)
+            link.rmdir()
         temporary.replace(link)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def sync(folder: Path) -> None:
-    """Have the folder's entries on the disk, where the system lets a folder be synced."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _is_ours(link: Path) -> bool:
+    """Whether what is called `latest` is what `point` makes: a link, or a folder with nothing but a page."""
+    if link.is_symlink() or not link.exists():
+        return True
+    return link.is_dir() and {path.name for path in link.iterdir()} <= {"index.html"}

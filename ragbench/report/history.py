@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragbench.bench.history import NAME
+from ragbench.folders import new_folder
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.report import sheets
@@ -16,7 +17,7 @@ def write(made: Measurement, folder: Path, language: str) -> Path:
 
     Raises FileExistsError where the folder holds something else.
     """
-    with sheets.new_folder(folder) as new:
+    with new_folder(folder) as new:
         made.save(new / "parts" / NAME)
         draw(new, language)
     return folder / "index.html"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import settings
+from ragbench.expectations import expectation, shown
+from ragbench.folders import files_of
+from ragbench.llm import uses
 from ragbench.report import files, results
+from ragbench.report.manifest import Manifest
 from ragbench.report.pages import Measurements
 
 if TYPE_CHECKING:
@@ -20,16 +23,30 @@ def of_folder(folder: Path) -> RunRecord:
     from ragbench.bench.record import recorded
 
     kept = Measurements(folder)
-    return recorded(manifest_of(folder), {name: kept[name] for name in kept.names()}, folder.resolve())
+    made = {name: kept[name] for name in kept.names()}
+    return recorded(manifest_of(folder), made, folder.resolve(), uses.of_run(folder))
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of the run in a folder. Raises FileNotFoundError where there is none."""
+    """The manifest of the run in a folder, which may have come from anywhere: its names lead nowhere else.
+
+    Raises FileNotFoundError where there is none, ValueError for one that ragbench did not write, and for a folder with
+    links in it, through which it would be read or written elsewhere.
+    """
+    from pydantic import ValidationError
+
     path = folder / results.MANIFEST
     if not path.is_file():
         raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    links = sorted(name for name in files_of(folder) if (folder / name).is_symlink())
+    if links:
+        raise ValueError(f"{folder / links[0]} is a link, and a report holds none: remove it, if the report is yours")
+    try:
+        return Manifest.model_validate_json(path.read_bytes()).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise ValueError(f"{path}: {place} is {shown(first['input'])[:200]}: {expectation(first)}") from None
 
 
 def record(folder: Path) -> str:
@@ -53,8 +70,15 @@ def refusal(work: Callable[[], object]) -> str:
     try:
         work()
     except Exception as error:
-        return f"{type(error).__name__}: {error.args[0] if error.args else error}".splitlines()[0]
+        return told(error)
     return ""
+
+
+def told(error: Exception) -> str:
+    """The first line of an error; of one that no sentence was written for, with its class."""
+    said = (str(error.args[0] if error.args else error).splitlines() or [""])[0]
+    meant = isinstance(error, OSError | ValueError) or type(error).__module__.startswith("ragbench.")
+    return said if said and meant else f"{type(error).__name__}: {said}"
 
 
 def find(name: str | Path) -> RunRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +19,7 @@ def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], l
     titles: of the run's pages, by name; a measurement without a page is left out.
     """
     found: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
+    signed: dict[str, dict[str, str]] = {}
     for name in titles:
         if name in measurements.names():
             material = measurements.page(name, language).material
@@ -29,21 +29,30 @@ def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], l
                 if declared is not None:
                     places = found.setdefault(declared.name, (declared, {}))[1]
                     places.setdefault(name, {})[label] = row_anchor(label, describes)
+                    if label in (known := material.facts.get("signatures", {})):
+                        signed.setdefault(declared.name, {})[label] = known[label]
     own = folder / METRIC_PAGES
-    shutil.rmtree(own, ignore_errors=True)
+    for page in own.glob("*.html"):
+        page.unlink()
     if not found:
         return
-    own.mkdir()
+    own.mkdir(exist_ok=True)
     for name, (metric, places) in found.items():
-        files.write(own / f"{name}.html", html(metric, places, titles, language))
+        files.write(own / f"{name}.html", html(metric, places, titles, language, signed.get(name, {})))
 
 
-def html(metric: Metric, places: Mapping[str, Mapping[str, str]], titles: Mapping[str, str], language: str) -> str:
-    """The page of a metric."""
+def html(
+    metric: Metric,
+    places: Mapping[str, Mapping[str, str]],
+    titles: Mapping[str, str],
+    language: str,
+    signed: Mapping[str, str],
+) -> str:
+    """The page of a metric; see `ragbench.show.metric_page.draw`."""
     _ = translator(language)
     page = pages.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,
-        "body": metric_page.draw(metric, _, places, titles),
+        "body": metric_page.draw(metric, _, places, titles, signed),
         "root": "../",
     }
     return str(pages.exporter().environment.get_template("metric.html.j2").render(page=page))

@@ -40,9 +40,9 @@ class Measurements:
         return sorted(path.parent.name for path in self.folder.glob("*/findings.json"))
 
     def replace(self, name: str, measurement: Measurement) -> None:
-        """Keep another measurement under the name."""
+        """Keep another measurement under the name, as it was written: without secrets."""
         measurement.save(self.folder / name)
-        self._known[name] = measurement
+        self._known.pop(name, None)
         self._pages = {key: page for key, page in self._pages.items() if key[0] != name}
 
     def page(self, name: str, language: str, primary: str | None = None) -> Page:

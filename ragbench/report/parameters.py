@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragbench.expectations import kind
+
 TAG = "parameters"
 INJECTED = "injected-parameters"
 COUNTED = (list, tuple)
@@ -96,7 +98,7 @@ def fitted(name: str, given: Any, default: Any) -> Any:
     if isinstance(wanted, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not type(wanted):
-        raise ParameterError(f"{name} = {given!r}: it is {_kind(wanted)} (by default {default!r})")
+        raise ParameterError(f"{name} = {given!r}: it is {kind(wanted)} (by default {default!r})")
     if isinstance(wanted, list) and wanted:
         return [_fitted_item(name, item, wanted[0], given) for item in value]
     return value
@@ -106,7 +108,7 @@ def _fitted_item(name: str, item: Any, like: Any, given: Any) -> Any:
     if isinstance(like, float) and type(item) is int:
         return float(item)
     if type(item) is not type(like):
-        raise ParameterError(f"{name} = {given!r}: each item is {_kind(like)}")
+        raise ParameterError(f"{name} = {given!r}: each item is {kind(like)}")
     return item
 
 
@@ -121,7 +123,7 @@ def _literal(name: str, text: str, default: Any) -> Any:
     if default is None or (isinstance(default, COUNTED) and all(isinstance(item, str) for item in default)):
         return text if default is None else [part.strip() for part in text.split(",")]
     raise ParameterError(
-        f"{name} = {text!r}: it is {_kind(_plain(default))} (by default {default!r}), written as a literal"
+        f"{name} = {text!r}: it is {kind(_plain(default))} (by default {default!r}), written as a literal"
     )
 
 
@@ -136,13 +138,6 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ParameterError(f"{value!r}: a parameter is a number, a text, true, false, None, or a list of these")
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true or false"
-    names = {int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
-    return names.get(type(value), type(value).__name__)
 
 
 def source(values: Mapping[str, Any]) -> str:

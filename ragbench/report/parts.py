@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +32,8 @@ def packed(value: Any) -> str:
 def write(folder: Path, page: Page) -> None:
     """Write the parts of a page's table of questions beside the page, in place of those that were there."""
     own = folder / FOLDER / slug(page.material)
-    shutil.rmtree(own, ignore_errors=True)
-    own.mkdir(parents=True)
+    for part in own.glob("*.js"):
+        part.unlink()
+    own.mkdir(parents=True, exist_ok=True)
     for name, content in names(page):
         files.write(folder / FOLDER / f"{name}.js", f'ragbenchData("{name}","{content}");\n')

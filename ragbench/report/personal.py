@@ -58,6 +58,7 @@ class Veil:
     def measurement(self, made: Measurement) -> Measurement:
         """The measurement with every text masked; its numbers, and the rows' order, stay."""
         facts = {key: value if key in PLAIN_FACTS else self.json(value) for key, value in made.facts.items()}
+        facts |= {"masked": True} if "masked" in facts else {}
         return replace(
             made,
             facts=facts,

@@ -7,23 +7,26 @@ import hashlib
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from ragbench.folders import new_folder
 from ragbench.language import translator
-from ragbench.report import articles, files, kept, results, secrets, sheets, tabular
+from ragbench.measurement import Measurement
+from ragbench.report import articles, files, kept, results, tabular
 from ragbench.report.drawing import render
 from ragbench.report.pages import Measurements
 from ragbench.report.personal import Veil
+from ragbench.settings import secrets
 
 Mask = Literal["real_users", "all", "none"]
 SINGLE = "single"
 PARTS = "questions"
 GATE = "gate.json"
+WORK = ".run"
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _SCRIPT = re.compile(r'<script([^>]*?) (src|data-later)="([^"]+)"([^>]*)></script>')
@@ -45,9 +48,12 @@ def publish(
 ) -> Path:
     """Write the run's site into `to`, which is replaced as a whole or stays as it was; its index is returned.
 
-    mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on the page `real_users`, on all
-    pages, or none. language: of the pages; their own if None. single: also each page as one file that needs no other.
-    raw_csv: texts in CSV as they are, also those that a spreadsheet would take for formulas.
+    What others put there, such as a `.git` or a CNAME, stays.
+
+    mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
+    of what users asked (`real_users`), on all pages, or none. language: of the pages; their own if None. single: also
+    each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
+    take for formulas.
 
     Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
     another word for `mask`.
@@ -55,8 +61,8 @@ def publish(
     if mask not in ("real_users", "all", "none"):
         raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
     run = kept.pages_of(name)
-    with sheets.new_folder(to) as site, tempfile.TemporaryDirectory(prefix="ragbench-publish-") as temporary:
-        work = Path(temporary) / "run"
+    with new_folder(to) as site:
+        work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
         manifest = _prepared(run, work, mask)
         render(work, language=language)
         _copied(work, site)
@@ -71,6 +77,7 @@ def publish(
             (site / SINGLE).mkdir()
             for page in sorted(site.glob("*.html")):
                 files.write(site / SINGLE / page.name, self_contained(page))
+        shutil.rmtree(work)
     return to / "index.html"
 
 
@@ -81,11 +88,10 @@ def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
     work.mkdir()
     shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
     copied = Measurements(work)
-    secrets.mask_kept(copied)
     veil, hide = Veil(), secrets.masker()
-    veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and each == "real_users")]
-    for each in veiled:
-        copied.replace(each, veil.measurement(copied[each]))
+    veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and _of_a_log(copied[each]))]
+    for each in copied.names():  # also those without a veil: whoever made the run may not have known this secret
+        copied.replace(each, veil.measurement(copied[each]) if each in veiled else copied[each])
     clean: Callable[[str], str] = lambda text: without_paths(hide(text))  # noqa: E731
     manifest: dict[str, Any] = secrets.masked(kept.manifest_of(run), clean)
     for described in manifest.get("notebooks", ()):
@@ -101,8 +107,13 @@ def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
         files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
     results.write_json(work / results.MANIFEST, manifest)
     if (run / GATE).is_file():
-        shutil.copyfile(run / GATE, work / GATE)
+        files.write(work / GATE, (run / GATE).read_text(encoding="utf-8"))
     return manifest
+
+
+def _of_a_log(made: Measurement) -> bool:
+    """Whether a page was made from what users asked: such a page says whether it was measured with people masked."""
+    return "masked" in made.facts or made.notebook == "real_users"
 
 
 def without_paths(text: str) -> str:

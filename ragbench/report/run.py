@@ -12,11 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings
+from ragbench import settings, trust
+from ragbench.bench import ranges
+from ragbench.bench.deciders import is_log
 from ragbench.bench.overview import NAME as OVERVIEW
 from ragbench.bench.overview import keep as keep_overview
-from ragbench.report import drawing, execute, files, kept, pages, parameters, results, secrets, unfinished
+from ragbench.bench.session import parted
+from ragbench.llm import budget, uses
+from ragbench.report import drawing, execute, files, kept, pages, parameters, results, unfinished
 from ragbench.report.termination import terminable
+from ragbench.settings import secrets
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,8 @@ def run(
 
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
-    that is not there; nothing has been written then. An interrupted run stays as `<run>.partial`; one that was killed
-    does so too, and is noticed later (`ragbench.report.unfinished`).
+    that is not there, UntrustedError for what its user does not trust; nothing has been written then. An interrupted
+    run stays as `<run>.partial`; one that was killed does so too, and is noticed later (`ragbench.report.unfinished`).
     """
     known = settings.load()
     wanted = dict(given or {})
@@ -92,12 +97,15 @@ def run(
     mask = secrets.masker()
     begun = {"started": round(started), "notebooks": list(sources)}
     with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
-        failures = Work(folder, progress).all(sources, jobs)
+        try:
+            failures = Work(folder, progress).all(sources, jobs)
+        finally:
+            (folder / budget.FILE).unlink(missing_ok=True)
+            uses.settle(folder)
         keep_overview(folder)
         for name, notebook in sources.items():
             _store(folder / f"{name}.ipynb", notebook, mask)
         measured = pages.Measurements(folder)
-        secrets.mask_kept(measured)
         spoken = language or known.language
         described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
         manifest = results.manifest(
@@ -153,14 +161,26 @@ def prepared(
     """
     paths = [find(notebook) for notebook in notebooks]
     _refuse_twice(paths)
+    trust.require(reach(paths, wanted), lambda: trust.of_project(settings.load()))
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
     defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
     if language is not None and any("language" in names for names in defaults.values()):
         wanted.setdefault("language", language)
     values = parameters.chosen(wanted, defaults)
+    for each in values.values():
+        ranges.check(**each)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
     return sources, defaults, values
+
+
+def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
+    """What executing these notebooks with these parameters would run and send."""
+    found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
+    for name in parted(given.get("judges") or ""):
+        if ":" in name and not is_log(name):
+            found |= trust.of_callable(name, ["judges"])
+    return found
 
 
 def find(notebook: Path | str) -> Path:
@@ -182,6 +202,7 @@ class Work:
         self._progress = progress
         self._environment = environment
         self._lock = threading.Lock()
+        self._stopped = threading.Event()
 
     def all(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
@@ -191,10 +212,11 @@ class Work:
 
     def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
         with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:
-            tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
-            try:
+            try:  # from the first thread on: leaving `pool` waits for what it has begun
+                tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
                 found = {name: task.result() for name, task in tasks.items()}
             except BaseException:
+                self._stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 execute.end_all()
                 raise
@@ -214,6 +236,7 @@ class Work:
                 workplace=settings.project_folder(),
                 advance=advance,
                 environment=self._environment,
+                stopped=self._stopped,
             )
         if failure is not None:
             self._tell(Step(name, -1, -1, failed=True))

@@ -1,17 +1,13 @@
-"""Pages that no notebook made, in a folder of their own: whole or not there, drawn from what lies in it."""
+"""Pages that no notebook made, drawn from what lies in their folder."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
-from ragbench.datasets.writing import take_place
 from ragbench.language import Translator
 from ragbench.report import files, pages
 from ragbench.show import Page
@@ -60,33 +56,3 @@ def write(folder: Path, name: str, html: str) -> None:
     for file, content in beside.items():
         if not (folder / file).exists():
             files.write(folder / file, content())
-
-
-@contextlib.contextmanager
-def new_folder(final: Path) -> Iterator[Path]:
-    """A folder to write to that takes the place of `final` when all is written, and vanishes if anything fails.
-
-    Raises FileExistsError where `final` holds something that no command of ragbench wrote.
-    """
-    if final.exists() and not _is_ours(final):
-        raise FileExistsError(f"{final} is there and holds other things: name another folder, or empty it yourself")
-    final.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
-    made.chmod(0o755)
-    try:
-        yield made
-        (made / MARK).touch()
-        files.sync(made)
-        take_place(made, final)
-        files.sync(final.parent)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-
-
-MARK = ".ragbench"
-"""An empty file that says that a folder was written by ragbench, and may be written anew."""
-
-
-def _is_ours(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink() and ((folder / MARK).exists() or not any(folder.iterdir()))

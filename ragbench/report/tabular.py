@@ -7,8 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.measurement import SCORE_COLUMNS, Measurement
+from ragbench.measurement import ESTIMATE_COLUMNS, SCORE_COLUMNS, Measurement, write_table
 from ragbench.report import files, results
+from ragbench.settings import secrets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,8 @@ def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
     Lines end with both signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a
     line, and what follows it a cell.
     """
-    safe = table if raw else table.apply(lambda column: column.map(inert)).rename(columns=inert)
+    known = secrets.masked_table(table, secrets.exact_masker())
+    safe = known if raw else known.apply(lambda column: column.map(inert)).rename(columns=inert)
     files.write_by(path, lambda temporary: safe.to_csv(temporary, index=False, lineterminator="\r\n"))
 
 
@@ -46,7 +48,7 @@ def estimates(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
         for name, made in measurements.items()
         for e in made.estimates
     ]
-    return pd.DataFrame(rows, columns=None if rows else ["notebook", "system", "metric", *results.ESTIMATE])
+    return pd.DataFrame(rows, columns=None if rows else ["notebook", "system", "metric", *ESTIMATE_COLUMNS])
 
 
 def comparisons(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
@@ -81,8 +83,7 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
         ("comparisons", comparisons(measurements)),
     ):
         write_csv(folder / f"{name}.csv", table, raw=raw)
-        with files.whole(folder / f"{name}.parquet") as temporary:
-            table.to_parquet(temporary, index=False)
+        write_table(folder / f"{name}.parquet", table)
     found = {
         "estimates": [
             {"notebook": name, "system": e.system, "metric": e.metric, **asdict(e.estimate)}
@@ -94,6 +95,7 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
             for name, made in measurements.items()
             for c in made.comparisons
         ],
+        **results.stood_in(measurements),
     }
     results.write_json(folder / results.SUMMARY, found)
 

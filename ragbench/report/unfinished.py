@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ragbench.report import files, kept, results, secrets
+from ragbench.report import files, kept, results
 from ragbench.report.pages import Measurements
 
 MARK = ".running"
@@ -50,7 +50,6 @@ def interrupt(folder: Path, begun: Mapping[str, Any], *, keep: bool) -> None:
     }
     results.write_json(folder / results.MANIFEST, state)
     if keep:
-        secrets.mask_kept(measured)
         kept.record(folder)
         (folder / MARK).unlink(missing_ok=True)
 

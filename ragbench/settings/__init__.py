@@ -20,7 +20,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.settings import thresholds
+from ragbench import names
+from ragbench.expectations import expectation
+from ragbench.settings import secrets, thresholds
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
@@ -37,6 +39,7 @@ from ragbench.settings.tables import (
     SourceSettings,
     SystemSettings,
     Table,
+    WebSettings,
 )
 
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "SourceSettings",
     "SystemSettings",
     "Table",
+    "WebSettings",
     "config_path",
     "load",
     "project_folder",
@@ -64,8 +68,12 @@ __all__ = [
 
 PREFIX = "RAGBENCH_"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
+"""Names to a notebook's process the folder of the run that it belongs to."""
+TRUST = "RAGBENCH_TRUST"
+"""Vouches for a project where nobody can be asked; see `ragbench.trust`."""
 PROCESS_VARIABLES = frozenset(
-    {"RAGBENCH_CONFIG", "RAGBENCH_RUN_FOLDER", "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+    {"RAGBENCH_CONFIG", RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
 
@@ -76,13 +84,16 @@ class ConfigurationError(ValueError):
 class Settings(BaseSettings):
     """Everything that can be set, typed. `load` reads it once."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     dataset: str = "campus"
     data_folder: Path = Path("data")
     reports_folder: Path = Path("reports")
     notebooks_folder: Path = Path("notebooks")
     language: Language = "en"
+    encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
     baseline: str | None = None
     seed: int = Field(default=0, ge=0)
     threshold_set: str = "specification"
@@ -93,6 +104,7 @@ class Settings(BaseSettings):
     providers: dict[str, ProviderSettings] = {}
     databases: dict[str, SourceSettings] = {}
     judges: dict[str, JudgeSettings] = {}
+    quorum: int | None = Field(default=None, ge=1, description="judges of a panel that must measure; None: all")
     generators: dict[str, GeneratorSettings] = {"extractive": GeneratorSettings()}
     budget: BudgetSettings = BudgetSettings()
     thresholds: dict[str, dict[str, Band]] = {}
@@ -109,6 +121,18 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_path()))
 
+    @field_validator("encoding", mode="after")
+    @classmethod
+    def _is_an_encoding(cls, given: str | None) -> str | None:
+        try:
+            "".encode(given or "utf-8")
+        except (LookupError, ValueError):  # ValueError: a null character in it
+            raise ValueError(
+                f"encoding = {given!r}: one that Python knows is expected: "
+                "cp1251, koi8-r, cp866, mac-cyrillic, iso8859-5, cp1252, …"
+            ) from None
+        return given
+
     @field_validator("embedders", mode="after")
     @classmethod
     def _offline_default_is_always_there(cls, given: dict[str, EmbedderSettings]) -> dict[str, EmbedderSettings]:
@@ -118,6 +142,16 @@ class Settings(BaseSettings):
     @classmethod
     def _stand_in_is_always_there(cls, given: dict[str, GeneratorSettings]) -> dict[str, GeneratorSettings]:
         return {"extractive": GeneratorSettings(), **given}
+
+    @model_validator(mode="after")
+    def _names_are_names(self) -> Settings:
+        for table in ("systems", "embedders", "generators", "judges", "providers", "databases"):
+            for name in getattr(self, table):
+                if why := names.fault(name):
+                    raise ValueError(f"[{table}.{name[:40]!r}]: the name {why}")
+                if "," in name:
+                    raise ValueError(f"[{table}.{name!r}]: the name holds a comma, which parts names in a list of them")
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
@@ -237,8 +271,11 @@ def _refuse_secrets(path: Path) -> None:
 def _explain(fault: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in fault["loc"])
     if fault["type"] != "extra_forbidden":
-        message = str(fault["msg"]).removeprefix("Value error, ")
-        return f"{place} = {fault['input']!r}: {message}" if place and fault["type"] != "value_error" else message
+        message = expectation(fault)
+        if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
+            return f"{place}: {message}"
+        given = secrets.without_passwords(repr(fault["input"]))
+        return f"{place} = {given}: {message}" if place and fault["type"] != "value_error" else message
     legal = _legal_keys(tuple(fault["loc"]))
     near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""

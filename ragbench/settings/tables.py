@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from ragbench.settings.secrets import without_credentials
+
 Language = Literal["en", "ru"]
 BandWord = Literal["attention", "good", "excellent"]
 BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
@@ -17,10 +19,39 @@ BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
 class Table(BaseModel):
     """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class EmbedderSettings(Table):
+def _web_address(value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"base_url = {without_credentials(value)!r}: only http and https are spoken")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+    return value.rstrip("/")
+
+
+class WebSettings(Table):
+    """Where an endpoint is, and how long anything may take. The key is in the variable that it names.
+
+    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
+    attempts, patience_seconds: how often, and for how long in all, a call is tried before it is given up.
+    """
+
+    base_url: str | None = None
+    key_variable: str | None = None
+    timeout_seconds: float = Field(default=60.0, gt=0)
+    connect_seconds: float = Field(default=10.0, gt=0)
+    read_seconds: float | None = Field(default=None, gt=0)
+    attempts: int = Field(default=8, ge=1, le=100)
+    patience_seconds: float = Field(default=300.0, gt=0)
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class EmbedderSettings(WebSettings):
     """How texts become vectors.
 
     hashing: character n-grams, weighted by TF-IDF where `tfidf`, reduced by SVD to `dimensions` where that is not 0.
@@ -32,8 +63,6 @@ class EmbedderSettings(Table):
     kind: Literal["hashing", "sentence_transformers", "openai", "database"] = "hashing"
     model: str | None = None
     database: str | None = None
-    base_url: str | None = None
-    key_variable: str | None = None
     dimensions: int = Field(default=256, ge=0, le=16_000)
     ngrams: tuple[int, int] = (3, 5)
     tfidf: bool = True
@@ -42,6 +71,11 @@ class EmbedderSettings(Table):
     passage_prefix: str = ""
     batch: int = Field(default=64, ge=1)
     max_characters: int = Field(default=100_000, ge=1)
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether it only stands in for a model."""
+        return self.kind == "hashing"
 
     @model_validator(mode="after")
     def _complete(self) -> EmbedderSettings:
@@ -84,49 +118,23 @@ class SystemSettings(Table):
 Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
 
-def _web_address(value: str | None) -> str | None:
-    if value is None:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"base_url = {value!r}: only http and https are spoken")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
-    return value.rstrip("/")
-
-
-class EndpointSettings(Table):
-    """How an OpenAI-compatible endpoint is reached, and how fast. The key is in the variable that it names.
+class EndpointSettings(WebSettings):
+    """How a language model is reached, and how fast.
 
     concurrency: calls in flight at most; the limiter goes below it when the endpoint asks for less.
-    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
-    attempts, patience_seconds: how often, and for how long in all, a call is tried before its value is unmeasured.
     replies: how the shape of a reply is asked for; "auto" steps down from a JSON schema to plain text as refused.
-    transport: "aiohttp" posts to the endpoint itself; "openai" goes through the official package (slower).
     """
 
-    base_url: str | None = None
-    key_variable: str | None = None
     concurrency: int = Field(default=16, ge=1, le=4096)
     requests_per_minute: int | None = Field(default=None, ge=1)
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    timeout_seconds: float = Field(default=60.0, gt=0)
-    connect_seconds: float = Field(default=10.0, gt=0)
-    read_seconds: float | None = Field(default=None, gt=0)
-    attempts: int = Field(default=8, ge=1, le=100)
-    patience_seconds: float = Field(default=300.0, gt=0)
     replies: Replies = "auto"
-    transport: Literal["aiohttp", "openai"] = "aiohttp"
-
-    _http_only = field_validator("base_url")(_web_address)
 
 
 class ProviderSettings(EndpointSettings):
     """An endpoint that several judges share: one limiter, one key. A judge names it as `provider`."""
 
     base_url: str
-
-    _http_only = field_validator("base_url")(_web_address)
 
 
 class JudgeSettings(EndpointSettings):

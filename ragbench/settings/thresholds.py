@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ragbench.settings.tables import Band
@@ -65,17 +65,14 @@ def bands(settings: Settings, name: str | None = None) -> dict[str, Band]:
     return {**SETS.get(wanted, {}), **settings.thresholds.get(wanted, {})}
 
 
-def band_of(known: Mapping[str, Band], metric: str, bounds: tuple[float | None, float | None]) -> Band | None:
+def band_of(known: Mapping[str, Band], names: Sequence[str], bounds: tuple[float | None, float | None]) -> Band | None:
     """The band of a metric on the metric's own scale; None where the set has none, or none for such a scale.
 
-    metric: a label (`hit_rate@5`). `avg_faithfulness` is the mean of `faithfulness_rating` where a set has it, else of
-    `faithfulness`; a rating also has the band of the plain name. bounds: the ends of the metric's scale, as it declares
-    them. Thresholds of a rating from 1 to 5 become shares by (s − 1) / 4, and the other way round; between other scales
-    nothing is converted.
+    names: all that the metric goes by, its label first. A rating also has the band of the plain name: the
+    specification's `faithfulness` is one. bounds: the ends of the metric's scale, as it declares them. Thresholds of a
+    rating from 1 to 5 become shares by (s − 1) / 4, and the other way round; between other scales nothing is converted.
     """
-    plain = metric.removeprefix("avg_")
-    tried = [metric] if plain == metric else [metric, f"{plain}_rating", plain]
-    tried.append(plain.removesuffix("_rating"))
+    tried = [*names, *(name.removesuffix("_rating") for name in names)]
     band = next((known[name] for name in tried if name in known), None)
     if band is None or band.scale is None or band.scale == bounds:
         return band

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import descriptions, judges
+from ragbench import stand_ins
+from ragbench.bench.verdicts import needed
+from ragbench.counts import counted
+from ragbench.show import constants, descriptions, judges
 from ragbench.show.material import Material
 from ragbench.show.text import shown
+from ragbench.stand_ins import caveat
 from ragbench.types import Comparison, Verdict
 
 MANY = 4
@@ -30,7 +33,11 @@ def sentences(material: Material) -> list[Markup]:
         return descriptions.sentences(material)
     if material.baseline is None:
         return [_alone(material, system, metric) for system in material.systems]
-    return [_challenger(material, name, metric) for name in material.challengers]
+    looking = [name for name in material.challengers if not constants.is_constant(material, name)]
+    return [
+        constants.sentence(material, material.baseline),
+        *(_challenger(material, name, metric) + constants.sentence(material, name) for name in looking),
+    ]
 
 
 def sentence(material: Material, challenger: str, metric: str) -> Markup:
@@ -61,6 +68,11 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
             "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, p {p}.",
             **_places(material, comparison, metric),
         ),
+        Verdict.CANNOT_BE_SHOWN: _.html(
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, p {p}.",
+            verdict=material.verdict(comparison),
+            **_places(material, comparison, metric),
+        ),
     }
     return texts[comparison.verdict]
 
@@ -68,7 +80,7 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
 def power(material: Material, comparison: Comparison, metric: str) -> list[str]:
     """What a comparison without a verdict could have shown, and how many questions more would show what was seen."""
     _ = material.text
-    said = []
+    said = [text for text in [needed(comparison, _)] if text]
     if comparison.minimum_detectable is not None:
         said.append(
             _.plural(
@@ -136,7 +148,7 @@ def _count(material: Material, challenger: str, verdict: Verdict) -> int:
 def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     comparison = material.comparison(challenger, metric)
     more = []
-    if comparison is not None and comparison.verdict is Verdict.NOT_SHOWN:
+    if comparison is not None and comparison.verdict.unshown:
         said = power(material, comparison, metric)
         if said:
             more.append("; ".join(said) + ".")
@@ -154,7 +166,7 @@ def _tally(material: Material, challenger: str) -> str:
     if len(verdicts) < 2:
         return ""
     parts = []
-    for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.NOT_SHOWN):
+    for verdict in Verdict:
         named = [shown(metric) for metric, word in verdicts.items() if word is verdict]
         if not named:
             continue
@@ -174,7 +186,9 @@ def _alone(material: Material, system: str, metric: str) -> Markup:
         "On {metric}, <b>{system}</b> reaches {value}.",
         metric=shown(metric),
         system=shown(system),
-        value=_nobreak(material.value(estimate, metric)),
+        value=Markup("{} ({})").format(
+            _nobreak(material.value(estimate, metric)), counted(estimate, _, material.digits(metric))
+        ),
     )
     more = _("Only one system was measured: nothing is compared here.") if len(material.systems) == 1 else ""
     return Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more)
@@ -200,7 +214,7 @@ def facts(material: Material) -> Markup:
         for name, value in rows
         if value not in (None, "")
     )
-    return Markup('<dl class="rb-facts">{}</dl>{}').format(line, _stand_ins(material))
+    return Markup('<dl class="rb-facts">{}</dl>{}{}').format(line, judges.incomplete(material), standing_in(material))
 
 
 def short_commit(commit: Any) -> str | None:
@@ -216,27 +230,14 @@ def unit(material: Material) -> str | None:
     return {"chunk": _("passage"), "url": _("web page")}.get(str(named), named)
 
 
-def _stand_ins(material: Material) -> Markup:
-    _ = material.text
-    judging = judges.stand_ins(material)
-    named = list(dict.fromkeys([*stand_ins(material.facts.get("stand_ins")), *judging]))
-    if not named:
+def standing_in(material: Material) -> Markup:
+    """The sentence on what only stands in for a model; empty where nothing does."""
+    text = caveat(stand_ins.of(material.facts), material.text)
+    if not text:
         return Markup("")
-    text = _.html(
-        "Measured with offline stand-ins: {names}. They show that everything works, not how good a real model is.",
-        names=Markup(", ").join(Markup("<b>{}</b>").format(shown(name)) for name in named),
-    )
-    said = Markup("{} {}").format(text, judges.baseline(material)) if judging else text
+    judging = judges.stand_ins(material)
+    said = Markup("{} {}").format(shown(text), judges.baseline(material)) if judging else shown(text)
     return Markup('<p class="rb-standin">{}</p>').format(said)
-
-
-def stand_ins(named: Any) -> list[str]:
-    """The names of stand-ins, however the facts hold them: names, or a mapping of what each stands in for."""
-    if isinstance(named, str):
-        return [named]
-    if isinstance(named, Mapping):
-        return [f"{key}: {value}" for key, value in named.items()]
-    return [str(name) for name in named] if isinstance(named, Sequence) else []
 
 
 def _places(material: Material, comparison: Comparison, metric: str) -> dict[str, object]:

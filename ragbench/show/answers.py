@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ragbench.show import cells
+from ragbench.show import cells, judges
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, Notes, spread
@@ -25,8 +25,13 @@ def writers(material: Material, present: frozenset[str]) -> Markup:
     if not generators:
         return Markup("")
     lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
+    lines += judges.answered(material, "generator", "alias")
     items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines if line)
-    return Markup('<h2>{}</h2><ul class="rb-notes">{}</ul>').format(material.text("Who answered, and from what"), items)
+    warnings = Markup("").join(
+        Markup('<p class="rb-standin">{}</p>').format(line) for line in judges.answered(material, "generator", "other")
+    )
+    head = Markup("<h2>{}</h2>").format(material.text("Who answered, and from what"))
+    return head + warnings + Markup('<ul class="rb-notes">{}</ul>').format(items)
 
 
 def _context(material: Material) -> str:
@@ -58,7 +63,8 @@ def _context(material: Material) -> str:
 def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:
     _ = material.text
     for system, one in generators.items():
-        said = [_who(material, system, one), _cut(material, system, one), _failures(material, system)]
+        said = [_who(material, system, one), _cut(material, system, one)]
+        said += [_failures(material, system), _silent(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
             others = _.enumeration([clean(name) for name in same])
@@ -118,6 +124,18 @@ def _failures(material: Material, system: str) -> str:
         "{n} answers failed and are unmeasured, not 0: {statuses}.",
         sum(int(n) for n in failed.values()),
         statuses=listed,
+    )
+
+
+def _silent(material: Material, system: str) -> str:
+    _ = material.text
+    count = int(material.facts.get("empty", {}).get(system, 0))
+    if not count:
+        return ""
+    return _.plural(
+        "{n} answer is empty: held against a reference it is worth nothing.",
+        "{n} answers are empty: held against a reference they are worth nothing.",
+        count,
     )
 
 
@@ -254,7 +272,7 @@ def _examples(material: Material, count: int) -> Markup:
         own = table[table["system"] == system].to_dict("records")
         unanswerable = {name for name, row in material.question_rows.items() if row.get("answerable") is False}
         wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
-        invented = [row for row in own if not row["refused"] and row["sample"] in unanswerable]
+        invented = [row for row in own if not row["refused"] and row["response"] and row["sample"] in unanswerable]
         for rows, title in (
             (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
             (invented, _.html("<b>{system}</b> answered what the base does not hold", system=shown(system))),

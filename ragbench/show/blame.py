@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from ragbench.measurement import estimate_of
 from ragbench.show.material import Material
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -67,11 +68,7 @@ class Blamed:
         row = self._shares.get((system, part))
         if row is None or not math.isfinite(row["share"]):
             return None
-        clusters = row["clusters"]
-        return Estimate(
-            row["share"], end(row["low"]), end(row["high"]), row["level"], row["method"], int(row["n"]),
-            int(row["n_unmeasured"]), clusters=None if clusters != clusters else int(clusters), note=row["note"],
-        )  # fmt: skip
+        return estimate_of({**row, "value": row["share"]})
 
     def comparison(self, challenger: str, part: str) -> Comparison | None:
         """The challenger's share against the baseline's; None where neither has any."""
@@ -81,7 +78,8 @@ class Blamed:
         return Comparison(
             row["baseline"], row["challenger"], row["difference"], row["low"], row["high"], row["level"],
             row["method"], row["p"], "", math.nan, Verdict(row["verdict"]), int(row["n"]), int(row["n_dropped"]),
-            "higher" if part in (GOOD, REFUSED) else "lower", end(row["p_adjusted"]), family=row["family"] or "",
+            "higher" if part in (GOOD, REFUSED) else "lower", end(row["p_adjusted"]),
+            clusters=int(row["clusters"]) if row["clusters"] == row["clusters"] else None, family=row["family"] or "",
             note=row["note"],
         )  # fmt: skip
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
 from ragbench.show import cells
 from ragbench.show.blame import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.intervals import named
 from ragbench.show.material import Material
-from ragbench.show.table import DASH, Notes, chip, corrected_title, spread
+from ragbench.show.table import DASH, Notes, chip, corrected_title, small, spread
 from ragbench.show.text import shown
 from ragbench.show.waterfall import unanswerable
 
@@ -70,6 +71,7 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
         if alone:
             head = Markup("{} <small>{}</small>").format(blamed.name(part), blamed.meaning(part))
         share = DASH if e is None else spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
+        share += small("" if e is None else lacking(e, _))
         line = [
             Markup("<th scope=row>{}</th>").format(head),
             cells.cell(_("questions"), _.integer(blamed.count(name, part))),
@@ -94,7 +96,7 @@ def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[
     return [
         cells.cell(titles["difference"], spread(number) + notes.mark(one)),
         cells.cell(titles["p"], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        cells.cell(_("verdict"), chip(blamed.material, one.verdict), "rb-word"),
+        cells.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
     ]
 
 

@@ -21,7 +21,8 @@ from ragbench.show.text import anchor, clean, shown
 
 PANEL = 220
 SUMMARY, EXCERPT = 100, 600
-WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG)
+BAND = 0.16
+WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)
 RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
 
 
@@ -40,8 +41,9 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     )
     lines = Markup('<p class="rb-meta">{}</p>').format(
         _(
-            "Solid: share of the questions that the cache would serve. Dotted: share of those with a known answer that "
-            "it would serve wrongly. The upright line is the threshold."
+            "Solid: share of the questions that the cache would serve. Dotted: share that it would serve wrongly, "
+            "undecided hits (doubtful or not known) left out; the band is what that share would be if all undecided "
+            "hits were right, or wrong. The upright line is the threshold."
         )
     )
     return Markup(
@@ -86,10 +88,27 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
     traces = []
     for name in material.systems:
         own = [one for one in rows if one["system"] == name]
+        traces += _band(material, name, [one for one in own if math.isfinite(one["wrong_least"])])
         for what, dash in (("rate", "solid"), ("wrong", "dot")):
             if any(math.isfinite(one[what]) for one in own):
                 traces.append(_line(material, name, own, what, dash))
     return {"data": traces, "layout": layout}
+
+
+def _band(material: Material, name: str, own: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Between the shares of wrong answers with all undecided hits right, and wrong; none where they are one line."""
+    if all(one["wrong_least"] == one["wrong_most"] for one in own):
+        return []
+    there = [round(float(one["threshold"]), 4) for one in own]
+    ends = {key: [round(float(one[key]), 6) for one in own] for key in ("wrong_least", "wrong_most")}
+    return [
+        {
+            "type": "scatter", "mode": "lines", "x": there + there[::-1],
+            "y": ends["wrong_most"] + ends["wrong_least"][::-1], "fill": "toself",
+            "fillcolor": f"@series-{series(material, name)}", "opacity": BAND, "line": {"width": 0},
+            "hoverinfo": "skip",
+        }
+    ]  # fmt: skip
 
 
 def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what: str, dash: str) -> dict[str, Any]:
@@ -106,16 +125,27 @@ def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what:
         "text": [
             f"<b>{chart.plain(name)}</b> {_.number(one['threshold'], 2)}<br>{word}: {_.percent(one[what], 1)} "
             + _.ends(_.percent(one[low], 1), _.percent(one[high], 1))
+            + (f"<br>{_percents(material, one)}" if what == "wrong" else "")
             for one in own
         ],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
+def _percents(material: Material, one: Mapping[str, Any]) -> str:
+    """The ends of the share of wrong answers in a sentence."""
+    _ = material.text
+    return _(
+        "{least} … {most} if all undecided hits were right … wrong",
+        least=_.percent(one["wrong_least"], 1),
+        most=_.percent(one["wrong_most"], 1),
+    )
+
+
 def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
     _ = material.text
-    heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("hit rate"), _("right"), _("doubtful"),
-             _("wrong"), _("wrong, of all with a known answer"))  # fmt: skip
+    heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("right"), _("doubtful"),
+             _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
         for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
@@ -123,17 +153,22 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
             values: list[Markup | str] = [
                 kind_name(material, kind),
                 _.integer(int(one["n"])),
-                _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best"),
-                _spread(material, one["rate"], one["low"], one["high"]),
-                *(_worth(material, present, one, each) if known else DASH for each in WORTHS),
-                _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"]) if known else DASH,
+                Markup("{}<br>{}").format(
+                    _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best"),
+                    _spread(material, one["rate"], one["low"], one["high"]),
+                ),
+                *(_worth(material, present, one, each) for each in WORTHS),
+                _wrong_rate(material, one) if known else DASH,
             ]
             name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
             cells = [cell(title, value, "rb-word" if title == heads[1] else "")
                      for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
             body.append(row([name, *cells]))
     kinds_of = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
-    return table(_("The cache at its threshold"), kinds_of, body)
+    note = _(
+        "Under a wrong-hit rate: what it would be if all undecided hits (doubtful or not known) were right … wrong."
+    )
+    return table(_("The cache at its threshold"), kinds_of, body) + Markup('<p class="rb-meta">{}</p>').format(note)
 
 
 def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:
@@ -150,6 +185,17 @@ def _behind(
     """A number that leads to the questions of its kind."""
     address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
     return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
+
+
+def _wrong_rate(material: Material, one: Mapping[str, Any]) -> Markup:
+    """The rate with its interval, and below it what it would be with all undecided hits right, and wrong."""
+    _ = material.text
+    rate = _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"])
+    if one["wrong_least"] == one["wrong_most"]:
+        return rate
+    return Markup("{}<br><small>{} … {}</small>").format(
+        rate, _.number(one["wrong_least"]), _.number(one["wrong_most"])
+    )
 
 
 def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
@@ -174,12 +220,12 @@ def _hits(material: Material, name: str, count: int) -> Markup:
     served.sort(
         key=lambda one: (RANK[Serving(one["serving"])], -one["similarity"], str(one["asked"]), str(one["sample"]))
     )
-    wrong = sum(one["serving"] == Serving.WRONG for one in served)
+    counts = {each.value: sum(one["serving"] == each for one in served) for each in Serving}
     title = _.html(
-        "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong",
+        "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known",
         embedder=named(material, name) if len(material.systems) > 1 else shown(name),
-        wrong=_.integer(wrong),
         hits=_.integer(len(served)),
+        **{each: _.integer(count) for each, count in counts.items()},
     )
     if not served:
         return Markup("<h3>{}</h3>").format(title)
@@ -207,13 +253,16 @@ def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     summary = Markup("{}<br><small>{}</small>").format(
         shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY)
     )
+    asked = shown(one["answer"], EXCERPT)
+    if not asked and (disliked := shown(one["disliked"], EXCERPT)):
+        asked = _.html("Disliked by its user: {answer}", answer=disliked)
     parts = (
-        (_("Asked"), one["question"], one["answer"], ", ".join(one["pages"])),
-        (_("Out of the cache"), one["cached_question"], one["cached_answer"], one["cached_page"]),
+        (_("Asked"), one["question"], asked, ", ".join(one["pages"])),
+        (_("Out of the cache"), one["cached_question"], shown(one["cached_answer"], EXCERPT), one["cached_page"]),
     )
     body = Markup("").join(
         Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li><p>{}</p><p>{}</p><p class="rb-meta">{}</p></li></ul>')
-        .format(title, shown(question, EXCERPT), shown(answer, EXCERPT) or DASH, shown(page, 200))
+        .format(title, shown(question, EXCERPT), answer or DASH, shown(page, 200))
         for title, question, answer, page in parts
     )  # fmt: skip
     return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, body)

@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import Translator
+from ragbench.measurement import without_nan
 from ragbench.show.text import ELLIPSIS, clean
 
 NOTEBOOK_COLOURS = {
@@ -33,8 +34,11 @@ NOTEBOOK_COLOURS = {
 
 
 def plot(figure: Mapping[str, Any], label: str) -> Markup:
-    """The place of a chart with its data; `label` says in words what it shows, for those who do not see it."""
-    text = json.dumps(figure, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    """The place of a chart with its data; `label` says in words what it shows, for those who do not see it.
+
+    A value that was not measured (NaN) leaves a gap.
+    """
+    text = json.dumps(without_nan(figure), ensure_ascii=False, sort_keys=True, allow_nan=False)
     payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
     return Markup(
         '<div class="rb-plot" style="height:{height}px" role="img" aria-label="{label}">'
@@ -82,7 +86,7 @@ def axis(**more: Any) -> dict[str, Any]:
 
 def in_notebook(figure: Mapping[str, Any]) -> dict[str, Any]:
     """The same figure with colours that suit JupyterLab's light and dark themes."""
-    coloured: dict[str, Any] = replaced(dict(figure), lambda text: NOTEBOOK_COLOURS.get(text, text))
+    coloured: dict[str, Any] = replaced(without_nan(figure), lambda text: NOTEBOOK_COLOURS.get(text, text))
     return coloured
 
 

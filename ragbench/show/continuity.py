@@ -8,6 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
+from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 
@@ -44,9 +46,7 @@ def _sentence(material: Material, name: str) -> Markup:
         text = _.html("<b>{embedder}</b>: there are no liked answers that a cache could hold.", embedder=shown(name))
         parts.append(text)
     more = []
-    wrong = served_wrongly(material, name)
-    if wrong:
-        more.append(wrong)
+    more += _served_wrongly(material, name)
     if keep is not None and not math.isnan(keep.value):
         more.append(
             _.plural(
@@ -56,6 +56,8 @@ def _sentence(material: Material, name: str) -> Markup:
                 value=material.value(keep, "context_preservation"),
             )
         )
+        if missing := lacking(keep, _, material.digits("context_preservation")):
+            more.append(f"{missing[:1].upper()}{missing[1:]}.")
     return Markup('<p>{}</p><p class="rb-more">{}</p>').format(Markup(" ").join(parts), " ".join(more))
 
 
@@ -69,21 +71,32 @@ def _share(material: Material, estimate: Any) -> str:
     )
 
 
-def served_wrongly(material: Material, name: str) -> str:
-    """How many hits over all questions whose answer is known would serve a wrong answer; empty where none is known."""
+def _served_wrongly(material: Material, name: str) -> list[str]:
+    """The share of the sessions' questions that would be answered wrongly, with its ends; then all hits by worth."""
     _ = material.text
+    said = []
+    rate = material.estimate(name, "wrong_hit_rate")
+    if rate is not None and not math.isnan(rate.value):
+        said.append(_("{rate} of the questions would be answered wrongly.", rate=_share(material, rate)))
+        if rate.n_unmeasured and rate.floor is not None and rate.ceiling is not None:
+            said[-1] = _(
+                "{rate} of the questions would be answered wrongly: {least} if all undecided hits were right, {most} "
+                "if all were wrong.",
+                rate=_share(material, rate),
+                least=_.percent(rate.floor),
+                most=_.percent(rate.ceiling),
+            )
     rows = [row for row in material.kept("caches").to_dict("records") if row["system"] == name]
-    known = [row for row in rows if row["known"]]
-    hits = sum(int(row["right"] + row["doubtful"] + row["wrong"]) for row in known)
-    if not known or not hits:
-        return ""
-    return _(
-        "Of {hits} hits whose answer is known, among all questions that were tried, {wrong} would be answered wrongly "
-        "and {doubtful} doubtfully.",
-        hits=_.integer(hits),
-        wrong=_.integer(sum(int(row["wrong"]) for row in known)),
-        doubtful=_.integer(sum(int(row["doubtful"]) for row in known)),
-    )
+    total = {key: sum(int(row[key]) for row in rows) for key in ("hits", "wrong", "doubtful", "unknown")}
+    if total["hits"]:
+        said.append(
+            _(
+                "Of {hits} hits among all questions that were tried, {wrong} would be answered wrongly and {doubtful} "
+                "doubtfully; of {unknown} nobody knows.",
+                **{key: _.integer(count) for key, count in total.items()},
+            )
+        )
+    return said
 
 
 def method(material: Material) -> list[str]:
@@ -100,10 +113,19 @@ def method(material: Material) -> list[str]:
             threshold=_.number(float(facts.get("threshold", 0)), 2),
         ),
         _(
+            "The right answer is known where a label of the data set says it, or where the user of a past question "
+            "gave the answer {liked} or more; what got {disliked} or less is no truth, and whoever is served it once "
+            "more, word for word, is served wrongly.",
+            liked=_.integer(LIKED),
+            disliked=_.integer(DISLIKED),
+        ),
+        _(
             "A hit is wrong where the cached answer was given from another page than those that answer the question "
             "best, or where the base holds no answer and the cache gives one. On the right page it is doubtful where "
-            "the two answers, or the two questions, name different numbers. A page can answer several questions, so "
-            "the number of wrong hits is a lower bound."
+            "the two answers, or the two questions, name different numbers; it is unknown where nobody knows the right "
+            "answer. Doubtful and unknown hits are undecided and do not enter the wrong-hit rate; beside it stands "
+            "what it would be if all of them were right, or wrong. A page can answer several questions, so that a hit "
+            "on the right page may still be wrong."
         ),
         _(
             "Similarities are taken within a dialogue only, between neighbouring turns, first averaged over a dialogue "

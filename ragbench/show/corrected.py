@@ -69,6 +69,7 @@ def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
         "weak_judge": _("people alone: the judge does not follow them"),
         "few": _("people alone: too few labels, or all answers are labelled"),
         "no_spread": _("people alone: labels or scores do not differ"),
+        "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
         "empty": _("no label is of an answer that was judged"),
     }
     said = reasons.get(str(one["note"] or ""), "")

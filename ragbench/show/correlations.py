@@ -8,11 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
+from ragbench.measurement import estimate_of
 from ragbench.show import cells, chart
 from ragbench.show.material import Material
-from ragbench.show.table import DASH, Notes, spread
+from ragbench.show.table import DASH, Notes, small, spread
 from ragbench.show.text import shown
-from ragbench.types import Estimate
 
 PEOPLE = "people"
 FIRST_ROWS = 12
@@ -87,8 +88,9 @@ def _table(material: Material, rows: list[Row], notes: Notes) -> Markup:
     heads = [cells.head(_("metric")), cells.head(_("and"), "rb-word"), cells.head(title), cells.head(_("n"))]
     made = []
     for row in rows:
-        value = Markup("{}{}").format(
-            spread(f"{_.number(row['value'])} {_interval(material, row)}"), notes.mark(_estimate(row, level))
+        one = estimate_of(row)
+        value = Markup("{}{}{}").format(
+            spread(f"{_.number(row['value'])} {_interval(material, row)}"), notes.mark(one), small(lacking(one, _))
         )
         made.append(
             cells.row(
@@ -106,10 +108,6 @@ def _table(material: Material, rows: list[Row], notes: Notes) -> Markup:
 def _interval(material: Material, row: Row) -> str:
     low, high = row["low"], row["high"]
     return DASH if low is None or math.isnan(low) else material.text.interval(low, high)
-
-
-def _estimate(row: Row, level: float) -> Estimate:
-    return Estimate(row["value"], row["low"], row["high"], level, row["method"], int(row["n"]), note=row["note"] or "")
 
 
 def name(material: Material, metric: str) -> Markup:

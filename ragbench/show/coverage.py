@@ -44,7 +44,7 @@ def topics(material: Material, present: frozenset[str]) -> Markup:
 def topics_title(material: Material) -> str:
     """Which topics are thin, by name where they are few."""
     _ = material.text
-    thin = [row for row in rows_of(material.kept("coverage")) if row["thin"]]
+    thin = [row for row in rows_of(material.kept("coverage", "topic_id")) if row["thin"]]
     names = list(dict.fromkeys(topic_name(material, int(row["topic_id"])) for row in thin))
     if not names:
         return _("No topic is thin beside the others")
@@ -64,7 +64,7 @@ def topic_name(material: Material, number: int) -> str:
 def topics_figure(material: Material) -> dict[str, Any]:
     """A row a topic, largest topic first; a mark a system."""
     _ = material.text
-    covered = material.kept("coverage")
+    covered = material.kept("coverage", "topic_id")
     numbers = sorted({int(number) for number in covered["topic_id"]})
     layout = chart.layout(material.text, len(numbers) * ROW + 44)
     layout["annotations"] = [_label(_row_name(material, number), row) for row, number in enumerate(numbers)]
@@ -133,7 +133,9 @@ def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
     number, samples = int(one["topic"]), [str(sample) for sample in one["samples"]]
     marks, thin = [], False
     for name in material.systems:
-        row = next((r for r in rows_of(material.kept("coverage"), name) if int(r["topic_id"]) == number), None)
+        row = next(
+            (r for r in rows_of(material.kept("coverage", "topic_id"), name) if int(r["topic_id"]) == number), None
+        )
         if row is None:
             continue
         thin = thin or bool(row["thin"])

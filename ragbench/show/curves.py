@@ -152,6 +152,7 @@ def _depths(table: pd.DataFrame) -> dict[str, Any]:
 def _scale(table: pd.DataFrame) -> dict[str, Any]:
     """From the tenth below the lowest number up to 1: both panels have the same."""
     least = float(table[["value", "low"]].min().min())
+    least = least if math.isfinite(least) else 0.0  # of curves without a single value
     return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
 
 

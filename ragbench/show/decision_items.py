@@ -17,7 +17,7 @@ ORDER = (
 """How a decision can fall, the worst first."""
 
 RIGHT = frozenset({"true_positive", "true_negative"})
-SHARES = ("accuracy", "decision_precision", "decision_recall", "f1_score")
+SHARES = ("decision_cost", "balanced_accuracy", "accuracy", "decision_precision", "decision_recall", "f1_score")
 MEASURES = (*SHARES, "avg_latency_ms")
 Row = Mapping[Any, Any]
 
@@ -66,15 +66,16 @@ def cell_link(place: Cell) -> str:
 
 def _measures(material: Material, found: Mapping[str, Sequence[Row | None]]) -> list[Measured]:
     _ = material.text
-    codes = {place.name.lower(): code for code, place in enumerate(ORDER)}
+    codes = {place.name.lower(): float(code) for code, place in enumerate(ORDER)}
+    right = {place.name.lower(): float(place.name.lower() in RIGHT) for place in ORDER}
 
     def column(value: Any) -> dict[str, list[float | None]]:
         return {name: [None if row is None else value(row) for row in rows] for name, rows in found.items()}
 
     made = [
-        Measured("accuracy", _("agrees with the label"), column(lambda row: float(row["cell"] in RIGHT)), digits=0,
+        Measured("accuracy", _("agrees with the label"), column(lambda row: right.get(row["cell"])), digits=0,
                  words=(_("wrong"), _("right")), of=SHARES),
-        Measured("outcome", _("decision"), column(lambda row: float(codes[row["cell"]])), digits=0,
+        Measured("outcome", _("decision"), column(lambda row: codes.get(row["cell"])), digits=0,
                  words=[_outcome(material, place) for place in ORDER], paired=False),
         Measured("score", _("score"), column(lambda row: number(row["score"])), paired=False),
         Measured("distance", _("distance of the score from the label"), column(_distance), lower=True),
@@ -120,8 +121,7 @@ def _read(material: Material, first: Row, rows: Mapping[str, Row | None]) -> Det
 
 def _side(material: Material, row: Row) -> list[Section]:
     _ = material.text
-    place = Cell[str(row["cell"]).upper()]
-    said = _outcome(material, place)
+    said = _outcome(material, Cell[str(row["cell"]).upper()]) if row["cell"] else _("unmeasured")
     score = number(row["score"])
     if score is not None:
         said = f"{said} · {_('score')} {_.number(score)}"

@@ -8,15 +8,17 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.verdicts import said_of
 from ragbench.metrics.decisions import Cell
 from ragbench.show import chart
 from ragbench.show.cells import cell, head, row, table
+from ragbench.show.constants import is_constant
 from ragbench.show.decision_items import cell_link
 from ragbench.show.intervals import SYMBOLS, named, series
 from ragbench.show.links import behind, link
 from ragbench.show.material import Material
 from ragbench.show.neighbours import entry, ordered, rows_of
-from ragbench.show.table import DASH, chip
+from ragbench.show.table import DASH, chip_of
 from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Verdict
 
@@ -31,15 +33,9 @@ def confusion(material: Material, present: frozenset[str], count: int) -> Markup
     rows = material.kept("decisions")
     if not len(rows):
         return Markup("<p>{}</p>").format(material.text("The data set has no labelled decisions to hold a judge to."))
-    judges = [name for name in material.systems if not _is_reference(material, name)] or list(material.systems)
+    judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
     drawn = Markup("").join(_judge(material, present, name, rows_of(rows, name), count) for name in judges)
     return drawn + behind(material, present, material.text("Every decision with its values"))
-
-
-def _is_reference(material: Material, name: str) -> bool:
-    """Whether the judge decides without looking, so that its cases say nothing."""
-    known = material.facts.get("systems", ())
-    return any(isinstance(one, Mapping) and one.get("name") == name and one.get("kind") == "reference" for one in known)
 
 
 def _judge(
@@ -54,9 +50,21 @@ def _judge(
     folded = Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
         _("Cases that were decided rightly"), Markup("").join(right)
     )
-    return (
-        title + _matrix(material, present, name, by_cell) + Markup("").join(lists) + (folded if right else Markup(""))
+    matrix = _matrix(material, present, name, by_cell) + _unmeasured(material, rows)
+    return title + matrix + Markup("").join(lists) + (folded if right else Markup(""))
+
+
+def _unmeasured(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """How many cases the judge had nothing to decide by."""
+    count = sum(not one["cell"] for one in rows)
+    if not count:
+        return Markup("")
+    said = material.text.plural(
+        "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
+        "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
+        count,
     )
+    return Markup('<p class="rb-meta">{}</p>').format(said)
 
 
 def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
@@ -229,13 +237,15 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
     for one in rows:
         threshold = float(one["threshold"])
         said = _("show all") if threshold == -math.inf else _("show none") if threshold == math.inf else ""
+        verdict = Verdict(one["verdict"])
+        groups = int(one["groups"]) if math.isfinite(one["groups"]) else None
         difference = _spread(material, one, "difference", "difference_low", "difference_high", signed=True)
         cells = (
             said or _.number(threshold, 3),
             _spread(material, one, "cost", "low", "high"),
             _spread(material, one, "own", "own_low", "own_high"),
             difference,
-            chip(material, Verdict(one["verdict"])),
+            chip_of(verdict, said_of(verdict, int(one["pairs"]), groups, _)),
             _.number(float(one["show_all"]), 3),
             _.number(float(one["show_none"]), 3),
         )

@@ -46,7 +46,9 @@ class DescribingViews(Frame):
 
     def topics(self) -> View:
         """Topics of questions, with what was retrieved for each, and which of them are thin."""
-        return self._view("topics", coverage.topics, figure=self._figure("coverage", coverage.topics_figure))
+        return self._view(
+            "topics", coverage.topics, figure=self._figure("coverage", coverage.topics_figure, "topic_id")
+        )
 
     def unused(self, count: int = 20) -> View:
         """The chunks that were never retrieved; those that a question needs come first."""

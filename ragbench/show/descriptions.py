@@ -86,7 +86,7 @@ def _space(material: Material) -> list[Markup]:
             "<b>{embedder}</b> needs {dimensions} of its {width} dimensions for 95% of the variance; the nearest "
             "neighbour of a text lies at {near}, {share} of the mean distance of two texts.",
             embedder=shown(name),
-            dimensions=_.integer(round(value(material, name, "effective_dimensionality"))),
+            dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
             width=_.integer(fact(material, name, "width")),
             near=_.number(near, material.digits("avg_nn_distance")),
             share=_.percent(near / pair) if pair > 0 else _.number(None),
@@ -129,19 +129,19 @@ def _sources(material: Material) -> list[Markup]:
     _ = material.text
     said = []
     for name in material.systems:
-        idle = round(value(material, name, "unused_chunks"))
+        idle, rate = (value(material, name, metric) for metric in ("unused_chunks", "utilization_rate"))
         text = _.html(
             "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
             system=shown(name),
-            used=_.integer(round(value(material, name, "used_chunks"))),
-            total=_.integer(round(value(material, name, "total_chunks"))),
-            rate=_.percent(value(material, name, "utilization_rate")),
+            used=_.number(value(material, name, "used_chunks"), 0),
+            total=_.number(value(material, name, "total_chunks"), 0),
+            rate=_.percent(rate),
             k=_.integer(int(material.facts.get("k", 0))),
             n=_.integer(int(material.facts.get("n_questions", 0))),
         )
-        more = _("Every passage is retrieved at least once.")
-        if idle:
-            more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", idle)
+        more = _("Every passage is retrieved at least once.") if idle == 0 else ""
+        if idle > 0:
+            more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", round(idle))
         thin = sum(bool(row) for row in _column(material, name, "thin"))
         if thin:
             more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
@@ -150,7 +150,7 @@ def _sources(material: Material) -> list[Markup]:
 
 
 def _column(material: Material, system: str, column: str) -> list[Any]:
-    table = material.kept("coverage")
+    table = material.kept("coverage", "topic_id")
     return table[table["system"] == system][column].tolist() if len(table) else []
 
 

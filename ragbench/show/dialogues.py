@@ -7,12 +7,14 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
+from ragbench.measurement import estimate_of
 from ragbench.show.cells import cell, head, row, table
 from ragbench.show.intervals import named
 from ragbench.show.links import behind
 from ragbench.show.material import Material
 from ragbench.show.neighbours import rows_of
-from ragbench.show.table import DASH
+from ragbench.show.table import DASH, small, spread
 from ragbench.show.text import anchor, shown
 
 MOST = 60  # pictures of an embedder
@@ -129,13 +131,12 @@ def _pooled(material: Material) -> Markup:
     for one in rows_of(material.kept("pooled")):
         if one["metric"] not in METRICS or not one["n"]:
             continue
+        mean = estimate_of(one)
         values = (
             shown(one["metric"]),
-            Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
-                _.number(float(one["value"])), _.interval(one["low"], one["high"])
-            ),
-            _.integer(int(one["n"])),
-            _.integer(int(one["clusters"])) if one["clusters"] == one["clusters"] else DASH,
+            spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
+            _.integer(mean.n),
+            DASH if mean.clusters is None else _.integer(mean.clusters),
         )
         name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
         cells = [cell(title, value, "rb-word" if title == heads[1] else "")

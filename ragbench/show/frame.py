@@ -34,9 +34,9 @@ class Frame:
             raise ValueError(f"{name}({count}): a count is a whole number from 1")
         return self._view(name, lambda m, p: draw(m, p, count), count=count)
 
-    def _figure(self, table: str, make: Callable[[Material], dict[str, Any]]) -> dict[str, Any] | None:
-        """A figure for JupyterLab; None where its table is empty."""
-        return chart.in_notebook(make(self._material)) if len(self._material.kept(table)) else None
+    def _figure(self, table: str, make: Callable[[Material], dict[str, Any]], *columns: str) -> dict[str, Any] | None:
+        """A figure for JupyterLab; None where its table is empty, or has not these columns."""
+        return chart.in_notebook(make(self._material)) if len(self._material.kept(table, *columns)) else None
 
     def _view(
         self,

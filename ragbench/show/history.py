@@ -8,7 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench import stand_ins
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
 from ragbench.show import chart
+from ragbench.show.answer import standing_in
 from ragbench.show.cells import cell, head, row, table
 from ragbench.show.intervals import GLYPHS, SERIES, SYMBOLS
 from ragbench.show.material import Material
@@ -34,7 +38,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         own = [one for one in points if (one["notebook"], one["metric"]) == (notebook, metric)]
         title = Markup("<h2>{} · {}</h2>").format(shown(notebook), shown(metric))
         parts.append(title + _figure(material, metric, own) + _table(material, own))
-    return Markup("").join(parts)
+    return standing_in(material) + Markup("").join(parts)
 
 
 def _systems(points: Sequence[Point]) -> list[str]:
@@ -203,6 +207,7 @@ def _table(material: Material, points: Sequence[Point]) -> Markup:
     """One row a run, the newest first, one column a system."""
     _ = material.text
     systems = _systems(points)
+    mixed = len({_stood_in(material, one) for one in points}) > 1
     heads = [head(_("run")), *(head(shown(name), "rb-name") for name in systems), head(_("changed"), "rb-word")]
     rows = []
     for place in sorted({int(one["place"]) for one in points}, reverse=True):
@@ -210,15 +215,25 @@ def _table(material: Material, points: Sequence[Point]) -> Markup:
         any_one = next(iter(own.values()))
         first = Markup("<th scope=row>{} <small>{}</small></th>").format(shown(any_one["run"], 60), any_one["started"])
         changed = _told(material, _changed(material, place))
-        cells = [cell(shown(name), _number(material, own.get(name))) for name in systems]
+        cells = [cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
         rows.append(row([first, *cells, cell(_("changed"), shown(changed, 200) or DASH, "rb-word")]))
     return table(_("Values of every run"), heads, rows, "rb-wide rb-history")
 
 
-def _number(material: Material, one: Point | None) -> Markup:
+def _number(material: Material, one: Point | None, mixed: bool) -> Markup:
+    """A value, how many it stands on, and where not all are made by the same, the stand-ins that made it."""
     if one is None:
         return Markup("{}").format(DASH)
     number = spread(_value(material, one))
-    if one["comparable"]:
-        return number
-    return number + Markup(" <small>{}</small>").format(why(material, one["reason"]))
+    small = [shown(counted(estimate_of(one), material.text, digits_of([one["value"], one["low"], one["high"]])))]
+    if mixed and (names := stand_ins.names(_stood_in(material, one), material.text)):
+        small.append(shown(material.text("offline stand-ins: {names}", names=names)))
+    if not one["comparable"]:
+        small.append(why(material, one["reason"]))
+    return number + Markup(" <small>{}</small>").format(Markup("; ").join(small))
+
+
+def _stood_in(material: Material, one: Point) -> tuple[stand_ins.StandIn, ...]:
+    """What stood in for a model where the value was made."""
+    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
+    return stand_ins.of({"stand_ins": run.get("stand_ins", {}).get(one["notebook"])}, one["system"])

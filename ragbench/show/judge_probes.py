@@ -14,7 +14,7 @@ from ragbench.show.judge_tables import calibration
 from ragbench.show.judge_words import UNMEASURED
 from ragbench.show.links import behind, link
 from ragbench.show.material import Material
-from ragbench.show.neighbours import entry, ordered
+from ragbench.show.neighbours import entry, ordered, rows_of
 from ragbench.show.text import anchor, clean, shown
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
@@ -40,6 +40,8 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
     body, untried = [], []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
+        if row["verdict"] == UNMEASURED and row["probe"].endswith(words.CHANGES):
+            continue  # for the reason that stands beside the probe itself
         if row["verdict"] == UNMEASURED:
             untried.append(f"{name}: {words.missing(material, row['why'])}")
             continue
@@ -71,13 +73,15 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
 def _effect(material: Material, present: frozenset[str], row: words.Row, tried: set[str]) -> Markup:
     """The effect, leading to the answers that it is made of."""
     number = words.number(material, row, signed=not _is_share(row))
-    wish = {"metric": str(row["probe"]), "system": clean(row["judge"]), "sort": "worst"}
-    address = link(material, present, **wish) if row["probe"] in tried else None
+    probe = str(row["probe"]).removesuffix(words.CHANGES)
+    address = (
+        link(material, present, metric=probe, system=clean(row["judge"]), sort="worst") if probe in tried else None
+    )
     return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
 
 
 def _is_share(row: words.Row) -> bool:
-    return row["probe"] in ("repeats", "blank", "key", "ladder", "disguise")
+    return row["probe"] in ("repeats", "blank", "key", "ladder", "disguise") or row["probe"].endswith(words.CHANGES)
 
 
 def _limit(material: Material, row: words.Row) -> str:
@@ -163,7 +167,7 @@ def ladder_figure(material: Material) -> dict[str, Any]:
 
 def _examples(material: Material) -> Markup:
     _ = material.text
-    rows = words.kept(material, "texts")
+    rows = rows_of(material.kept("texts", "variant"))
     items = Markup("").join(
         Markup("<li><b>{}</b> {}</li>").format(words.rung(material, row["variant"]), shown(row["text"], 500))
         for row in rows

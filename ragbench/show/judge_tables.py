@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
+from ragbench.measurement import estimate_of
 from ragbench.show import cells
 from ragbench.show import judge_words as words
 from ragbench.show.material import Material
-from ragbench.show.table import DASH
+from ragbench.show.table import DASH, chip
 from ragbench.show.text import clean, shown
+from ragbench.types import Verdict
 
 AGREEMENT = (
     "spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "accuracy", "balanced_accuracy", "cohen_kappa",
@@ -157,10 +159,20 @@ def _agreement(material: Material, rows: list[words.Row], against: str, title: s
 def _few(material: Material) -> Markup:
     """What so few rated answers can tell apart."""
     _ = material.text
-    n = max((int(row["n"]) for row in words.kept(material, "agreement") if row["against"] == "mean"), default=0)
-    if not n:
+    found = [(row["judge"], estimate_of(row)) for row in words.kept(material, "agreement") if row["against"] == "mean"]
+    if not found:
         return Markup("")
-    text = _.plural("{n} answer was rated by people.", "{n} answers were rated by people.", n)
+    n = min(one.n for _judge, one in found)
+    text = _.plural(
+        "{n} answer was rated by people.",
+        "{n} answers were rated by people.",
+        max(one.n + one.n_unmeasured for _judge, one in found),
+    )
+    for judge, one in dict(found).items():
+        if one.n_unmeasured:
+            text += " " + _(
+                "Of {judge} {n} of them count: to the others it gave no score.", judge=clean(judge), n=_.integer(one.n)
+            )
     text += " " + _("Scores and ratings are compared as shares of their scales.")
     if n < 50:
         text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
@@ -188,14 +200,7 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
     for name in judges:
         own = words.by_name(words.kept(material, "rivals", name))
         verdict = own["difference"]["verdict"]
-        chip = {
-            "better": Markup('<span class="rb-chip rb-better"><span aria-hidden="true">▲</span> {}</span>').format(
-                _("better")
-            ),
-            "not shown": Markup('<span class="rb-chip rb-worse"><span aria-hidden="true">▼</span> {}</span>').format(
-                _("not shown to be better")
-            ),
-        }.get(verdict, Markup("{}").format(DASH))
+        word = DASH if verdict == words.UNMEASURED else chip(material, Verdict(verdict))
         body.append(
             cells.row(
                 [
@@ -204,7 +209,7 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
                     cells.cell(_("of {baseline}", baseline=rival), words.number(material, own["baseline"])),
                     cells.cell(_("difference"), words.number(material, own["difference"], signed=True)),
                     cells.cell(_("p (Holm)"), _.p_value(own["difference"]["p_adjusted"])),
-                    cells.cell(_("verdict"), chip, "rb-word"),
+                    cells.cell(_("verdict"), word, "rb-word"),
                 ]
             )
         )

@@ -11,6 +11,9 @@ from ragbench.show.judge_words import FOUND, OPEN, PASSED, UNMEASURED
 from ragbench.show.material import Material
 from ragbench.show.text import shown
 
+GUESSING = 0.5
+"""The share of choices that guessing makes right where one of two answers is better."""
+
 
 def sentences(material: Material) -> list[Markup]:
     """For each judge what sways it, what does not, and how it agrees with people."""
@@ -20,8 +23,11 @@ def sentences(material: Material) -> list[Markup]:
 def _judge(material: Material, judge: str) -> Markup:
     _ = material.text
     by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], UNMEASURED: []}
-    for row in words.kept(material, "probes", judge):
-        by_verdict[row["verdict"]].append(words.probe(material, row["probe"])[0])
+    rows = words.by_name(words.kept(material, "probes", judge), "probe")
+    for probe, row in rows.items():
+        name = words.probe(material, probe)[0]
+        mean = f"{probe}{words.CHANGES}" in rows
+        by_verdict[row["verdict"]].append(_("{probe} on average", probe=name) if mean else name)
     found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
     places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
     if found:
@@ -34,7 +40,8 @@ def _judge(material: Material, judge: str) -> Markup:
         text = _.html("No fault of <b>{judge}</b> was found; probes: {n}.", **places)
     else:
         text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
-    more = [_people(material, judge), _baseline(material, judge)]
+    labels = _labels(material, judge)
+    more = [labels, _people(material, judge, labelled=bool(labels)), _baseline(material, judge)]
     if by_verdict[PASSED]:
         more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
     if by_verdict[OPEN]:
@@ -43,11 +50,14 @@ def _judge(material: Material, judge: str) -> Markup:
     return Markup("<p>{}</p>{}").format(text, lines)
 
 
-def _people(material: Material, judge: str) -> Markup | str:
-    """How far it agrees with one person, beside how far one person agrees with another."""
+def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
+    """How far it agrees with one person, beside how far one person agrees with another. labelled: the truth is known
+    without people."""
     _ = material.text
     rows = [row for row in words.kept(material, "agreement", judge) if row["against"] == "person"]
     own = words.by_name(rows).get("spearman")
+    if own is None and labelled:
+        return ""
     if own is None:
         return _("Nobody rated these answers: whether the judge agrees with people is not known.")
     people = words.by_name(words.kept(material, "agreement", "people")).get("spearman")
@@ -58,6 +68,30 @@ def _people(material: Material, judge: str) -> Markup | str:
         own=words.number(material, own, 2),
         people=words.number(material, people, 2),
     )
+
+
+def _labels(material: Material, judge: str) -> Markup | str:
+    """How often the answer that the file's labels call better wins; empty where no pair has a label."""
+    _ = material.text
+    rows = words.by_name(words.kept(material, "pairwise", judge)) if material.facts.get("logged") else {}
+    wins, both = rows.get("better_wins"), rows.get("right_in_both_orders")
+    if wins is None or both is None or not wins["n"]:
+        return ""
+    places = {
+        "n": _.integer(int(wins["n"])),
+        "wins": words.number(material, wins, 2),
+        "both": words.number(material, both, 2),
+    }
+    said = _.html(
+        "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, and {both} of the pairs in both "
+        "orders; a tie wins nothing.",
+        **places,
+    )
+    if wins["low"] > GUESSING:
+        return said + " " + _("That is more often than by guessing.")
+    if wins["high"] < GUESSING:
+        return said + " " + _.html("<b>That is less often than by guessing.</b>")
+    return said + " " + _.html("<b>That is not shown to be more often than by guessing.</b>")
 
 
 def _baseline(material: Material, judge: str) -> Markup | str:
@@ -72,6 +106,12 @@ def _baseline(material: Material, judge: str) -> Markup | str:
     }
     if rows["difference"]["verdict"] == "better":
         return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
+    if rows["difference"]["verdict"] == "worse":
+        return _.html(
+            "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
+            "{baseline} judge instead.",
+            **places,
+        )
     return _.html(
         "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Until it "
         "does, {baseline} serves as well.",
@@ -114,9 +154,15 @@ def method(material: Material) -> list[str]:
             "is shown to lie beyond its limit (a test of a minimal effect, Holm's correction over all probes of the "
             "page), ruled out where its whole interval lies within, and open otherwise."
         ),
+        _(
+            "Changes up and down cancel in a mean effect. Beside it, as probes of their own, stand the share of "
+            "choices that change with the order and the share of scores that move with the language or the order of "
+            "the scale."
+        ),
     ]
     if known.get("limits"):
         said.append(_limits(material, known["limits"]))
+        said.append(_("Of choices and of scores {share} may change.", share=_.percent(known["limits"]["changes"], 1)))
     if known.get("n_tempted"):
         said.append(
             _(

@@ -8,13 +8,17 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
 from ragbench.show.material import Material
 from ragbench.show.neighbours import rows_of
-from ragbench.show.table import DASH, spread
+from ragbench.show.table import DASH, small, spread
 from ragbench.show.text import shown
 
 Row = Mapping[Any, Any]
 FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"
+CHANGES = "_changes"
+"""How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
 SIGNS = {
     FOUND: ("▲", "rb-worse"),
     PASSED: ("✓", "rb-better"),
@@ -24,21 +28,24 @@ SIGNS = {
 
 
 def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
-    """The rows of one of the measurement's own tables, of one judge where it is named."""
-    rows = rows_of(material.kept(table))
+    """The rows of one of the tables of judges on trial, of one judge where it is named."""
+    rows = rows_of(material.kept(table, "judge"))
     return rows if judge is None else [row for row in rows if row["judge"] == judge]
 
 
 def number(material: Material, row: Row | None, digits: int = 3, *, signed: bool = False) -> Markup:
-    """`0.703 [0.645, 0.758]`; a dash for what was not measured."""
-    if row is None or row["value"] is None or math.isnan(row["value"]):
+    """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
+    if row is None:
         return Markup("{}").format(DASH)
     _ = material.text
-    low, high = (None if end is None or math.isnan(end) else float(end) for end in (row["low"], row["high"]))
-    value = _.number(row["value"], digits, signed=signed)
-    if low is None or high is None:
-        return Markup('<span class="rb-number">{}</span>').format(value)
-    return spread(f"{value} {_.interval(low, high, digits, signed=signed)}")
+    one = estimate_of(row)
+    counts = small(counted(one, _, digits))
+    if math.isnan(one.value):
+        return Markup("{}{}").format(DASH, counts)
+    value = _.number(one.value, digits, signed=signed)
+    if one.low is None or one.high is None:
+        return Markup('<span class="rb-number">{}</span>{}').format(value, counts)
+    return spread(f"{value} {_.interval(one.low, one.high, digits, signed=signed)}") + counts
 
 
 def by_name(rows: list[Row], key: str = "name") -> dict[str, Row]:
@@ -64,20 +71,33 @@ def word(material: Material, verdict: str) -> str:
 def probe(material: Material, name: str) -> tuple[str, str]:
     """The name of a probe, and what its effect is."""
     _ = material.text
+    limit = _.percent(float(material.facts.get("limits", {}).get("bias", 0)), 1)
     names = {
         "repeats": (
             _("asked again"),
             _("share of repeats of the same question on whose answer the judge calls it good once and not good once"),
         ),
         "place": (_("order of A and B"), _("choices of the first place less choices of the second, of all choices")),
+        "place_changes": (
+            _("choices changed by the order"),
+            _("share of the pairs of which the judge chooses another answer in the other order"),
+        ),
         "padding": (_("padding"), _("change of the score when the same facts are said three times over")),
         "scale_order": (
             _("order of the scale"),
             _("change of the score when its levels are listed the other way round"),
         ),
+        "scale_order_changes": (
+            _("scores changed by the order of the scale"),
+            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
+        ),
         "language": (
             _("language"),
             _("change of the score when all texts are in the other language"),
+        ),
+        "language_changes": (
+            _("scores changed by the language"),
+            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
         ),
         "own_family": (
             _("own family"),

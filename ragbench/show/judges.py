@@ -8,10 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench import answered_by
+from ragbench.bench import attendance
 from ragbench.language import DASH
 from ragbench.show import cells
 from ragbench.show.material import Material
-from ragbench.show.text import shown
+from ragbench.show.text import clean, shown
+from ragbench.stand_ins import of
 
 Facts = Mapping[str, Any]
 
@@ -22,11 +25,17 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     judges = known(material)
     if not judges:
         return Markup("<p>{}</p>").format(_("Nothing on this page was judged."))
-    sentences = [_who(material, judges), *_stand_ins(material, judges), *_panel(material, judges)]
+    sentences = [_who(material, judges), *answered(material, "judge", "alias"), *_stand_ins(material, judges)]
+    sentences += _panel(material, judges)
     text = Markup("<p>{}</p>").format(Markup(" ").join(sentences))
     warnings = Markup("").join(
         Markup('<p class="rb-standin">{}</p>').format(line)
-        for line in (*_failures(material, judges), *_suspected(material, judges))
+        for line in (
+            *_failures(material, judges),
+            *answered(material, "judge", "other"),
+            *uneven(material),
+            *_suspected(material, judges),
+        )
     )
     tables = _table(material, judges) if any("asked" in one for one in judges) else Markup("")
     return Markup("<h2>{}</h2>").format(_("Who judged")) + text + warnings + tables + _influence(material, judges)
@@ -39,7 +48,13 @@ def known(material: Material) -> list[Facts]:
 
 def stand_ins(material: Material) -> list[str]:
     """The names of judges that only stand in for a model."""
-    return [str(one["name"]) for one in known(material) if one.get("stand_in")]
+    return [one.name for one in of(material.facts) if one.part == "judge"]
+
+
+def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
+    """What is to be said of the models that answered under another name than they were asked by."""
+    found = [one for one in answered_by.of(material.facts) if (one.role, one.kinship) == (role, kinship)]
+    return [clean(answered_by.sentence(one, material.text)) for one in found]
 
 
 def baseline(material: Material) -> str | Markup:
@@ -78,7 +93,43 @@ def _panel(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
     rule = str(material.facts.get("aggregate") or "")
     if len(judges) < 2 or not rule:
         return []
-    return [material.text("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))]
+    said: list[str | Markup] = [
+        material.text("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))
+    ]
+    quorum = material.facts.get("quorum")
+    if quorum is not None and int(quorum) >= len(judges):
+        said.append(material.text("A score that not every judge gave is unmeasured."))
+    elif quorum is not None:
+        said.append(
+            material.text.plural(
+                "A score needs {n} judge of {whole}; with fewer it is unmeasured.",
+                "A score needs {n} judges of {whole}; with fewer it is unmeasured.",
+                int(quorum),
+                whole=material.text.integer(len(judges)),
+            )
+        )
+    return said
+
+
+def uneven(material: Material) -> list[str]:
+    """What is to be said of each mean of a panel whose judges measured different answers."""
+    return attendance.said(attendance.of_facts(material.facts), material.text, material.systems)
+
+
+def incomplete(material: Material) -> Markup:
+    """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
+    panels = attendance.of_facts(material.facts).values()
+    few = sum(one.incomplete for one in panels)
+    if not few:
+        return Markup("")
+    text = material.text.plural(
+        "{n} of the judged values is made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        "{n} of the judged values are made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        few,
+    )
+    return Markup('<p class="rb-standin">{}</p>').format(text)
 
 
 def _rule(material: Material, label: str) -> str:
@@ -147,9 +198,11 @@ def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
 def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     _ = material.text
     titles = [_("asked for scores"), _("gave none"), _("replies"), _("tokens read"), _("tokens written"), _("cost")]
+    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
     paid = any("usage" in one for one in judges)
     titles = titles if paid else titles[:2]
     heads = [cells.head(_("judge")), *(cells.head(title) for title in titles)]
+    heads += [cells.head(_("answered by"), "rb-word")] if by else []
     rows = []
     for one in judges:
         values = [_.integer(one.get("asked", 0)), _share(material, one)]
@@ -157,6 +210,9 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
             values += _usage(material, one.get("usage"))
         name = Markup("<th scope=row>{}</th>").format(shown(one["name"], 80))
         made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
+        if by:
+            models = answered_by.models(by[one["name"]], _) if one["name"] in by else DASH
+            made.append(cells.cell(_("answered by"), shown(models), "rb-word"))
         rows.append(cells.row([name, *made]))
     table = cells.table(_("Judges"), heads, rows)
     estimated = sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage"))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from ragbench.bench.verdicts import said, word
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
-from ragbench.metric import Metric, parse
-from ragbench.metrics import catalogue
+from ragbench.metric import Metric
+from ragbench.metrics import declaration, meant
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ COUNTS = frozenset(
         "total_questions",
     }
 )
-NOTES = ("few", "ceiling", "no_spread", "few_clusters")
 
 
 class Material:
@@ -41,7 +41,7 @@ class Material:
         self.text = translator
         self._estimates = {(e.system, e.metric): e.estimate for e in measurement.estimates}
         self._comparisons = {(c.comparison.challenger, c.metric): c.comparison for c in measurement.comparisons}
-        if primary is not None and primary not in self.metrics:
+        if primary is not None and not meant(primary, self.metrics):
             raise ValueError(f"primary = {primary!r}: the page has {', '.join(self.metrics) or 'no metric'}")
         self._primary = primary
 
@@ -79,8 +79,9 @@ class Material:
     @cached_property
     def primary(self) -> str | None:
         """The metric that the answer speaks of."""
-        wanted = (self._primary, self.facts.get("primary"), "mrr")
-        return next((name for name in wanted if name in self.metrics), next(iter(self.metrics), None))
+        wanted = [name for name in (self._primary, self.facts.get("primary"), "mrr") if name]
+        found = (label for name in wanted for label in meant(name, self.metrics))
+        return next(found, next(iter(self.metrics), None))
 
     def estimate(self, system: str, metric: str) -> Estimate | None:
         """The estimate of a system on a metric, None where there is none."""
@@ -97,7 +98,7 @@ class Material:
 
     def declaration(self, metric: str) -> Metric | None:
         """How the metric is declared; None for one that the catalogue does not know."""
-        return _declaration(metric)
+        return declaration(metric)
 
     def lower_is_better(self, metric: str) -> bool:
         """Whether small values are good, by the comparisons, else by the metric's declaration."""
@@ -121,16 +122,9 @@ class Material:
         largest = max(numbers, default=0.0)
         return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
 
-    def verdict(self, verdict: Verdict) -> str:
-        """The word of a verdict."""
-        _ = self.text
-        words = {
-            Verdict.BETTER: _("better"),
-            Verdict.WORSE: _("worse"),
-            Verdict.SAME: _("same"),
-            Verdict.NOT_SHOWN: _("not shown"),
-        }
-        return words[verdict]
+    def verdict(self, of: Comparison | Verdict) -> str:
+        """The verdict of a comparison in words, or the word of a verdict."""
+        return word(of, self.text) if isinstance(of, Verdict) else said(of, self.text)
 
     def difference(self, comparison: Comparison, metric: str) -> str:
         """`+0.203 [+0.125, +0.280]`."""
@@ -180,16 +174,20 @@ class Material:
         """What a system retrieved for a sample, in rank order."""
         return _Hits(self.measurement.retrieved)
 
-    def kept(self, name: str) -> pd.DataFrame:
-        """A table of the measurement's own; empty where it has none of that name."""
+    def kept(self, name: str, *columns: str) -> pd.DataFrame:
+        """A table of the measurement's own; empty where it has none of that name with these columns.
+
+        Pages of different kinds have tables of one name: a view names what only its own has.
+        """
         import pandas as pd
 
-        return self.measurement.extra.get(name, pd.DataFrame())
+        found = self.measurement.extra.get(name)
+        return pd.DataFrame() if found is None or set(columns) - set(found.columns) else found
 
     @cached_property
     def texts(self) -> dict[str, Mapping[str, Any]]:
         """Texts of the table `texts` by id, each with what is known of where it stands."""
-        table = self.kept("texts")
+        table = self.kept("texts", "id")
         return {str(row["id"]): row for row in _records(table)} if len(table) else {}
 
     @cached_property
@@ -224,14 +222,6 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-
-def _declaration(label: str) -> Metric | None:
-    catalogue()  # so that a page drawn again knows the metrics that a measurement would have imported
-    try:
-        return parse(label)
-    except (ValueError, TypeError):
-        return None
 
 
 def _records(table: pd.DataFrame) -> Iterable[Mapping[Any, Any]]:

@@ -6,12 +6,14 @@ import math
 
 from markupsafe import Markup
 
+from ragbench.counts import counted
+from ragbench.show import bands
 from ragbench.show.cells import cell, table
 from ragbench.show.intervals import named
 from ragbench.show.item_kinds import has_items
 from ragbench.show.links import link, metric_name
 from ragbench.show.material import Material
-from ragbench.show.table import DASH, Notes, spread
+from ragbench.show.table import DASH, Notes, small, spread
 from ragbench.show.text import anchor, clean, shown
 
 
@@ -24,7 +26,8 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     heads = [Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems]
     rows = [_row(material, metric, notes, present) for metric in material.metrics]
     first = Markup("<th scope=col>{}</th>").format(_("measure"))
-    return table(_("Measures"), [first, *heads], rows, "rb-wide rb-measures") + notes.html()
+    made = table(_("Measures"), [first, *heads], rows, "rb-wide rb-measures")
+    return made + notes.html() + bands.draw(material, present)
 
 
 def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Markup:
@@ -56,7 +59,8 @@ def _value(material: Material, present: frozenset[str], system: str, metric: str
         address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
         if address is not None and has_items(material, metric):
             content = Markup('<a href="{}">{}</a>').format(address, content)
-        content += notes.mark(estimate)
+        content += notes.mark(estimate) + bands.below(material, metric, estimate)
         if math.isnan(estimate.value):
-            content += Markup(" <small>{}</small>").format(material.text("not measured"))
+            content += small(material.text("not measured"))
+        content += small(counted(estimate, material.text, material.digits(metric)))
     return cell(shown(system), content)

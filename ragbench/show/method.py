@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show import descriptions, judges
+from ragbench.show import descriptions, doubts, judges
 from ragbench.show.links import metric_name
 from ragbench.show.material import Material, listed
 from ragbench.show.provenance import IDENTITIES, flat
@@ -17,7 +17,8 @@ from ragbench.types import Verdict
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Sentences on intervals, tests, families and clusters, then the systems and the metrics in a folded list.
+    """Sentences on intervals, tests, families and clusters, and on what in the data makes one doubt the numbers; then
+    the systems and the metrics in a folded list.
 
     Where something was judged, also who judged, unless the page says that elsewhere.
     """
@@ -26,6 +27,13 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     else:
         sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
     text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
+    if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
+        text += Markup('<p class="rb-standin">{}</p>').format(" ".join(doubted))
+    text += Markup("").join(
+        Markup('<p class="{}">{}</p>').format("rb-standin" if kinship == "other" else "rb-meta", line)
+        for kinship in ("other", "alias")
+        for line in judges.answered(material, "embedder", kinship)
+    )
     judging = judges.draw(material, present) if judges.known(material) and "judges" not in present else Markup("")
     return text + judging + _systems(material) + _metrics(material, present)
 
@@ -76,6 +84,13 @@ def _tests(material: Material) -> list[str]:
                 dropped,
             )
         )
+    if any(c.verdict is Verdict.CANNOT_BE_SHOWN for c in comparisons):
+        said.append(
+            _(
+                "“Cannot be shown”: with so few independent groups or questions no p can be small enough, however "
+                "large the difference."
+            )
+        )
     if any(c.verdict is Verdict.NOT_SHOWN for c in comparisons):
         said.append(
             _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")
@@ -87,15 +102,15 @@ def _correction(material: Material, corrected: int, families: Sequence[str]) -> 
     """How p was corrected, over how many comparisons."""
     _ = material.text
     lower = [family.lower() for family in families]
-    if lower and all("tukey" in family and "holm" in family for family in lower):
+    if lower and all("max-t" in family and "holm" in family for family in lower):
         metrics = {c.metric for c in material.measurement.comparisons}
         return _.plural(
-            "p is corrected over all {n} comparison of this page in two steps: within a metric by closed "
-            "randomized Tukey tests (max-T), because all systems answer the same questions; over the {metrics} "
+            "p is corrected over all {n} comparison of this page in two steps: within a metric by studentized "
+            "step-down max-T, because all systems answer the same questions; over the {metrics} "
             "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
             "the chance of even one wrong verdict among all of them is at most {error}.",
-            "p is corrected over all {n} comparisons of this page in two steps: within a metric by closed "
-            "randomized Tukey tests (max-T), because all systems answer the same questions; over the {metrics} "
+            "p is corrected over all {n} comparisons of this page in two steps: within a metric by studentized "
+            "step-down max-T, because all systems answer the same questions; over the {metrics} "
             "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
             "the chance of even one wrong verdict among all of them is at most {error}.",
             corrected,
@@ -118,7 +133,6 @@ def test_name(material: Material, test: str) -> str:
     names = {
         "sign flips": _("sign-flip randomization"),
         "McNemar": _("exact McNemar test"),
-        "max-T": _("randomized Tukey test (max-T)"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
@@ -181,7 +195,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     }
     parts = [shown(system["description"], 300)] if system.get("description") else []
     for key, value in system.items():
-        if key in ("name", "description", "kind", *IDENTITIES) or value in (None, "", [], {}):
+        if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
             continue
         parts.append(Markup("{} {}").format(names.get(key, shown(key.replace("_", " "))), flat(material, value)))
     return Markup("; ").join(parts)

@@ -14,10 +14,11 @@ from ragbench.show.text import shown
 Places = Mapping[str, Mapping[str, str]]
 
 
-def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str]) -> Markup:
+def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str], signed: Mapping[str, str]) -> Markup:
     """The page's body below its title.
 
     places: the pages of the report that show the metric, with its labels there and their anchors. titles: of pages.
+    signed: what the report's numbers of this metric were signed with, by label.
     """
     rows = [
         (_("Formula"), Markup('<span class="formula">{}</span>').format(_(metric.formula)) if metric.formula else ""),
@@ -25,6 +26,8 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
         (_("Under the same name elsewhere"), _(metric.differs) if metric.differs else ""),
+        (_("Rules of thumb"), _rules(metric, _)),
+        (_("Signature of sacrebleu"), _signed(metric, signed)),
         (_("Measured on"), grain(metric, _)),
         (_("It needs"), _needs(metric, _)),
         (_("Cut-offs"), ", ".join(f"@{_.integer(k)}" for k in metric.cutoffs)),
@@ -68,6 +71,24 @@ def grain(metric: Metric, _: Translator) -> str:
         "turns": _("each dialogue, or the repeats of each question"),
         "table": _("all of a system at once"),
     }[metric.grain]
+
+
+def _rules(metric: Metric, _: Translator) -> Markup:
+    if metric.reading is None:
+        return Markup("")
+    lines = Markup("<br>").join(Markup("{}").format(_(rule)) for rule in metric.reading.rules)
+    return Markup("{}<br><small>{}</small>").format(lines, _(metric.reading.source))
+
+
+def _signed(metric: Metric, signed: Mapping[str, str]) -> Markup:
+    """By label where a report measured with several options; what the metric has by itself where none measured it."""
+    known = dict(signed) or ({metric.label: metric.signature} if metric.signature else {})
+    return Markup("<br>").join(
+        Markup("{} <code>{}</code>").format(
+            f"{label}:" if len(known) > 1 else "", shown(text).replace("|", Markup("|<wbr>"))
+        )
+        for label, text in known.items()
+    )
 
 
 def _needs(metric: Metric, _: Translator) -> str:

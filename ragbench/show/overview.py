@@ -10,13 +10,17 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ragbench.show import cells
-from ragbench.show.answer import stand_ins
+from ragbench.bench.verdicts import said_of
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
+from ragbench.settings import Band
+from ragbench.show import bands, cells
+from ragbench.show.answer import standing_in
 from ragbench.show.blame import Blamed
 from ragbench.show.links import metric_name, row_anchor
 from ragbench.show.material import COUNTS, Material
 from ragbench.show.summary import leading
-from ragbench.show.table import DASH, chip, spread
+from ragbench.show.table import DASH, chip_of, small, spread
 from ragbench.show.text import shown
 from ragbench.types import Verdict
 
@@ -72,7 +76,7 @@ def draw(material: Material, present: frozenset[str], most: int) -> Markup:
     found = Overview(material)
     if not found.pages:
         return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
-    return Markup("").join(_table(found, group, most, present) for group in _groups(found.pages)) + _legend(found)
+    return Markup("").join(_table(found, group, most, present) for group in _groups(found.pages)) + _legend(found, most)
 
 
 def standing(material: Material, present: frozenset[str]) -> Markup:
@@ -156,10 +160,20 @@ def _missing(found: Overview) -> list[Markup]:
     _ = found.text
     missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
     wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
-    if not missing:
-        return []
-    text = _("{share} of all values could not be measured; they are in no mean.", share=_.percent(missing / wanted, 1))
-    return [Markup("{}").format(text)]
+    said = []
+    if missing:
+        share = _.percent(missing / wanted, 1)
+        said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
+    few = sum(int(page.get("incomplete") or 0) for page in found.pages)
+    if few:
+        said.append(
+            _.plural(
+                "{n} judged value is made of fewer judges than its panel has.",
+                "{n} judged values are made of fewer judges than their panel has.",
+                few,
+            )
+        )
+    return [Markup("{}").format(text) for text in said]
 
 
 def _groups(pages: Iterable[Facts]) -> list[list[Facts]]:
@@ -272,7 +286,7 @@ def _cell(found: Overview, page: Facts, metric: str, system: str, own: Mapping[s
         return cells.cell(shown(system), Markup('<span class="rb-quiet">{}</span>').format(DASH))
     number = Markup('<a href="{}#{}">{}</a>').format(
         href(page), row_anchor(metric, bool(page.get("describes"))), _value(found, metric, own, row)
-    )
+    ) + small(counted(estimate_of(row), found.text, _digits(metric, own)))
     words = [part for part in (_band(found, row), _verdict(found, row)) if part]
     under = Markup('<span class="rb-words">{}</span>').format(Markup(" · ").join(words)) if words else ""
     return cells.cell(shown(system), Markup("{}{}").format(number, under), "rb-cell")
@@ -297,25 +311,15 @@ def _digits(metric: str, own: Mapping[str, Row]) -> int:
 
 
 def _band(found: Overview, row: Row) -> Markup:
-    """The band's word where the whole interval lies in it; else the bands that it spans, in quiet letters."""
-    words = str(row["bands"] or "").split(",") if row["bands"] else []
-    if not words:
-        return Markup("")
-    named = [band_name(found.material, word) for word in words]
-    if len(words) == 1:
-        return Markup('<span class="rb-band rb-band-{}">{}</span>').format(words[0], named[0])
-    text = found.text("{low} … {high}", low=named[0], high=named[-1])
-    return Markup('<span class="rb-band rb-band-spanned">{}</span>').format(text)
-
-
-def band_name(material: Material, word: str) -> str:
-    """The word of a band."""
-    _ = material.text
-    return {"attention": _("attention"), "good": _("good"), "excellent": _("excellent")}[word]
+    return bands.marked(found.material, str(row["bands"]).split(",") if row["bands"] else ())
 
 
 def _verdict(found: Overview, row: Row) -> Markup:
-    return chip(found.material, Verdict(row["verdict"])) if row["verdict"] else Markup("")
+    if not row["verdict"]:
+        return Markup("")
+    verdict, groups = Verdict(row["verdict"]), row["groups"]
+    clusters = int(groups) if math.isfinite(groups) else None
+    return chip_of(verdict, said_of(verdict, int(row["pairs"]), clusters, found.text))
 
 
 def href(page: Facts) -> str:
@@ -323,26 +327,19 @@ def href(page: Facts) -> str:
     return f"{quote(str(page['name']))}.html"
 
 
-def _legend(found: Overview) -> Markup:
-    _ = found.text
-    said = _(
-        "A band of the threshold set “{name}” is stated only where the whole interval lies in it; otherwise the bands "
-        "that the interval spans are named. Verdicts come from the page's own corrected comparisons with the baseline.",
-        name=str(found.material.facts.get("threshold_set", "")),
+def _legend(found: Overview, most: int) -> Markup:
+    name = str(found.material.facts.get("threshold_set", ""))
+    verdicts = found.text("Verdicts come from the page's own corrected comparisons with the baseline.")
+    said = f"{bands.stated(found.material, name)} {verdicts}"
+    signed = {
+        label: text
+        for page in found.pages
+        for label, text in (page.get("signatures") or {}).items()
+        if label in found.metrics(page, most)
+    }
+    return Markup('<p class="rb-meta">{}</p>{}{}').format(
+        shown(said), bands.signatures(found.material, signed), standing_in(found.material)
     )
-    return Markup('<p class="rb-meta">{}</p>{}').format(shown(said), _stand_ins(found))
-
-
-def _stand_ins(found: Overview) -> Markup:
-    """What stood in for a real model, on any page."""
-    named = dict.fromkeys(name for page in found.pages for name in stand_ins(page.get("stand_ins")))
-    if not named:
-        return Markup("")
-    text = found.text.html(
-        "Measured with offline stand-ins: {names}. They show that everything works, not how good a real model is.",
-        names=Markup(", ").join(Markup("<b>{}</b>").format(shown(name)) for name in named),
-    )
-    return Markup('<p class="rb-standin">{}</p>').format(text)
 
 
 def limits(material: Material, present: frozenset[str]) -> Markup:
@@ -364,14 +361,7 @@ def limits(material: Material, present: frozenset[str]) -> Markup:
 
 def _limits(found: Overview, row: Row) -> list[Markup]:
     _ = found.text
-    lower = row["better"] == "lower"
-    good = (
-        _("{value} or less", value=_.number(row["good"], 2))
-        if lower
-        else _("{value} or more", value=_.number(row["good"], 2))
-    )
-    best: str = DASH
-    if math.isfinite(row["excellent"]):
-        number = _.number(row["excellent"], 2)
-        best = _("below {value}", value=number) if lower else _("above {value}", value=number)
-    return [cells.cell(_("good"), good), cells.cell(_("excellent"), best)]
+    best = row["excellent"] if math.isfinite(row["excellent"]) else None
+    titles = (_("good"), _("excellent"))
+    limits = bands.limits(_, Band(good=row["good"], excellent=best, better=row["better"]))
+    return [cells.cell(title, text) for title, text in zip(titles, limits, strict=True)]

@@ -12,12 +12,14 @@ from ragbench.show.answer import unit
 from ragbench.show.judges import known
 from ragbench.show.material import Material
 from ragbench.show.text import clean, shown
+from ragbench.stand_ins import names as names_of
+from ragbench.stand_ins import of
 
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
 
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 WHO = ("name", "model", "mode")
-UNSHOWN = frozenset({"systems", "primary"})
+UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds", "signatures"})
 IDENTITIES = ("embedder_identity",)
 
 
@@ -37,6 +39,8 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
             continue
         if key == "judges":
             value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
+        if key == "stand_ins":
+            value = names_of(of(material.facts), material.text)
         text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
@@ -63,6 +67,7 @@ def _names(material: Material) -> dict[str, str]:
         "judge": _("judge"),
         "judges": _("judges"),
         "aggregate": _("how judges become one"),
+        "quorum": _("judges that a score needs"),
         "parameters": _("parameters"),
         "cutoffs": _("cut-offs"),
         "depth": _("depth"),
@@ -77,6 +82,7 @@ def _names(material: Material) -> dict[str, str]:
         "repeats": _("times every question was asked"),
         "timed_questions": _("questions that were timed"),
         "slices_left_out": _("slices that are not shown"),
+        "left_out": _("left out when the data were read"),
     }
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragbench.metrics.explanation import reason_in, spoken
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.item_data import parts as item_parts
 from ragbench.show.item_kinds import items_of
+from ragbench.show.judgements import Ruling, reason, rulings, stored
 from ragbench.show.material import Material
 from ragbench.show.slices import dimension_name, slice_name
 from ragbench.show.text import anchor, clean, is_simple, shortened
-from ragbench.show.verdicts import stored
 from ragbench.show.worst import relevant
 
 if TYPE_CHECKING:
@@ -235,45 +235,26 @@ class _Parts:
         names = ("system", "metric", "sample", "judge", "status", "reason", "detail")
         values = _numbers(table["value"], 3)
         found: dict[str, list[Any]] = {}
-        for place, (system, metric, sample, judge, status, reason, text) in enumerate(_rows(table, *names)):
+        for place, (system, metric, sample, judge, status, why, text) in enumerate(_rows(table, *names)):
             if system not in systems:
                 continue
             detail = stored(text)
             row = [systems[system], metrics[metric], judges.get(judge, -1), values[place], clean(status)]
-            found.setdefault(str(sample), []).append([*row, self._said(reason, detail), self._tables(detail)])
+            found.setdefault(str(sample), []).append(
+                [*row, shortened(reason(self._material, why, detail), 2 * self._lengths.reason), self._tables(detail)]
+            )
         return found
-
-    def _said(self, reason: Any, detail: Mapping[str, Any]) -> str:
-        _ = self._material.text
-        if detail.get("explanation"):
-            return shortened(spoken(detail["explanation"], _), 2 * self._lengths.reason)
-        return shortened(reason_in(clean(reason), _), 2 * self._lengths.reason)
 
     def _tables(self, detail: Mapping[str, Any]) -> list[Any]:
         """Verdicts as [title, [[statement, verdict, reason, passages cited], …]], whatever the metric keeps them as."""
-        _ = self._material.text
-        found: list[tuple[str, Any]] = [(_("Statements and verdicts"), detail.get("statements"))]
-        claims = detail.get("claims") or {}
-        found += [(_("Claims of the response"), claims.get("response"))]
-        found += [(_("Claims of the reference"), claims.get("reference"))]
-        listed = [{**each, "chunks": [each["chunk"]]} for each in detail.get("chunks") or () if "chunk" in each]
-        found += [(_("Passages and verdicts"), listed)]
-        questions = [{**each, "statement": each.get("question")} for each in detail.get("questions") or ()]
-        found += [(_("Questions that the answer would answer"), questions)]
-        found += [(_("Repeats and verdicts"), detail.get("verdicts"))]
-        made = [[title, [self._verdict(row) for row in rows]] for title, rows in found if rows]
-        for part in (detail.get("parts") or {}).values():
-            made += self._tables(part) if isinstance(part, Mapping) else []
-        return made
+        return [[one.title, [self._verdict(line) for line in one.lines]] for one in rulings(self._material, detail)]
 
-    def _verdict(self, row: Any) -> list[Any]:
-        if not isinstance(row, Mapping):
-            return [shortened(row, self._lengths.statement), "", "", []]
+    def _verdict(self, line: Ruling) -> list[Any]:
         return [
-            shortened(row.get("statement"), self._lengths.statement),
-            clean(row.get("verdict") or row.get("manner") or ""),
-            shortened(reason_in(clean(row.get("reason")), self._material.text), self._lengths.reason),
-            [shortened(name, 80) for name in row.get("chunks") or ()],
+            shortened(line.statement, self._lengths.statement),
+            line.verdict,
+            shortened(reason_in(line.reason, self._material.text), self._lengths.reason),
+            [shortened(name, 80) for name in line.chunks],
         ]
 
 

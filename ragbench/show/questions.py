@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.metrics.claims import UNJUDGED
 from ragbench.show import item_list, question_data, verdicts
 from ragbench.show.intervals import GLYPHS, named, series
 from ragbench.show.item_kinds import items_of
@@ -72,7 +73,7 @@ def _setting(material: Material) -> dict[str, Any]:
             **_reading(material),
             "verdicts": {
                 name: str(verdicts.word(material, name))
-                for name in (*verdicts.KINDS, "neutral", "relevant", "irrelevant")
+                for name in (*verdicts.KINDS, "neutral", "relevant", "irrelevant", UNJUDGED)
             },
             "kinds": {name: kind.removeprefix("rb-") for name, kind in verdicts.KINDS.items()},
             "statuses": statuses(material),

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.changes import Refusal, said
+from ragbench.show.answer import standing_in
 from ragbench.show.cells import cell, head, row, table, under
 from ragbench.show.material import Material
 from ragbench.show.table import DASH, chip, spread
@@ -41,7 +42,7 @@ def draw_runs(material: Material, present: frozenset[str]) -> Markup:
         if any(value not in (None, "", []) for value in values):
             cells = [cell(shown(one.get("letter", "")), _told(one.get(key)), "rb-word") for one in known]
             rows.append(row([Markup("<th scope=row>{}</th>").format(title), *cells]))
-    return table(_("Runs"), heads, rows, "rb-wide rb-runs")
+    return table(_("Runs"), heads, rows, "rb-wide rb-runs") + standing_in(material)
 
 
 def _records(material: Material, name: str) -> list[dict[str, Any]]:
@@ -267,6 +268,8 @@ def why(material: Material, reason: str) -> Markup:
         "other_definition": _("not comparable: another quantity under the same name"),
         "unknown_unit": _("not comparable: nothing says what was ranked"),
         "other_unit": _("not comparable: one ranks passages, the other pages"),
+        "other_scale": _("not comparable: one is on another scale than the other"),
+        "other_depth": _("not comparable: one looks at another depth than the other, or does not say at which"),
         "no_interval": _("no interval: too little is known of how sure the values are"),
         "describes": _("a number that describes: neither direction is good"),
         "unmeasured": _("not measured"),

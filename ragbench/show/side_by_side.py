@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.metrics.explanation import reason_in, spoken
-from ragbench.show import cells
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
+from ragbench.show import cells, judges
 from ragbench.show.intervals import named
+from ragbench.show.judgements import reason, stored
+from ragbench.show.judgements import rows as judgements
 from ragbench.show.material import Material
 from ragbench.show.statuses import statuses as in_words
-from ragbench.show.table import DASH, Notes, spread, unmeasured
+from ragbench.show.table import DASH, Notes, small, spread, unmeasured
 from ragbench.show.text import shown
-from ragbench.show.verdicts import rows as judgements
-from ragbench.show.verdicts import stored
 from ragbench.types import Estimate
 
 EXAMPLES = 5
@@ -36,6 +36,8 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         own = [row for row in rows if row["kind"] == kind]
         if own:
             parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, own)))
+            notes = judges.uneven(material) if kind == "judge" else []
+            parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
     return Markup("").join(parts)
 
 
@@ -44,7 +46,6 @@ def _table(material: Material, label: str, rows: Sequence[Row]) -> Markup:
     _ = material.text
     names = list(dict.fromkeys(str(row["name"]) for row in rows))
     notes = Notes(material, f"side-note-{rows[0]['kind']}")
-    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
     together = _("together")
     several = len(material.systems) > 1
     heads = [cells.head(_("metric"))]
@@ -58,7 +59,7 @@ def _table(material: Material, label: str, rows: Sequence[Row]) -> Markup:
         line = [Markup("<th scope=row>{}</th>").format(shown(metric))]
         line += [cells.cell(_("system"), named(material, system), "rb-word")] if several else []
         for name in names:
-            found = None if name not in by_name else _estimate(by_name[name], level)
+            found = None if name not in by_name else estimate_of(by_name[name])
             line.append(cells.cell(shown(name), _value(material, metric, found, notes)))
         line.append(cells.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
         made.append(cells.row(line))
@@ -69,18 +70,7 @@ def _value(material: Material, metric: str, found: Estimate | None, notes: Notes
     if found is None:
         return Markup("{}").format(DASH)
     content = spread(material.value(found, metric)) + notes.mark(found)
-    if found.n_unmeasured:
-        text = material.text("{n} not measured", n=material.text.integer(found.n_unmeasured))
-        content += Markup(" <small>{}</small>").format(text)
-    return content
-
-
-def _estimate(row: Row, level: float) -> Estimate:
-    low, high = (None if row[end] is None or math.isnan(row[end]) else float(row[end]) for end in ("low", "high"))
-    return Estimate(
-        float(row["value"]), low, high, level, row["method"], int(row["n"]), int(row["n_unmeasured"]),
-        note=row["note"] or "",
-    )  # fmt: skip
+    return content + small(counted(found, material.text, material.digits(metric)))
 
 
 def missing(material: Material, present: frozenset[str]) -> Markup:
@@ -140,17 +130,14 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
             if line["status"] == "ok":
                 continue
             place = (system, str(line["metric"]))
-            detail = stored(line["detail"])
-            said = detail.get("explanation")
-            reason = spoken(said, _) if said else reason_in(str(line["reason"] or ""), _)
             statuses.setdefault(place, Counter())[str(line["status"])] += 1
-            words.setdefault(place, Counter())[reason] += 1
+            words.setdefault(place, Counter())[reason(material, line["reason"], stored(line["detail"]))] += 1
     found = {}
-    for place, counted in statuses.items():
+    for place, given in statuses.items():
         known = in_words(material)
         named = Markup(", ").join(
             Markup('<span title="{}">{}</span>: {}').format(shown(status), known.get(status, status), _.integer(n))
-            for status, n in sorted(counted.items())
+            for status, n in sorted(given.items())
         )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
         found[place] = Markup("{} <small>{}</small>").format(named, shown(common, 300))

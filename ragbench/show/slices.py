@@ -8,15 +8,17 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
+from ragbench.measurement import estimate_of
 from ragbench.show import cells
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
 from ragbench.show.links import link
 from ragbench.show.material import Material
-from ragbench.show.table import DASH, Notes, chip, corrected_title, spread
+from ragbench.show.table import DASH, Notes, chip, corrected_title, small, spread
 from ragbench.show.text import anchor, clean, shown
 from ragbench.show.worst import value_of
-from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.types import Comparison, Verdict
 
 FEWEST = 20
 TEXTS = ("baseline", "challenger", "method", "test")
@@ -133,7 +135,7 @@ def _with_under(
     material: Material, metric: str, row: Mapping[Any, Any] | None, made: list[Markup], width: int
 ) -> list[Markup]:
     comparison = comparison_of(row)
-    if comparison is None or comparison.verdict is not Verdict.NOT_SHOWN:
+    if comparison is None or not comparison.verdict.unshown:
         return [cells.row(made)]
     said = power(material, comparison, metric)
     return [cells.row(made, "rb-over"), cells.under("; ".join(said), width)] if said else [cells.row(made)]
@@ -142,12 +144,9 @@ def _with_under(
 def _value(material: Material, metric: str, row: Mapping[Any, Any] | None, label: Any, notes: Notes) -> Markup:
     if row is None or not math.isfinite(row["estimate_value"]):
         return cells.cell(label, DASH)
-    estimate = Estimate(
-        **{name: _number(row[f"estimate_{name}"]) for name in ("value", "low", "high")},
-        level=row["estimate_level"], method=str(row["estimate_method"]), n=int(row["estimate_n"]),
-        clusters=_whole(row["estimate_clusters"]), note=_text(row["estimate_note"]) or "",
-    )  # fmt: skip
-    return cells.cell(label, spread(material.value(estimate, metric)) + notes.mark(estimate))
+    estimate = estimate_of({key.removeprefix("estimate_"): value for key, value in row.items()})
+    missing = small(lacking(estimate, material.text, material.digits(metric)))
+    return cells.cell(label, spread(material.value(estimate, metric)) + notes.mark(estimate) + missing)
 
 
 def _compared(
@@ -165,7 +164,7 @@ def _compared(
     return [
         cells.cell(_("difference"), spread(material.difference(comparison, metric)) + notes.mark(comparison)),
         cells.cell(titles["p"], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        cells.cell(_("verdict"), chip(material, comparison.verdict), "rb-word"),
+        cells.cell(_("verdict"), chip(material, comparison), "rb-word"),
     ]
 
 
@@ -220,7 +219,7 @@ def _listed(material: Material, metric: str, found: Mapping[Slice, Rows], presen
 def _questions(material: Material, metric: str, part: Slice) -> Markup:
     """The questions of a slice with their values, folded."""
     _ = material.text
-    samples = [name for name, row in material.question_rows.items() if (_text(row[part[0]]) or None) == part[1]]
+    samples = [name for name, row in material.question_rows.items() if _text(row.get(part[0])) == part[1]]
     items = Markup("").join(_question(material, metric, sample) for sample in samples)
     count = _.plural("{n} question", "{n} questions", len(samples))
     return Markup(
@@ -236,7 +235,7 @@ def _question(material: Material, metric: str, sample: str) -> Markup:
 
 def place(part: Slice) -> str:
     """The anchor of a slice's questions."""
-    return anchor(f"slice-{part[0]}", part[1] or "not given")
+    return f"slice--{part[0]}" if part[1] is None else anchor(f"slice-{part[0]}", part[1])
 
 
 def dimension_name(material: Material, dimension: str) -> str:
@@ -276,6 +275,7 @@ def comparison_of(row: Mapping[Any, Any] | None) -> Comparison | None:
         clusters=_whole(row["comparison_clusters"]),
         minimum_detectable=_number(row["comparison_minimum_detectable"]),
         questions_needed=_whole(row["comparison_questions_needed"]),
+        groups_needed=_whole(row["comparison_groups_needed"]),
         family=_text(row["comparison_family"]) or "",
         note=_text(row["comparison_note"]) or "",
     )
@@ -291,4 +291,4 @@ def _whole(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return None if value is None or value != value else str(value) or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -71,7 +72,7 @@ def _spectrum_title(material: Material) -> str:
     for name in material.systems:
         held = _(
             "{dimensions} of {width} dimensions",
-            dimensions=_.integer(round(value(material, name, "effective_dimensionality"))),
+            dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
             width=_.integer(fact(material, name, "width")),
         )
         parts.append(held if len(material.systems) == 1 else f"{held} ({name})")
@@ -165,7 +166,8 @@ def spectrum_figure(material: Material) -> dict[str, Any]:
     traces = []
     for name in material.systems:
         rows = _of(material.kept("spectrum"), name)
-        place, reached = series(material, name), round(value(material, name, "effective_dimensionality"))
+        place, needed = series(material, name), value(material, name, "effective_dimensionality")
+        reached = round(needed) if math.isfinite(needed) else 0
         line = {
             "type": "scatter",
             "name": chart.plain(name),

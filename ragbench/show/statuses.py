@@ -19,4 +19,5 @@ def statuses(material: Material) -> dict[str, str]:
         Status.REFUSED.value: _("the judge refused"),
         Status.TRUNCATED.value: _("the reply was cut off"),
         Status.VERDICT_MISMATCH.value: _("verdicts do not fit the statements"),
+        Status.EMBEDDING_ERROR.value: _("a text has no vector"),
     }

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
+from ragbench.counts import lacking
 from ragbench.show import answer
 from ragbench.show.intervals import legend, sign
 from ragbench.show.material import Material
-from ragbench.show.table import chip
+from ragbench.show.table import chip, small
 from ragbench.show.text import shown
 
 KEY_METRICS = 5
@@ -55,11 +56,13 @@ def _value(material: Material, name: str, metric: str) -> Markup:
         return Markup("")
     comparison = material.comparison(name, metric)
     return Markup(
-        '<span class="rb-key" title="{}">{}<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}</span>'
+        '<span class="rb-key" title="{}">{}<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}{}'
+        "</span>"
     ).format(
         shown(name),
         sign(material, name),
         shown(name),
         material.value(estimate, metric),
-        Markup(" {}").format(chip(material, comparison.verdict)) if comparison is not None else "",
+        small(lacking(estimate, material.text, material.digits(metric))),
+        Markup(" {}").format(chip(material, comparison)) if comparison is not None else "",
     )

@@ -6,6 +6,8 @@ import math
 
 from markupsafe import Markup
 
+from ragbench.counts import brackets, missing
+from ragbench.show import bands
 from ragbench.show.answer import power
 from ragbench.show.intervals import named
 from ragbench.show.links import behind, link, metric_name
@@ -13,7 +15,8 @@ from ragbench.show.material import Material
 from ragbench.show.text import anchor, clean, shown
 from ragbench.types import Comparison, Estimate, Verdict
 
-MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○"}
+MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
+         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
 DASH = "\N{EM DASH}"
 
 
@@ -31,7 +34,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         _("Values and comparisons"),
         "rb-long" if build is _long else "rb-wide",
         made,
-        _measured(material) + notes.html() + behind(material, present),
+        _measured(material) + notes.html() + bands.draw(material, present) + behind(material, present),
     )
 
 
@@ -41,7 +44,7 @@ class Notes:
     def __init__(self, material: Material, prefix: str = "note") -> None:
         self._material = material
         self._prefix = prefix
-        self._called: dict[tuple[str, str], int] = {}
+        self._called: dict[tuple[str, str, str], int] = {}
 
     def mark(self, estimate: Estimate | Comparison) -> Markup:
         """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
@@ -52,7 +55,8 @@ class Notes:
             note = "few_clusters"
         elif note == "few" and isinstance(estimate, Comparison):
             note = "few_moved"
-        number = self._called.setdefault((note, estimate.method), len(self._called) + 1)
+        lender = estimate.lender if isinstance(estimate, Estimate) else ""
+        number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
         return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
             f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
         )
@@ -63,21 +67,25 @@ class Notes:
             return Markup("")
         items = Markup("").join(
             Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
-                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method)
+                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method, lender)
             )
-            for (note, method), number in self._called.items()
+            for (note, method, lender), number in self._called.items()
         )
         return Markup('<ul class="rb-notes">{}</ul>').format(items)
 
 
-def explained(material: Material, note: str, method: str) -> str:
-    """Why the printed interval is not the bootstrap's."""
+def explained(material: Material, note: str, method: str, lender: str = "") -> str:
+    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread"."""
     _ = material.text
     reasons = {
         "few": _("few questions: the plain bootstrap interval would be too narrow"),
         "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
         "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
         "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "borrowed_spread": _(
+            "all values are equal and show no spread: how much groups and single values differ is taken from {metric}",
+            metric=shown(lender) if lender else _("another measurement"),
+        ),
         "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
         "no_bca": _("the plain bootstrap interval does not exist for these values"),
         "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
@@ -89,6 +97,7 @@ def explained(material: Material, note: str, method: str) -> str:
             "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
         ),
         "undefined": _("the number is not defined on some resamples"),
+        "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
     }
     name = method_name(material, method)
     reason = reasons.get(note, shown(note))
@@ -215,7 +224,7 @@ def p_title(material: Material) -> str:
 
 def corrected_title(material: Material, family: str) -> str:
     """`p (Holm)`: the name of a corrected p by what its family says of the correction."""
-    names = {"tukey": "max-T", "max-t": "max-T", "holm": "Holm", "benjamini": "Benjamini–Hochberg"}
+    names = {"max-t": "max-T", "holm": "Holm", "benjamini": "Benjamini–Hochberg"}
     by = dict.fromkeys(name for key, name in names.items() if key in family.lower())
     return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
 
@@ -237,10 +246,15 @@ def _value(
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     if address is not None:
         content = Markup('<a href="{}">{}</a>').format(address, content)
-    content += notes.mark(estimate)
+    content += notes.mark(estimate) + bands.below(material, metric, estimate)
     if math.isnan(estimate.value):
         content += Markup(" <small>{}</small>").format(material.text("not measured"))
     return _cell(name, content)
+
+
+def small(text: str) -> Markup:
+    """Words beside a number, quieter; nothing for none."""
+    return Markup(" <small>{}</small>").format(text) if text else Markup("")
 
 
 def spread(text: str) -> Markup:
@@ -267,14 +281,14 @@ def _compared(
     return [
         _cell(_("difference"), number + notes.mark(comparison)),
         _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        _cell(titles[2], chip(material, comparison.verdict), "rb-word"),
+        _cell(titles[2], chip(material, comparison), "rb-word"),
     ]
 
 
 def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
     """A row, and below it what a comparison without a verdict could have shown."""
     more: list[str] = []
-    if comparison is not None and comparison.verdict is Verdict.NOT_SHOWN:
+    if comparison is not None and comparison.verdict.unshown:
         more = power(material, comparison, metric)
     elif comparison is not None and comparison.verdict is Verdict.SAME and comparison.margin is not None:
         margin = material.text.number(comparison.margin, material.digits(metric))
@@ -286,10 +300,16 @@ def _row(material: Material, cells: list[Markup], comparison: Comparison | None,
     return row + under.format(len(cells), "; ".join(more))
 
 
-def chip(material: Material, verdict: Verdict) -> Markup:
-    """The verdict's word with its sign."""
+def chip(material: Material, of: Comparison | Verdict) -> Markup:
+    """A verdict in words, with its sign."""
+    verdict = of if isinstance(of, Verdict) else of.verdict
+    return chip_of(verdict, material.verdict(of))
+
+
+def chip_of(verdict: Verdict, words: str) -> Markup:
+    """The same of words that are already found."""
     return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
-        verdict.name.lower().replace("_", "-"), MARKS[verdict], material.verdict(verdict)
+        verdict.name.lower().replace("_", "-"), MARKS[verdict], words
     )
 
 
@@ -305,8 +325,8 @@ def _counts(material: Material, metric: str, comparison: Comparison | None, syst
     measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
     cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
-        missing = [_.integer(e.n_unmeasured) for e in found]
-        text = " / ".join(missing if len(set(missing)) > 1 else missing[:1]) or DASH
+        lacked = [missing(e, _, material.digits(metric)) for e in found]
+        text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
         cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
     return cells
 
@@ -319,13 +339,14 @@ def unmeasured(material: Material) -> int:
 def _measured(material: Material) -> Markup:
     """The sentence below the table: that nothing is missing, or how much is."""
     _ = material.text
-    missing = unmeasured(material)
-    if not missing:
+    count = unmeasured(material)
+    if not count:
         text = _("Every value was measured: nothing is left out of a mean.")
     else:
         text = _.plural(
             "{n} value could not be measured; it is in no mean.",
             "{n} values could not be measured; they are in no mean.",
-            missing,
+            count,
         )
+        text += " " + brackets((e.estimate for e in material.measurement.estimates), _)
     return Markup('<p class="rb-meta">{}</p>').format(text)

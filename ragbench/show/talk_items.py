@@ -33,6 +33,7 @@ class _Asked:
     sample: str
     text: str
     answer: str
+    disliked: str
     pages: tuple[str, ...]
     rows: dict[str, Row] = field(default_factory=dict)
 
@@ -62,8 +63,8 @@ class _Talks:
         for row in rows_of(material.kept("nearest")):
             key = f"{row['asked']}.{row['sample']}"
             if key not in asked:
-                asked[key] = _Asked(str(row["asked"]), str(row["sample"]), clean(row["question"]),
-                                    clean(row["answer"]), tuple(map(clean, row["pages"])))  # fmt: skip
+                asked[key] = _Asked(str(row["asked"]), str(row["sample"]), clean(row["question"]), clean(row["answer"]),
+                                    clean(row["disliked"]), tuple(map(clean, row["pages"])))  # fmt: skip
             asked[key].rows[str(row["system"])] = row
         talks: dict[str, _Talk] = {}
         for row in rows_of(material.kept("turns")):
@@ -212,6 +213,8 @@ def _asked(found: _Talks, place: int) -> Detail:
     sections: list[Section] = []
     if one.answer:
         sections.append((_("The known answer"), one.answer))
+    if one.disliked:
+        sections.append((_("The answer that its user disliked"), one.disliked))
     if one.pages:
         sections.append((_("Where the answer stands"), [Entry(page) for page in one.pages]))
     talk = found.talk_of(one)

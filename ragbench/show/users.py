@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ def usage(material: Material, present: frozenset[str]) -> Markup:
 def _title(material: Material) -> str:
     _ = material.text
     for row in rows_of(material.kept("habits")):
-        if row["name"] == "words@0.5":
+        if row["name"] == "words@0.5" and math.isfinite(row["value"]):
             return _.plural(
                 "Half of the questions have {n} word or fewer",
                 "Half of the questions have {n} words or fewer",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.metrics.explanation import reason_in, spoken
+from ragbench.metrics.claims import UNJUDGED
+from ragbench.metrics.explanation import reason_in
 from ragbench.show import cells
+from ragbench.show.judgements import Ruling, Rulings, reason, rows, rulings, stored
 from ragbench.show.material import Material
 from ragbench.show.text import anchor, shown
 from ragbench.show.worst import lowest, value_of
 
-Detail = Mapping[str, Any]
+Passages = Mapping[str, str]
 KINDS = {
     "supported": "rb-better",
     "useful": "rb-better",
@@ -28,7 +28,6 @@ KINDS = {
     "no": "rb-worse",
 }
 STATEMENT, PASSAGE = 600, 1200
-SIDES = ("response", "reference")
 
 
 def draw(material: Material, present: frozenset[str], count: int, metric: str = "") -> Markup:
@@ -66,16 +65,6 @@ def ranked_by(material: Material, metric: str = "") -> str | None:
     return next((name for name in wanted if name in known and name in material.metrics), None)
 
 
-def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """Judgements by system and sample, in the order in which they were measured."""
-    table = material.kept("judgements")
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    records: Iterable[Mapping[Any, Any]] = table.to_dict("records") if len(table) else ()
-    for row in records:
-        found.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
-    return found
-
-
 def _item(
     material: Material,
     system: str,
@@ -88,7 +77,9 @@ def _item(
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for line in judged.get((system, sample), ()):
         by_metric.setdefault(str(line["metric"]), []).append(line)
+    passages = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get((system, sample), [])}
     order = sorted(by_metric, key=lambda name: name != chosen)
+    made = [_metric(material, system, sample, name, by_metric[name], name == chosen, passages) for name in order]
     return Markup(
         '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}'
         '<p class="rb-meta">{}</p></details></li>'
@@ -97,7 +88,7 @@ def _item(
         shown(question.get("text") or sample, 400),
         value_of(material, sample, chosen, system),
         _texts(material, system, sample, question),
-        Markup("").join(_metric(material, system, sample, name, by_metric[name], name == chosen) for name in order),
+        Markup("").join(made),
         shown(sample, 80),
     )
 
@@ -160,7 +151,13 @@ def _passage(material: Material, system: str, sample: str, chunk: Any) -> str:
 
 
 def _metric(
-    material: Material, system: str, sample: str, metric: str, lines: Sequence[Mapping[str, Any]], unfolded: bool
+    material: Material,
+    system: str,
+    sample: str,
+    metric: str,
+    lines: Sequence[Mapping[str, Any]],
+    unfolded: bool,
+    passages: Passages,
 ) -> Markup:
     """What each judge made of the answer by one metric: the formula with its numbers, and the verdicts behind it."""
     value = material.score(sample, metric, system)
@@ -168,19 +165,17 @@ def _metric(
         shown(metric), material.text.number(value, material.digits(metric))
     )
     several = len(lines) > 1
-    chunks = {str(hit["chunk"]) for hit in material.retrieved.get((system, sample), [])}
-    said = Markup("").join(_judgement(material, line, several, (system, sample), chunks) for line in lines)
+    said = Markup("").join(_judgement(material, line, several, (system, sample), passages) for line in lines)
     return Markup('<details class="rb-fold rb-verdicts"{}><summary>{}</summary>{}</details>').format(
         Markup(" open") if unfolded else "", summary, said
     )
 
 
 def _judgement(
-    material: Material, line: Mapping[str, Any], several: bool, place: tuple[str, str], chunks: Iterable[str]
+    material: Material, line: Mapping[str, Any], several: bool, place: tuple[str, str], passages: Passages
 ) -> Markup:
     _ = material.text
     detail = stored(line["detail"])
-    reason = spoken(detail["explanation"], _) if detail.get("explanation") else reason_in(str(line["reason"] or ""), _)
     head = Markup("")
     if several:
         head = Markup('<b>{}</b> <span class="rb-number">{}</span> ').format(
@@ -190,74 +185,47 @@ def _judgement(
         head += Markup('<span class="rb-chip rb-not-shown">{}</span> ').format(
             _("not measured: {status}", status=shown(line["status"]))
         )
-    known = frozenset(chunks)
-    tables = Markup("").join(_tables(material, detail, place, known))
-    return Markup("<p>{}{}</p>{}").format(head, shown(reason, 4000), tables)
+    tables = Markup("").join(_headed(material, one, place, passages) for one in rulings(material, detail, passages))
+    return Markup("<p>{}{}</p>{}").format(head, shown(reason(material, line["reason"], detail), 4000), tables)
 
 
-def _tables(material: Material, detail: Detail, place: tuple[str, str], chunks: frozenset[str]) -> Iterable[Markup]:
-    """The verdicts of one judgement, whatever its metric keeps them as."""
-    _ = material.text
-    titles = {"response": _("Claims of the response"), "reference": _("Claims of the reference")}
-    if statements := detail.get("statements"):
-        yield _table(material, _("Statements and verdicts"), statements, place, chunks)
-    for side in SIDES:
-        if claims := (detail.get("claims") or {}).get(side):
-            yield Markup('<p class="rb-lead">{}</p>').format(titles[side])
-            yield _table(material, titles[side], claims, place, chunks)
-    if listed := detail.get("chunks"):
-        texts = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get(place, [])}
-        rows = [
-            {**each, "statement": texts.get(each["chunk"], each["chunk"]), "chunks": [each["chunk"]]} for each in listed
-        ]
-        yield _table(material, _("Passages and verdicts"), rows, place, chunks)
-    if questions := detail.get("questions"):
-        rows = [{**each, "statement": each["question"], "verdict": each["manner"]} for each in questions]
-        yield _table(material, _("Questions that the answer would answer"), rows, place, chunks)
-    if verdicts := detail.get("verdicts"):
-        yield _table(material, _("Repeats and verdicts"), verdicts, place, chunks)
-    for name, part in (detail.get("parts") or {}).items():
-        inner = Markup("").join(_tables(material, part, place, chunks))
-        if inner:
-            yield Markup('<p class="rb-lead">{}</p>{}').format(shown(name), inner)
+def _headed(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
+    leads = [Markup('<p class="rb-lead">{}</p>').format(shown(heading)) for heading in found.headings]
+    return Markup("").join([*leads, _table(material, found, place, passages)])
 
 
-def _table(
-    material: Material, label: str, rows: Sequence[Detail], place: tuple[str, str], chunks: frozenset[str]
-) -> Markup:
+def _table(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
     """One row a statement; a column only where a row has something for it."""
     _ = material.text
-    cited = any(str(name) in chunks for row in rows for name in row.get("chunks") or ())
+    lines = found.lines
     heads: list[Markup] = []
-    columns: list[Callable[[Detail], Markup]] = []
-    if any(row.get("statement") for row in rows):
+    columns: list[Callable[[Ruling], Markup]] = []
+    if any(line.statement for line in lines):
         heads.append(cells.head(_("statement")))
-        columns.append(lambda row: Markup("<th scope=row>{}</th>").format(shown(row.get("statement"), STATEMENT)))
+        columns.append(lambda line: Markup("<th scope=row>{}</th>").format(shown(line.statement, STATEMENT)))
     heads.append(cells.head(_("verdict"), "rb-word"))
-    columns.append(lambda row: cells.cell(_("verdict"), chip(material, str(row.get("verdict") or "")), "rb-word"))
-    if any("led_by" in row for row in rows):
+    columns.append(lambda line: cells.cell(_("verdict"), chip(material, line.verdict), "rb-word"))
+    if any(line.led_by for line in lines):
         heads.append(cells.head(_("led by"), "rb-word"))
-        columns.append(lambda row: cells.cell(_("led by"), word(material, row.get("led_by") or ""), "rb-word"))
-    if any(row.get("cosine") is not None for row in rows):
+        columns.append(lambda line: cells.cell(_("led by"), word(material, line.led_by), "rb-word"))
+    if any(line.cosine is not None for line in lines):
         heads.append(cells.head(_("cosine")))
-        columns.append(lambda row: cells.cell(_("cosine"), _.number(row.get("cosine"))))
-    if cited:
+        columns.append(lambda line: cells.cell(_("cosine"), _.number(line.cosine)))
+    if any(name in passages for line in lines for name in line.chunks):
         heads.append(cells.head(_("passages cited"), "rb-word"))
-        columns.append(lambda row: cells.cell(_("passages cited"), _cited(material, row, place, chunks), "rb-word"))
-    if any(row.get("reason") for row in rows):
+        columns.append(lambda line: cells.cell(_("passages cited"), _cited(material, line, place, passages), "rb-word"))
+    if any(line.reason for line in lines):
         heads.append(cells.head(_("reason"), "rb-word"))
-        columns.append(
-            lambda row: cells.cell(_("reason"), shown(reason_in(row.get("reason") or "", _), 1000), "rb-word")
-        )
-    made = [cells.row([column(row) for column in columns]) for row in rows]
-    return cells.table(label, heads, made, "rb-wide rb-statements")
+        columns.append(lambda line: cells.cell(_("reason"), shown(reason_in(line.reason, _), 1000), "rb-word"))
+    made = [cells.row([column(line) for column in columns]) for line in lines]
+    return cells.table(found.title, heads, made, "rb-wide rb-statements")
 
 
-def _cited(material: Material, row: Detail, place: tuple[str, str], chunks: frozenset[str]) -> Markup:
+def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Markup:
     return Markup(", ").join(
         Markup('<a href="#{}">{}</a>').format(_passage(material, *place, name), shown(name, 80))
-        for name in map(str, row.get("chunks") or ())
-        if name in chunks
+        for name in line.chunks
+        if name in passages
     )
 
 
@@ -283,16 +251,10 @@ def word(material: Material, verdict: str) -> str | Markup:
         "irrelevant": _("an irrelevant passage"),
         "yes": _("yes"),
         "no": _("no"),
+        UNJUDGED: _("no verdict"),
     }
     return words.get(verdict) or shown(verdict, 80)
 
 
 def _value(value: Any) -> float:
     return math.nan if value is None else float(value)
-
-
-@lru_cache(maxsize=4096)
-def stored(text: Any) -> Detail:
-    """A judgement's detail, as it is stored."""
-    found = json.loads(text) if isinstance(text, str) and text else {}
-    return found if isinstance(found, dict) else {}

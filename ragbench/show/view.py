@@ -10,6 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench import terminal
+
 MIME = "application/vnd.ragbench.view+json"
 STYLE = Path(__file__).parent.parent / "report_template" / "views.css"
 
@@ -48,7 +50,7 @@ class View:
             "language": self.language,
             "measurement": self.measurement,
         }
-        bundle: dict[str, Any] = {MIME: call, "text/plain": html.striptags()[:2000]}
+        bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(html.striptags()[:2000])}
         if self.figure is None:
             bundle["text/html"] = str(style() + html)
         else:

@@ -5,12 +5,12 @@ Values are one number a question; NaN or None is unmeasured, counted and left ou
 
 from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p, randomization_p
 from ragbench.stats.distinct import distinct
-from ragbench.stats.estimates import estimate, estimate_many
+from ragbench.stats.estimates import estimate, estimate_many, estimate_systems
 from ragbench.stats.families import adjust, benjamini_hochberg, holm
 from ragbench.stats.histograms import cells
 from ragbench.stats.pairs import pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
-from ragbench.stats.power import minimum_detectable_difference, power_of_mean, sample_size
+from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
 from ragbench.stats.proportions import binomial_test
 from ragbench.stats.quantiles import quantile
@@ -40,6 +40,7 @@ __all__ = [
     "equivalence_p",
     "estimate",
     "estimate_many",
+    "estimate_systems",
     "fleiss_kappa",
     "fleiss_kappa_of_counts",
     "holm",
@@ -48,6 +49,7 @@ __all__ = [
     "minimum_detectable_difference",
     "pairwise_mean",
     "pairwise_std",
+    "power_of_mcnemar",
     "power_of_mean",
     "prediction_powered",
     "prediction_powered_comparison",

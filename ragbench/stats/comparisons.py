@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.draws import sign_flips
+from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, means_of
-from ragbench.stats.power import minimum_detectable_difference, sample_size
+from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
 from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
-from ragbench.stats.samples import Labels, Units, as_codes, as_values, check_level, check_resamples, units_of
+from ragbench.stats.samples import (
+    Labels,
+    Units,
+    as_codes,
+    as_values,
+    check_better,
+    check_level,
+    check_resamples,
+    units_of,
+)
 from ragbench.types import Array, Better, Comparison, Verdict
 
 Test = Literal["randomization", "wilcoxon", "sign"]
+MCNEMAR = "McNemar, exact"
 
 FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 300
@@ -82,49 +93,41 @@ def compare_metrics(
     names: tuple[str, str] = ("baseline", "challenger"),
     test: Test = "randomization",
 ) -> dict[str, Comparison]:
-    """`compare` for all metrics of two systems at once: the same questions are drawn and flipped for all.
+    """`compare` for all metrics of two systems, each as if it were alone.
 
     baseline, challenger: metric name to one number a question; the metrics that both have are compared.
     """
     check_level(level)
     check_resamples(resamples)
     _check_test(test, clusters)
+    check_better(better)
     shared = [name for name in baseline if name in challenger]
     differences = {name: _difference(baseline[name], challenger[name], name, names) for name in shared}
     if len({len(column) for column in differences.values()}) > 1:
         raise ValueError("every metric needs one value a question; their lengths differ")
     codes = as_codes(clusters, len(next(iter(differences.values()), ())))
-    groups: dict[bytes, list[str]] = {}
-    for name in shared:
-        groups.setdefault((~np.isnan(differences[name])).tobytes(), []).append(name)
     found: dict[str, Comparison] = {}
-    for present, members in groups.items():
-        mask = np.frombuffer(present, dtype=bool)
-        matrix = np.column_stack([differences[name][mask] for name in members])
-        units = units_of(matrix, None if codes is None else codes[mask])
-        rng = np.random.default_rng(seed)
-        spread = units.deviations > 1e-24 * np.maximum(np.sum(matrix**2, axis=0), 1e-300)
-        if not len(matrix):
-            for name in members:
-                direction = better[name] if isinstance(better, Mapping) else better
-                found[name] = _nothing(names, direction, level, int((~mask).sum()), seed)
+    for name in shared:
+        direction = better[name] if isinstance(better, Mapping) else better
+        limit = margin.get(name) if isinstance(margin, Mapping) else margin
+        present = ~np.isnan(differences[name])
+        own, dropped = np.flatnonzero(present), int((~present).sum())
+        own = own[np.argsort(differences[name][own], kind="stable")]  # no number depends on the order of the rows
+        column = differences[name][own]
+        if not len(column):
+            found[name] = _nothing(names, direction, level, dropped, seed)
             continue
-        means = means_of(units, spread, resamples, rng, spread)
-        tests = _tests(units, resamples, rng)
-        for position, name in enumerate(members):
-            direction = better[name] if isinstance(better, Mapping) else better
-            limit = margin.get(name) if isinstance(margin, Mapping) else margin
-            flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
-            p, used = tests[position]
-            if flags and used == "sign flips, exact" and not units.clustered:
-                used = "McNemar, exact"
-            if test != "randomization":
-                p, used = rank_test_p(matrix[:, position], test), test
-            found[name] = _one(
-                means[position], matrix[:, position], flags, p, used, direction, level, limit,
-                int((~mask).sum()), names, seed,
-            )  # fmt: skip
-    return {name: found[name] for name in shared}
+        units = units_of(column[:, None], None if codes is None else codes[own])
+        spread = units.deviations > 1e-24 * np.maximum(np.sum(column**2), 1e-300)
+        (mean,) = means_of(units, spread, resamples, seed, spread)
+        flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
+        p, used = _tested(units, resamples, seed)
+        if flags and used == "sign flips, exact" and not units.clustered:
+            used = MCNEMAR
+        if test != "randomization":
+            p, used = rank_test_p(column, test), test
+        found[name] = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
+    return found
 
 
 def randomization_p(
@@ -138,8 +141,8 @@ def randomization_p(
     matrix = matrix[:, None] if matrix.ndim == 1 else matrix
     if not np.isfinite(matrix).all():
         raise ValueError("differences are finite numbers: leave out questions that one side was not measured on")
-    units = units_of(matrix, as_codes(clusters, len(matrix)))
-    return np.array([p for p, _ in _tests(units, check_resamples(resamples), np.random.default_rng(seed))])
+    codes, resamples = as_codes(clusters, len(matrix)), check_resamples(resamples)
+    return np.array([_tested(units_of(column[:, None], codes), resamples, seed)[0] for column in matrix.T])
 
 
 def _check_test(test: str, clusters: Labels | None) -> None:
@@ -151,11 +154,65 @@ def _check_test(test: str, clusters: Labels | None) -> None:
         warn_of_ranks(test)
 
 
-def verdict_of(difference: float, p: float, better: Better, level: float) -> Verdict:
-    """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown."""
-    if math.isnan(p) or difference == 0 or p >= 1 - level + 1e-12:
+def verdict_of(difference: float, p: float, better: Better, level: float, attainable: float = 0.0) -> Verdict:
+    """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown.
+
+    attainable: the smallest p that there can be; above 1 − level nothing can be shown.
+    """
+    limit = 1 - level + 1e-12
+    if not math.isnan(p) and attainable > limit:
+        return Verdict.CANNOT_BE_SHOWN
+    if math.isnan(p) or difference == 0 or p >= limit:
         return Verdict.NOT_SHOWN
     return Verdict.BETTER if (difference > 0) == (better == "higher") else Verdict.WORSE
+
+
+def by_signs(one: Comparison) -> Comparison:
+    """The comparison with the verdict that its own p allows, tested by the signs of its groups, and its power."""
+    return decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level)
+
+
+def decided(
+    one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p, joint: bool = False
+) -> Comparison:
+    """The comparison with the verdict that `p` allows, and with what it could have shown.
+
+    p: its own, or after a correction. threshold: the largest p of its own that the hardest step of the correction
+    takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. joint:
+    whether one test of several comparisons together set the threshold. A verdict from the equivalence test stays where
+    no difference is shown.
+    """
+    limit = 1 - one.level + 1e-12
+    attainable = instead(one.attainable) if one.attainable > threshold else 0.0
+    word = verdict_of(one.difference, p, one.better, one.level, attainable)
+    needed = _groups_for(one, lambda smallest: instead(smallest) <= limit) if word is Verdict.CANNOT_BE_SHOWN else None
+    equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
+    if equal and word.unshown:
+        word = Verdict.SAME
+    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed), joint)
+
+
+def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
+    """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
+    return next((one.groups + more for more in range(1, 61) if shows(one.attainable / 2**more)), None)
+
+
+def _with_power(one: Comparison, joint: bool) -> Comparison:
+    if one.groups_needed is not None:
+        return replace(one, minimum_detectable=None, questions_needed=None)
+    if one.threshold is None or math.isnan(one.error):
+        return one
+    level = 1 - (one.threshold if joint else max(one.threshold, one.attainable))
+    deviation, binary = one.error * math.sqrt(one.n), one.test == MCNEMAR
+    differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
+    expected = differing if binary else deviation / shrinkage(one.groups)
+    return replace(
+        one,
+        minimum_detectable=minimum_detectable_difference(
+            expected, one.n, level=level, groups=one.groups, binary=binary, joint=joint
+        ),
+        questions_needed=sample_size(one.difference, deviation, level=level, binary=binary),
+    )
 
 
 def _difference(baseline: ArrayLike, challenger: ArrayLike, name: str, names: tuple[str, str]) -> Array:
@@ -173,27 +230,21 @@ def _is_binary(values: ArrayLike) -> bool:
     return bool(np.isin(array[~np.isnan(array)], (0.0, 1.0)).all())
 
 
-def _tests(units: Units, resamples: int, rng: np.random.Generator) -> list[tuple[float, str]]:
-    """(p, test) of the hypothesis that signs of the units' differences are arbitrary, for each metric."""
-    found: list[tuple[float, str]] = []
-    drawn: Array | None = None
-    for position in range(units.sums.shape[1]):
-        column = units.sums[:, position]
-        moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
-        sizes = np.abs(moved)
-        if not len(moved):
-            found.append((1.0 if units.number else math.nan, "sign flips, exact"))
-        elif np.ptp(sizes) <= 1e-9 * sizes.max():
-            found.append((_binomial_p(int((moved > 0).sum()), len(moved)), "sign flips, exact"))
-        elif 2 ** min(len(moved), 60) <= resamples:
-            found.append((_complete_p(moved), "sign flips, exact"))
-        else:
-            if drawn is None:
-                drawn = np.abs(sign_flips(units.sums, resamples, rng))
-            slack = (1e-6 if len(moved) > 512 else 1e-10) * float(sizes.sum())
-            beyond = int((drawn[:, position] >= abs(float(moved.sum())) - slack).sum())
-            found.append(((beyond + 1) / (resamples + 1), "sign flips"))
-    return found
+def _tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
+    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column."""
+    column = units.sums[:, 0]
+    moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
+    sizes = np.abs(moved)
+    if not len(moved):
+        return 1.0 if units.number else math.nan, "sign flips, exact"
+    if np.ptp(sizes) <= 1e-9 * sizes.max():
+        return _binomial_p(int((moved > 0).sum()), len(moved)), "sign flips, exact"
+    observed, total = abs(float(moved.sum())), float(sizes.sum())
+    if 2 ** min(len(moved), 60) <= resamples:
+        return float(np.mean(np.abs(every_flip(moved[:, None])) >= observed - 1e-10 * total)), "sign flips, exact"
+    drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
+    slack = (1e-6 if len(moved) > 512 else 1e-10) * total
+    return (int((drawn >= observed - slack).sum()) + 1) / (resamples + 1), "sign flips"
 
 
 def _binomial_p(successes: int, n: int) -> float:
@@ -201,15 +252,6 @@ def _binomial_p(successes: int, n: int) -> float:
     from scipy.special import bdtr
 
     return float(min(1.0, 2 * bdtr(min(successes, n - successes), n, 0.5)))
-
-
-def _complete_p(moved: Array) -> float:
-    """Share of all 2^m sign patterns whose sum is as far from zero as the observed one."""
-    sums = np.zeros(1)
-    for value in moved:
-        sums = np.concatenate([sums + value, sums - value])
-    slack = 1e-10 * float(np.abs(moved).sum())
-    return float(np.mean(np.abs(sums) >= abs(float(moved.sum())) - slack))
 
 
 def _one(
@@ -230,35 +272,30 @@ def _one(
     method, note = _choose(intervals, mean, column)
     low, high = intervals.get(method, (math.nan, math.nan))
     deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0
-    per_question = math.sqrt(mean.variance * n)  # the spread of a question if questions were independent
-    verdict = verdict_of(value, p, better, level)
-    p_equivalence = None
-    if margin is not None:
-        p_equivalence = _equivalence(mean, column, flags, margin)
-        if p_equivalence < 1 - level and verdict is Verdict.NOT_SHOWN:
-            verdict = Verdict.SAME
-    return Comparison(
-        *names,
-        value,
-        low,
-        high,
-        level,
-        method,
-        p,
-        test,
-        value / deviation if deviation > 0 else math.nan,
-        verdict,
-        n,
-        dropped,
-        better,
-        clusters=units.number if units.clustered else None,
-        minimum_detectable=minimum_detectable_difference(per_question, n, level=level),
-        questions_needed=sample_size(value, per_question, level=level),
-        margin=margin,
-        p_equivalence=p_equivalence,
-        seed=seed,
-        note=note,
-        intervals=intervals,
+    p_equivalence = None if margin is None else _equivalence(mean, column, flags, margin)
+    return by_signs(
+        Comparison(
+            *names,
+            value,
+            low,
+            high,
+            level,
+            method,
+            p,
+            test,
+            value / deviation if deviation > 0 else math.nan,
+            Verdict.NOT_SHOWN,
+            n,
+            dropped,
+            better,
+            clusters=units.number if units.clustered else None,
+            error=math.sqrt(mean.variance),
+            margin=margin,
+            p_equivalence=p_equivalence,
+            seed=seed,
+            note=note,
+            intervals=intervals,
+        )
     )
 
 

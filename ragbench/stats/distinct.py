@@ -34,7 +34,7 @@ def distinct(
     for number, items in enumerate(seen):
         groups.setdefault(number if codes is None else int(codes[number]), set()).update(items)
     counts = Counter(item for items in groups.values() for item in items)
-    alone = np.array([sum(counts[item] == 1 for item in items) for items in groups.values()], dtype=float)
+    alone = np.array(sorted(sum(counts[item] == 1 for item in items) for items in groups.values()), dtype=float)
     value, n = float(len(counts)), len(groups)
     clustered = None if codes is None else n
     variance = (n - 1) / n * float(((alone - alone.mean()) ** 2).sum()) if n else 0.0

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import Interval
-from ragbench.stats.means import FEWEST_FOR_BCA, SKEWED, Mean, means_of
-from ragbench.stats.samples import Codes, Labels, Units, as_codes, as_values, check_level, check_resamples, units_of
+from ragbench.stats.means import FEWEST_FOR_BCA, SKEWED, Mean, mean_of
+from ragbench.stats.samples import (
+    Codes,
+    Labels,
+    as_codes,
+    as_values,
+    check_level,
+    check_resamples,
+    check_word,
+    units_of,
+)
 from ragbench.types import Array, Estimate
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
@@ -34,6 +44,7 @@ def estimate(
     bounds: Bounds | None = None,
     level: float = 0.95,
     method: Method = "auto",
+    design_effect: float | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Estimate:
@@ -46,6 +57,9 @@ def estimate(
     studentized bootstrap below 100 values or where their mean is skewed, and Student's t below 50 clusters. `note`
     says why: "few", "ceiling", "few_clusters", "no_spread", "skewed". All intervals that exist are in `intervals`.
     No value, or no spread without bounds: low and high are None.
+    design_effect: the variance with these clusters over the variance without, known from elsewhere (another metric or
+    system on the same questions, at least 1); taken where all values are equal and so tell nothing of it (`note`
+    "borrowed_spread"). Without it, a cluster of equal values then counts as one value.
 
     Raises ValueError for infinities, values outside the bounds, or clusters of another length.
     """
@@ -55,6 +69,7 @@ def estimate(
         bounds=bounds,
         level=level,
         method=method,
+        design_effect=design_effect,
         resamples=resamples,
         seed=seed,
     )
@@ -69,49 +84,130 @@ def estimate_many(
     bounds: Bounds | Mapping[str, Bounds | None] | None = None,
     level: float = 0.95,
     method: Method = "auto",
+    design_effect: float | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """`estimate` for all metrics of one system at once: the same questions are drawn for all, in one pass.
+    """`estimate` for all metrics of one system, each with the value and the interval that it has alone.
 
     values: metric name to one number a question, all of one length. counts: how many questions each row stands for,
     for histograms of equal questions (then without clusters). bounds: one pair for all, or a pair (or None) a metric.
+
+    Only a metric whose values are all equal takes something from its neighbours: the design effect of the one nearest
+    on its scale whose values differ, or else `design_effect` (see `estimate`); within its scale, where equal values
+    do not tell how far others of the kind lie apart, also that neighbour's spread for its mean. `lender` names it.
     """
     check_level(level)
     check_resamples(resamples)
-    if method not in get_args(Method):
-        raise ValueError(f"method is one of {', '.join(get_args(Method))}; got {method!r}")
+    check_word("method", method, get_args(Method))
+    if design_effect is not None and not 1 <= design_effect < math.inf:
+        raise ValueError(f"design_effect is a variance with clusters over one without, at least 1; got {design_effect}")
     columns = {name: as_values(column, name) for name, column in values.items()}
     if len({len(column) for column in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
         raise ValueError(f"every metric needs one value a question; lengths differ: {lengths}")
     scales = {
-        name: _scale(name, values[name], columns[name], bounds.get(name) if isinstance(bounds, Mapping) else bounds)
+        name: scale_of(name, values[name], columns[name], bounds.get(name) if isinstance(bounds, Mapping) else bounds)
         for name in columns
     }
     length = len(next(iter(columns.values()), ()))
     codes = as_codes(clusters, length)
     weights = _weights(counts, length, codes)
-    found: dict[str, Estimate] = {}
-    for present, names in _by_presence(columns).items():
-        mask = np.frombuffer(present, dtype=bool)
-        matrix = np.column_stack([columns[name][mask] for name in names])
-        units = units_of(matrix, None if codes is None else codes[mask], None if weights is None else weights[mask])
+    means: dict[str, tuple[Mean | None, int]] = {}
+    for name, column in columns.items():
+        mask = ~np.isnan(column)
+        kept = column[mask]
+        units = units_of(
+            kept[:, None], None if codes is None else codes[mask], None if weights is None else weights[mask]
+        ).column(0)
         unmeasured = int((~mask).sum() if weights is None else weights[~mask].sum())
-        if not units.n:
-            found |= {name: _nothing(scales[name], unmeasured, level) for name in names}
+        open_ended = scales[name] is None or method == "studentized"
+        spread = bool(np.ptp(kept) > 0) if len(kept) else False
+        means[name] = mean_of(units, spread, resamples, seed, open_ended) if units.n else None, unmeasured
+    loans = _Loans({name: (mean, scales[name]) for name, (mean, _) in means.items() if mean}, design_effect)
+    return {
+        name: _nothing(scales[name], unmeasured, level)
+        if mean is None
+        else _one(mean, columns[name], scales[name], level, method, unmeasured, seed, loans.to(name))
+        for name, (mean, unmeasured) in means.items()
+    }
+
+
+def estimate_systems(
+    values: Mapping[str, Mapping[str, ArrayLike]],
+    *,
+    clusters: Labels | None = None,
+    bounds: Mapping[str, Bounds | None],
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> dict[tuple[str, str], Estimate]:
+    """(system, metric) → `estimate_many` of several systems on the same questions.
+
+    values: system to metric to one number a question. Where a metric's values are all equal and no other of its system
+    has a spread to take, it takes the design effect of the same metric of another system, else of any metric, the
+    nearest in value; `lender` then names metric and system.
+    """
+    options: dict[str, Any] = {"clusters": clusters, "level": level, "resamples": resamples, "seed": seed}
+    found = {
+        (system, metric): one
+        for system, columns in values.items()
+        for metric, one in estimate_many(columns, bounds=bounds, **options).items()
+    }
+    measured = {key: one for key, one in found.items() if {"t", "wilson"} <= one.intervals.keys()}
+    for key, one in found.items():
+        if one.note != "no_spread" or not one.clusters or not measured:
             continue
-        spread = np.ptp(matrix, axis=0) > 0
-        open_ended = np.array([scales[name] is None or method == "studentized" for name in names])
-        means = means_of(units, spread, resamples, np.random.default_rng(seed), open_ended)
-        for position, name in enumerate(names):
-            found[name] = _one(
-                means[position], units, position, matrix[:, position], scales[name], level, method, unmeasured, seed
-            )
-    return {name: found[name] for name in columns}
+        lenders = [other for other in measured if other[1] == key[1]] or list(measured)
+        nearest = min(lenders, key=lambda other: (abs(measured[other].value - one.value), other))
+        effect = max(measured[nearest].design_effect or 1.0, 1.0)
+        again = estimate(values[key[0]][key[1]], bounds=bounds.get(key[1]), design_effect=effect, **options)
+        found[key] = replace(again, lender=", ".join(reversed(nearest)) if again.note == "borrowed_spread" else "")
+    return found
 
 
-def _scale(name: str, raw: ArrayLike, column: Array, bounds: Bounds | None) -> Bounds | None:
+@dataclass(frozen=True, slots=True)
+class _Loan:
+    """What a metric without spread takes from another.
+
+    effect: its design effect. variance: of a single value over that of 0/1 values with the same mean, times the design
+    effect; None where only the design effect is known. lender: the metric's name, "" for the caller's.
+    """
+
+    effect: float
+    variance: float | None
+    lender: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Loans:
+    """Metrics of the same questions, of which those with spread lend it to those without."""
+
+    means: Mapping[str, tuple[Mean, Bounds | None]]
+    known: float | None
+
+    def to(self, name: str) -> _Loan | None:
+        """The loan of the metric nearest on its scale; None for a metric with spread or where there is none to take."""
+        mean, scale = self.means.get(name, (None, None))
+        if mean is None or scale is None or mean.variance > 0 or mean.units.number < 2:
+            return None
+        share = _share(mean, scale)
+        if not mean.units.clustered and share in (0.0, 1.0):
+            return None
+        lenders = {
+            other: (lender, ends)
+            for other, (lender, ends) in self.means.items()
+            if lender.variance > 0 and ends is not None and 0 < _share(lender, ends) < 1
+        }
+        if not lenders:
+            return None if self.known is None else _Loan(self.known, None, "")
+        nearest = min(lenders, key=lambda other: (abs(_share(*lenders[other]) - share), other))
+        lender, ends = lenders[nearest]
+        return _Loan(max(_design_effect(lender), 1.0), lender.units.n / _effective(lender, ends), nearest)
+
+
+def scale_of(name: str, raw: ArrayLike, column: Array, bounds: Bounds | None) -> Bounds | None:
+    """The ends of a scale that has two, 0 and 1 for booleans; a ValueError for values outside of it."""
     if bounds is None:
         is_flag = isinstance(raw, np.ndarray) and raw.dtype == bool
         return (0.0, 1.0) if is_flag else None
@@ -139,30 +235,24 @@ def _weights(counts: ArrayLike | None, length: int, codes: Codes | None) -> Code
     return weights.astype(np.int64)
 
 
-def _by_presence(columns: Mapping[str, Array]) -> dict[bytes, list[str]]:
-    groups: dict[bytes, list[str]] = {}
-    for name, column in columns.items():
-        groups.setdefault((~np.isnan(column)).tobytes(), []).append(name)
-    return groups
-
-
 def _one(
     mean: Mean,
-    units: Units,
-    position: int,
     column: Array,
     scale: Bounds | None,
     level: float,
     method: Method,
     unmeasured: int,
     seed: int,
+    loan: _Loan | None,
 ) -> Estimate:
-    n = units.n
-    design = _design_effect(units, position, mean.variance)
+    units, n = mean.units, mean.units.n
+    design = _design_effect(mean) if loan is None else loan.effect
     intervals = mean.intervals(level)
     if scale is not None:
-        intervals |= _bounded(mean, column, scale, level)
+        intervals |= _bounded(mean, column, scale, level, loan)
     chosen, note = _choose(method, intervals, mean, scale)
+    if loan is not None and note == "no_spread" and chosen in intervals:
+        note = "borrowed_spread"
     low, high = intervals.get(chosen, (None, None))
     floor = ceiling = None
     if scale is not None:
@@ -184,6 +274,7 @@ def _one(
         floor=floor,
         ceiling=ceiling,
         note=note,
+        lender=loan.lender if loan is not None else "",
     )
 
 
@@ -193,25 +284,25 @@ def _nothing(scale: Bounds | None, unmeasured: int, level: float) -> Estimate:
     return Estimate(math.nan, None, None, level, "none", 0, unmeasured, floor=floor, ceiling=ceiling, note="empty")
 
 
-def _design_effect(units: Units, position: int, variance: float) -> float:
+def _design_effect(mean: Mean) -> float:
     """Variance with clusters over variance without; n / C where there is no spread to tell."""
+    units = mean.units
     if not units.clustered:
         return 1.0
-    n = units.n
-    independent = float(units.deviations[position]) / (n * max(n - 1, 1))
-    if variance <= 0 or independent <= 0:
-        return n / units.number
-    return variance / independent
+    independent = float(units.deviations[0]) / (units.n * max(units.n - 1, 1))
+    if mean.variance <= 0 or independent <= 0:
+        return units.n / units.number
+    return mean.variance / independent
 
 
-def _bounded(mean: Mean, column: Array, scale: Bounds, level: float) -> dict[str, Interval]:
+def _bounded(mean: Mean, column: Array, scale: Bounds, level: float, loan: _Loan | None) -> dict[str, Interval]:
     """Intervals that need the ends of the scale. Wilson's is itself for independent values on the two ends; for
     others it has effective n and Student's quantile, because their spread is only estimated."""
-    on_ends = not mean.units.clustered and bool(np.isin(column, scale).all())
+    on_ends = not mean.units.clustered and bool(np.isin(column[~np.isnan(column)], scale).all())
     share = _share(mean, scale)
     if not on_ends:
         quantile = kinds.t_quantile((1 + level) / 2, mean.effective_freedom)
-        return {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale), quantile), scale)}
+        return {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale, loan), quantile), scale)}
     n = mean.units.n
     quantile = kinds.normal_quantile((1 + level) / 2)
     return {
@@ -224,12 +315,18 @@ def _share(mean: Mean, scale: Bounds) -> float:
     return min(max((mean.value - scale[0]) / (scale[1] - scale[0]), 0.0), 1.0)
 
 
-def _effective(mean: Mean, scale: Bounds) -> float:
-    """How many independent 0/1 values would be as sure: m (1 − m) / SE²; the number of units without spread."""
-    share = _share(mean, scale)
-    if mean.variance <= 0:
+def _effective(mean: Mean, scale: Bounds, loan: _Loan | None = None) -> float:
+    """How many independent 0/1 values would be as sure: m (1 − m) / SE².
+
+    Without spread, by what was borrowed: at an end of the scale another value may lie anywhere, so values count as 0/1
+    ones. The number of units where nothing was.
+    """
+    share, n = _share(mean, scale), mean.units.n
+    if mean.variance > 0:
+        return share * (1 - share) * (scale[1] - scale[0]) ** 2 / mean.variance
+    if loan is None:
         return float(mean.units.number)
-    return share * (1 - share) * (scale[1] - scale[0]) ** 2 / mean.variance
+    return n / (loan.effect if loan.variance is None or share in (0.0, 1.0) else loan.variance)
 
 
 def _stretch(interval: Interval, scale: Bounds) -> Interval:

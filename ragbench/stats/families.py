@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.comparisons import verdict_of
-from ragbench.types import Array, Comparison, Verdict
+from ragbench.stats.comparisons import decided
+from ragbench.types import Array, Comparison
 
 
 def holm(p: ArrayLike) -> Array:
@@ -35,20 +36,36 @@ def adjust(
     rules = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
     if method not in rules:
         raise ValueError(f"method is one of {', '.join(rules)}; got {method!r}")
-    corrected = rules[method](np.array([one.p for one in comparisons], dtype=np.float64))
+    single = np.array([one.p for one in comparisons], dtype=np.float64)
+    corrected = rules[method](single)
     number = int(np.isfinite(corrected).sum())
+
+    def instead(place: int, p: float) -> float:
+        return float(rules[method](np.where(np.arange(len(single)) == place, p, single))[place])
+
     return [
-        one if np.isnan(p) else with_adjusted(one, float(p), f"{number}, {method}")
-        for one, p in zip(comparisons, corrected, strict=True)
+        one
+        if np.isnan(p)
+        else with_adjusted(one, float(p), f"{number}, {method}", (1 - one.level) / number, partial(instead, place))
+        for place, (one, p) in enumerate(zip(comparisons, corrected, strict=True))
     ]
 
 
-def with_adjusted(one: Comparison, p: float, family: str) -> Comparison:
-    """The comparison with its corrected p, the family's name, and the verdict that the corrected p allows."""
-    word = verdict_of(one.difference, p, one.better, one.level)
-    if word is Verdict.NOT_SHOWN and one.verdict is Verdict.SAME:
-        word = Verdict.SAME
-    return replace(one, p_adjusted=p, family=family, verdict=word)
+def with_adjusted(
+    one: Comparison,
+    p: float,
+    family: str,
+    threshold: float,
+    instead: Callable[[float], float] = lambda p: p,
+    joint: bool = False,
+) -> Comparison:
+    """The comparison with its corrected p, the family's name, and the verdict and power that the correction allows.
+
+    threshold: the largest p of the pair alone that the hardest step of the family takes as shown. instead: what the
+    corrected p would be if the comparison had another p and all else were as it is. joint: whether one test of several
+    comparisons together set the threshold.
+    """
+    return replace(decided(one, p, threshold, instead, joint), p_adjusted=p, family=family)
 
 
 def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:

@@ -13,7 +13,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     """Distinct rows of a matrix and how often each occurs.
 
-    Returns (rows, metrics) values and (rows,) counts, in the order in which the rows first appear.
+    Returns (rows, metrics) values and (rows,) counts, in the order of the values from the first column on.
     """
     matrix = np.asarray(matrix)  # columns become floats one by one: a million questions' gains fit in a byte each
     matrix = matrix[:, None] if matrix.ndim == 1 else matrix
@@ -23,24 +23,37 @@ def cells(matrix: Array) -> tuple[Array, NDArray[np.int64]]:
     if any((rows[:, k][inverse] != matrix[:, k]).any() for k in range(matrix.shape[1])):
         # two rows met in one hash: count them the slow way
         rows, first, counts = np.unique(matrix.astype(np.float64) + 0.0, axis=0, return_index=True, return_counts=True)
-    order = np.argsort(first)
+    order = by_content(rows)
     return rows[order], counts[order].astype(np.int64)
 
 
-def bins(values: Array, counts: NDArray[np.int64], number: int) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Neighbouring values gathered in at most `number` bins: their means, variances and counts.
+def by_content(rows: Array) -> NDArray[np.int64]:
+    """The order of rows by their values, from the first column on: what follows depends on no order of a file."""
+    return np.lexsort(rows.T[::-1])
 
-    A bin holds at most 2 / number of the values and spans at most 2 / number of their range, or is a single value.
+
+def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """`cells` of rows that already stand for several each."""
+    order = by_content(rows)
+    ordered = rows[order] + 0.0
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+    starts = np.flatnonzero(new)
+    return ordered[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts[order]
+
+
+def bins(rows: Array, counts: NDArray[np.int64], number: int) -> tuple[Array, NDArray[np.int64]]:
+    """Rows with neighbouring values in the first column gathered in about `number` bins: their means and counts.
+
+    A bin holds at most 2 / number of the rows and spans at most 2 / number of the range, or is a single value.
     """
-    order = np.argsort(values, kind="stable")
-    ordered, weights = values[order], counts[order]
+    order = by_content(rows)
+    ordered, weights = rows[order], counts[order]
+    first = ordered[:, 0]
     ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
-    place = ranks + (ordered - ordered[0]) / max(ordered[-1] - ordered[0], 1e-300)
+    place = ranks + (first - first[0]) / max(first[-1] - first[0], 1e-300)
     _, starts = np.unique(np.floor(place * number / 2), return_index=True)
     sizes = np.add.reduceat(weights, starts)
-    means = np.add.reduceat(weights * ordered, starts) / sizes
-    inner = ordered - np.repeat(means, np.diff(np.append(starts, len(ordered))))
-    return means, np.add.reduceat(weights * inner**2, starts) / sizes, sizes
+    return np.add.reduceat(weights[:, None] * ordered, starts) / sizes[:, None], sizes
 
 
 def _hashes(matrix: Array) -> NDArray[np.uint64]:

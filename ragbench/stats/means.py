@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.draws import mean_draws, studentized_draws
+from ragbench.stats.draws import mean_draws
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Units
 from ragbench.types import Array
@@ -28,8 +28,9 @@ MOST_FOR_STUDENTIZED = 5_000
 class Mean:
     """One metric's mean over the values of all units.
 
-    variance: squared standard error (with clusters, the C / (C − 1) sandwich); 0 without spread.
-    acceleration: of BCa; NaN without spread. draws, ratios: resampled means and studentized deviations, if drawn.
+    units: of this metric alone. variance: squared standard error (with clusters, the C / (C − 1) sandwich); 0 without
+    spread. acceleration: of BCa; NaN without spread. draws, ratios: resampled means and studentized deviations, if
+    drawn.
     """
 
     value: float
@@ -50,8 +51,10 @@ class Mean:
         deviation over their mean (Carter, Schnepel, Steigerwald 2017, for values that are alike within a cluster)."""
         if not self.units.clustered:
             return self.freedom
-        variation = float(np.var(self.units.sizes) / np.mean(self.units.sizes) ** 2)
-        return max(self.units.number / (1 + variation) - 1, 1.0)
+        units = self.units
+        middle = units.n / units.number
+        variation = float(units.counts @ (units.sizes - middle) ** 2) / units.number / middle**2
+        return max(units.number / (1 + variation) - 1, 1.0)
 
     def intervals(self, level: float) -> dict[str, Interval]:
         """percentile, bca, studentized, t, and t_effective for unequal clusters, as far as each exists."""
@@ -73,33 +76,27 @@ class Mean:
 
 
 def means_of(
-    units: Units, spread: NDArray[np.bool_], resamples: int, rng: np.random.Generator, studentize: NDArray[np.bool_]
+    units: Units, spread: NDArray[np.bool_], resamples: int, seed: int, studentize: NDArray[np.bool_]
 ) -> list[Mean]:
-    """The mean of every metric, with one set of resamples for all.
-
-    spread: (metrics,) whether single values differ at all. studentize: (metrics,) where skewed means may need the
-    studentized bootstrap; it is drawn for those that are few (below 100 units) or skewed.
-    """
-    values = units.means
-    residuals = units.residuals(values)
-    variances = np.where(spread & (units.number > 1), units.variances(), 0.0)
-    shapes = np.array([kinds.acceleration(column, units.counts) for column in residuals.T])
-    draws = mean_draws(units, resamples, rng) if units.number > 1 and (variances > 0).any() else None
-    wanted = studentize & (variances > 0) & (units.number <= MOST_FOR_STUDENTIZED)
-    wanted &= (np.abs(shapes) > SKEWED) | (units.number < FEWEST_FOR_BCA)
-    ratios: dict[int, Array] = {}
-    if wanted.any():
-        chosen = np.flatnonzero(wanted)
-        part = Units(units.sums[:, chosen], units.sizes, units.counts, units.clustered, units.deviations[chosen])
-        ratios = dict(zip(chosen.tolist(), studentized_draws(part, resamples, rng).T, strict=True))
+    """`mean_of` for every metric by itself, each with the resamples that it would have alone."""
     return [
-        Mean(
-            float(values[place]),
-            float(variances[place]),
-            float(shapes[place]) if variances[place] > 0 else math.nan,
-            units,
-            draws[:, place] if draws is not None else None,
-            ratios.get(place),
-        )
-        for place in range(len(values))
+        mean_of(units.column(place), bool(spread[place]), resamples, seed, bool(studentize[place]))
+        for place in range(units.sums.shape[1])
     ]
+
+
+def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: bool) -> Mean:
+    """The mean of one metric with its resamples.
+
+    units: of this metric alone. spread: whether single values differ at all. studentize: whether a skewed mean may need
+    the studentized bootstrap; it is drawn where units are few (below 100) or skewed.
+    """
+    residuals = units.residuals()[:, 0]
+    variance = float(units.variances()[0]) if spread and units.number > 1 else 0.0
+    if variance <= 0:
+        return Mean(float(units.means[0]), 0.0, math.nan, units)
+    shape = kinds.acceleration(residuals, units.counts)
+    wanted = studentize and units.number <= MOST_FOR_STUDENTIZED
+    wanted = wanted and (abs(shape) > SKEWED or units.number < FEWEST_FOR_BCA)
+    draws, ratios = mean_draws(units, resamples, np.random.default_rng(seed), studentize=wanted)
+    return Mean(float(units.means[0]), variance, shape, units, draws, ratios if wanted else None)

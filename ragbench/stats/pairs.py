@@ -21,7 +21,7 @@ def pairwise_mean(means_to_others: ArrayLike, *, level: float = 0.95) -> Estimat
     """
     check_level(level)
     values = as_values(means_to_others, "means_to_others")
-    kept = values[~np.isnan(values)]
+    kept = np.sort(values[~np.isnan(values)])
     n, unmeasured = len(kept), int(np.isnan(values).sum())
     if n == 0:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
@@ -53,6 +53,8 @@ def pairwise_std(means_to_others: ArrayLike, mean_squares_to_others: ArrayLike, 
     n = len(means)
     if n == 0:
         return Estimate(math.nan, None, None, level, "none", 0, note="empty")
+    order = np.lexsort((squares, means))
+    means, squares = means[order], squares[order]
     value = math.sqrt(max(float(squares.mean()) - float(means.mean()) ** 2, 0.0))
     if n < 4 or value <= 0:
         return Estimate(value, None, None, level, "none", n, note="few" if n < 4 else "no_spread")

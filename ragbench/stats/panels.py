@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.stats import tables
-from ragbench.stats.raters import FEWEST_FOR_BCA, MOST_CATEGORIES, Scale, encode, icc_of_sums, missing
-from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats import alphas
+from ragbench.stats.raters import FEWEST_FOR_BCA, Scale, encode, icc_of_sums, missing, numeric
+from ragbench.stats.samples import Labels, as_codes, check_word, exact_mean, units_of
 from ragbench.stats.sums import resample_units
 from ragbench.types import Array, Estimate
 
@@ -30,7 +30,11 @@ def krippendorff_alpha(
 
     None or NaN is a rating that was not made; items with fewer than two ratings carry no agreement and are counted
     as unmeasured. In (−1, 1]; NaN where all ratings are one category.
+    scale: nominal (names), ordinal (ranks; `categories` where they do not sort by themselves), interval (numbers whose
+    differences mean something) or ratio (also their quotients: lengths, counts, prices; from zero on).
+    Raises ValueError for another scale, text where numbers are needed, or negative numbers on a ratio scale.
     """
+    check_word("scale", scale, get_args(Scale))
     rows = [[item for item in row if not missing(item)] for row in ratings]
     pairable = np.array([len(row) > 1 for row in rows], dtype=bool)
     codes = as_codes(clusters, len(rows))
@@ -38,22 +42,12 @@ def krippendorff_alpha(
     options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed, "fisher_below": FEWEST_FOR_BCA}
     kept_codes = None if codes is None else codes[pairable]
     unmeasured = int((~pairable).sum())
-    distinct = len({item for row in kept for item in row})
-    if scale == "interval" and distinct > MOST_CATEGORIES:
-        return resample_units(_alpha_of_squares, units_of(_squares(kept), kept_codes), unmeasured, **options)
-    values, coded = encode(kept, categories, scale)
-    number = max(len(values), 1)
-    items = np.zeros((len(kept), number, number))
-    for place, row in enumerate(coded):
-        counts = np.bincount(row, minlength=number).astype(np.float64)
-        items[place] = (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
-    points = np.array(values if scale == "interval" else range(number), dtype=np.float64)
-
-    def alpha(totals: Array) -> Array:
-        return tables.krippendorff(totals.reshape(*totals.shape[:-1], number, number), points, scale)
-
-    units = units_of(items.reshape(len(kept), number**2), kept_codes)
-    return resample_units(alpha, units, unmeasured, **options)
+    if scale in ("interval", "ratio"):
+        columns, alpha = alphas.of_numbers(numeric(kept, scale), scale)
+    else:
+        values, coded = encode(kept, categories, scale)
+        columns, alpha = alphas.of_categories(coded, max(len(values), 1), scale)
+    return resample_units(alpha, units_of(columns, kept_codes), unmeasured, **options)
 
 
 def fleiss_kappa(
@@ -93,8 +87,7 @@ def fleiss_kappa_of_counts(
     seed: int = 0,
 ) -> Estimate:
     """`fleiss_kappa` from (items, categories) numbers of raters who chose each category."""
-    if chance not in ("fleiss", "randolph"):
-        raise ValueError(f"chance is fleiss or randolph; got {chance!r}")
+    check_word("chance", chance, ("fleiss", "randolph"))
     table = np.asarray(counts, dtype=np.float64)
     raters = table.sum(axis=1) if table.ndim == 2 else np.zeros(0)
     if table.ndim != 2 or (table < 0).any() or (len(raters) and (np.ptp(raters) > 0 or raters[0] < 2)):
@@ -137,7 +130,7 @@ def icc(
         raise ValueError("ratings hold infinite numbers: give NaN where no rating was made")
     complete = ~np.isnan(matrix).any(axis=1)
     kept = matrix[complete]
-    kept = kept - kept.mean() if len(kept) else kept
+    kept = kept - exact_mean(kept) if len(kept) else kept
     items = np.column_stack([np.ones(len(kept)), kept, np.sum(kept**2, axis=1), np.sum(kept, axis=1) ** 2])
     codes = as_codes(clusters, len(matrix))
     return resample_units(
@@ -168,20 +161,3 @@ def cochran_q(hits: ArrayLike) -> tuple[float, float]:
     columns = matrix.sum(axis=0)
     q = (k - 1) * (k * float(columns @ columns) - rows.sum() ** 2) / below
     return float(q), float(chdtrc(k - 1, q))
-
-
-def _squares(rows: list[list[Any]]) -> Array:
-    """Per item: within-item disagreement, number of ratings, their sum and sum of squares (all centred)."""
-    middle = float(np.mean([item for row in rows for item in row]))
-    found = np.empty((len(rows), 4))
-    for place, row in enumerate(rows):
-        x = np.array(row, dtype=np.float64) - middle
-        number = len(x)
-        found[place] = (2 * number * np.sum((x - x.mean()) ** 2) / (number - 1), number, x.sum(), np.sum(x**2))
-    return found
-
-
-def _alpha_of_squares(totals: Array) -> Array:
-    apart, number, total, squares = np.moveaxis(totals, -1, 0)
-    expected = 2 * (number * squares - total**2) / (number * (number - 1))
-    return 1 - (apart / number) / np.where(expected > 0, expected, np.nan)

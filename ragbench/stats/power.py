@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+
+import numpy as np
 
 from ragbench.stats.intervals import normal_quantile, t_quantile
+from ragbench.types import Array
 
 POWER = 0.8
 LARGE = 100_000
+MOST_COUNTED = 12
+"""Groups up to which the sign patterns of a test are counted one by one; with more the t test is as powerful."""
+MOST_ASKED = 10**15
+MOST_MOVED = 1_000
+"""Expected discordant pairs up to which McNemar's exact test is counted out; beyond, the t test is as powerful."""
+
+
+def attainable_p(groups: int) -> float:
+    """The smallest two-sided p that signs of this many independent groups (or pairs) can have: 2 / 2^groups."""
+    return min(1.0, 2.0 ** (1 - groups))
+
+
+def shrinkage(groups: int) -> float:
+    """By what factor the standard deviation of so few values is too small on average (c4; of normal values)."""
+    freedom = max(groups - 1, 1)
+    return math.sqrt(2 / freedom) * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
 
 
 def power_of_mean(effect: float, n: float, *, level: float = 0.95) -> float:
@@ -29,42 +49,142 @@ def power_of_mean(effect: float, n: float, *, level: float = 0.95) -> float:
     return 1 - below + beyond
 
 
-def minimum_detectable_difference(
-    deviation: float, n: float, *, power: float = POWER, level: float = 0.95
-) -> float | None:
-    """The smallest true mean difference that n paired differences with this standard deviation show with `power`.
+def power_of_mcnemar(difference: float, discordance: float, n: int, *, level: float = 0.95) -> float:
+    """Chance that McNemar's exact test on n pairs of 0/1 values shows a true difference of shares.
 
-    Unit of the values. None where it cannot be told: fewer than two differences, or no spread.
+    discordance: the share of pairs in which the two sides differ; at least |difference| of them do. In [0, 1].
+    """
+    from scipy.special import bdtr, bdtrik
+
+    share = min(max(discordance, abs(difference)), 1.0)
+    if n < 1 or share <= 0:
+        return 0.0
+    if share * n > MOST_MOVED:
+        deviation = math.sqrt(max(share - difference**2, 0.0))
+        return power_of_mean(abs(difference) / deviation, n, level=level) if deviation > 0 else 1.0
+    spread = 8 * math.sqrt(n * share * (1 - share)) + 8
+    moved = np.arange(max(0, math.floor(n * share - spread)), min(n, math.ceil(n * share + spread)) + 1)
+    chance = np.diff(bdtr(moved, n, share), prepend=0.0)
+    fewest = np.floor(np.nan_to_num(bdtrik((1 - level) / 2, moved, 0.5)) + 1e-9)
+    tested = 2 * bdtr(fewest, moved, 0.5) <= (1 - level) * (1 + 1e-9)
+    rarer = np.where(tested, fewest, fewest - 1)  # up to so many pairs on the rarer side the test rejects
+    up = (1 + abs(difference) / share) / 2
+    shown = bdtr(np.maximum(rarer, 0), moved, 1 - up) + bdtr(np.maximum(rarer, 0), moved, up)
+    return float(chance @ np.where(rarer >= 0, shown, 0.0))
+
+
+def minimum_detectable_difference(
+    deviation: float,
+    n: float,
+    *,
+    power: float = POWER,
+    level: float = 0.95,
+    groups: int | None = None,
+    binary: bool = False,
+    joint: bool = False,
+) -> float | None:
+    """The smallest true mean difference that n paired differences show with `power` by sign flips.
+
+    deviation: standard deviation of the differences; where questions come in groups, the standard error of the mean
+    times √n. groups: how many groups are flipped whole; None: each question alone. level: 1 − the largest p that is
+    taken as shown. binary: differences of single 0/1 values, tested by McNemar's exact test; deviation² is the share
+    of pairs that differ, of which there are as many as were seen, or as the difference needs.
+    joint: `level` is that at which a test of several hypotheses together (max-T) shows one of them; it is then none of
+    the few p that the signs of few groups have.
+    Unit of the values. None where it cannot be told (fewer than two groups, no spread of graded values), or where no
+    difference can be shown with so few groups.
     """
     _check_power(power, level)
-    if n < 2 or not deviation > 0:
+    number = int(n if groups is None else groups)
+    if number < 2 or deviation < 0 or (not joint and attainable_p(number) > (1 - level) * (1 + 1e-9)):
         return None
-    from scipy.optimize import brentq
+    if binary:
+        return _detectable_share(deviation**2, int(n), power, level)
+    if not deviation > 0:
+        return None
+    return deviation * math.sqrt(number / n) * _detectable_effect(number, power, level, joint)
 
-    high = 3 / math.sqrt(n)
-    while power_of_mean(high, n, level=level) < power:
-        high *= 2
-    return deviation * float(brentq(lambda effect: power_of_mean(effect, n, level=level) - power, 0.0, high))
 
+def sample_size(
+    difference: float, deviation: float, *, power: float = POWER, level: float = 0.95, binary: bool = False
+) -> int | None:
+    """How many paired differences show this true mean difference with `power` by sign flips.
 
-def sample_size(difference: float, deviation: float, *, power: float = POWER, level: float = 0.95) -> int | None:
-    """How many paired differences show this true mean difference with `power`.
-
-    None where no number does: no difference, or no spread to set it against.
+    deviation: standard deviation of the differences. binary: differences of single 0/1 values, tested by McNemar's
+    exact test. None where no number does: no difference, or no spread to set it against.
     """
     _check_power(power, level)
     if difference == 0 or not deviation > 0 or not math.isfinite(difference):
         return None
     effect = abs(difference) / deviation
-    low, high = 2, 4
-    while power_of_mean(effect, high, level=level) < power:
+
+    def enough(n: int) -> bool:
+        if binary:
+            return power_of_mcnemar(difference, deviation**2 + difference**2, n, level=level) >= power
+        return _power_of_flips(effect, n, level, power) >= power
+
+    guess = math.ceil(((normal_quantile((1 + level) / 2) + normal_quantile(power)) / effect) ** 2)
+    if guess > MOST_ASKED:
+        return None
+    low, high = max(2, guess - guess // 16), guess + guess // 16 + 8
+    while low > 2 and enough(low):
+        low, high = max(2, low // 2), low
+    while not enough(high):
         low, high = high, high * 2
-        if high > 10**15:
-            return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power_of_mean(effect, middle, level=level) >= power else (middle, high)
-    return low if power_of_mean(effect, low, level=level) >= power else high
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return low if enough(low) else high
+
+
+@lru_cache(maxsize=4096)
+def _detectable_effect(groups: int, power: float, level: float, joint: bool) -> float:
+    """The effect of a group (mean / standard deviation) that sign flips of so many show with this power."""
+    from scipy.optimize import brentq
+
+    def lacking(effect: float) -> float:
+        found = power_of_mean(effect, groups, level=level) if joint else _power_of_flips(effect, groups, level)
+        return found - power
+
+    high = 3 / math.sqrt(groups)
+    while lacking(high) < 0:
+        high *= 2
+    return float(brentq(lacking, 0.0, high, xtol=1e-10))
+
+
+def _detectable_share(discordance: float, n: int, power: float, level: float) -> float | None:
+    from scipy.optimize import brentq
+
+    def lacking(difference: float) -> float:
+        return power_of_mcnemar(difference, discordance, n, level=level) - power
+
+    return float(brentq(lacking, 0.0, 1.0, xtol=1e-9)) if lacking(1.0) >= 0 else None
+
+
+def _power_of_flips(effect: float, groups: int, level: float, enough: float = 0.0) -> float:
+    """Power of the sign-flip test on normal values, at the largest p below 1 − level that it can have.
+
+    That of the t test at this p, except where so few sign patterns may be as extreme that it would be too high: then
+    they are counted, in a fixed set of samples. enough: where the t test has less power, nothing is counted.
+    """
+    patterns = math.floor((1 - level) * 2.0 ** min(groups - 1, 60) + 1e-9)
+    if patterns < 1:
+        return 0.0
+    found = power_of_mean(effect, groups, level=1 - patterns / 2.0 ** min(groups - 1, 60))
+    if groups > MOST_COUNTED or found < enough:
+        return found
+    samples, signs = _normal_samples(groups)
+    shifted = samples + effect
+    as_far = np.abs(signs @ shifted) >= np.abs(shifted.sum(axis=0)) - 1e-9
+    return float(np.mean(as_far.sum(axis=0) <= patterns))
+
+
+@lru_cache(maxsize=MOST_COUNTED)
+def _normal_samples(groups: int) -> tuple[Array, Array]:
+    """(groups, 4000) standard normal values, and (2^(groups − 1), groups) sign patterns, one of each opposite two."""
+    samples = np.random.default_rng(groups).standard_normal((groups, 4_000))
+    flipped = (np.arange(2 ** (groups - 1))[:, None] >> np.arange(groups)) & 1
+    return samples, np.where(flipped, -1.0, 1.0)
 
 
 def _check_power(power: float, level: float) -> None:

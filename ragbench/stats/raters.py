@@ -5,19 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.stats import alphas, tables
 from ragbench.stats import intervals as kinds
-from ragbench.stats import tables
 from ragbench.stats.estimates import estimate
-from ragbench.stats.samples import Codes, Labels, Units, as_codes, as_values, check_level, units_of
+from ragbench.stats.samples import (
+    Codes,
+    Labels,
+    Units,
+    as_codes,
+    as_values,
+    check_level,
+    check_word,
+    exact_mean,
+    units_of,
+)
 from ragbench.stats.sums import Statistic, resample_units
 from ragbench.types import Array, Estimate
 
-Scale = Literal["nominal", "ordinal", "interval"]
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+NUMBERS = ("interval", "ratio")
 
 FEWEST_FOR_BCA = 200
 """Fewer items: the interval on Fisher's z covers better than BCa for statistics that end at 1."""
@@ -45,17 +56,18 @@ def agreement(
     ordinal: these (κ and AC1 unweighted), and cohen_kappa_linear, cohen_kappa_quadratic, gwet_ac2 (quadratic),
     spearman, kendall (τ-b), and for numbers pearson, icc (2,1), bias (mean of b − a).
     interval: pearson, spearman, kendall, icc, krippendorff_alpha, bias.
+    ratio: the same, α by quotients (numbers from zero on).
 
     categories: all categories of the scale in their order, if some were not used (they count in AC1, AC2 and weights)
     or do not sort by themselves. Intervals: BCa over items, or whole clusters of items; below 200 of them the delta
     interval on Fisher's z; accuracy and bias as in `estimate`; rank correlations of more than 25 categories have
     Bonett and Wright's (2000), Spearman's over clusters that of the correlation of ranks.
 
-    Raises ValueError for different lengths, labels outside the categories, or text on an interval scale.
+    Raises ValueError for another scale, different lengths, labels outside the categories, or text where numbers are
+    needed.
     """
     check_level(level)
-    if scale not in ("nominal", "ordinal", "interval"):
-        raise ValueError(f"scale is nominal, ordinal or interval; got {scale!r}")
+    check_word("scale", scale, get_args(Scale))
     if len(a) != len(b):
         raise ValueError(f"a has {len(a)} ratings and b {len(b)}: give one of each for every item, None if missing")
     present = np.array([not (missing(x) or missing(y)) for x, y in zip(a, b, strict=True)], dtype=bool)
@@ -66,9 +78,9 @@ def agreement(
         {"level": level, "resamples": resamples, "seed": seed},
     )  # fmt: skip
     numbers = _numbers(kept, scale)
-    values, coded = encode(kept, None if scale == "interval" else categories, scale)
+    values, coded = encode(kept, None if scale in NUMBERS else categories, scale)
     found: dict[str, Estimate] = {}
-    if scale != "interval":
+    if scale not in NUMBERS:
         found |= _categorical(items, coded, values, scale)
     if scale != "nominal":
         found |= _ranks(items, coded, len(values))
@@ -182,21 +194,26 @@ def missing(label: Any) -> bool:
 
 def _numbers(sides: list[list[Any]], scale: str) -> tuple[Array, Array] | None:
     """Both sides as numbers, or None for labels that are not."""
-    if any(isinstance(item, str) for side in sides for item in side):
-        if scale == "interval":
-            raise ValueError("an interval scale needs numbers; these are texts: use scale='nominal' or 'ordinal'")
+    if scale not in NUMBERS and any(isinstance(item, str) for side in sides for item in side):
         return None
+    numeric(sides, scale)
     return as_values(sides[0], "a"), as_values(sides[1], "b")
+
+
+def numeric(rows: list[list[Any]], scale: str) -> list[list[Any]]:
+    """The rows themselves; a ValueError for texts on a scale of numbers."""
+    if scale in NUMBERS and any(isinstance(item, str) for row in rows for item in row):
+        raise ValueError(f"scale={scale!r} needs numbers; these are texts: use scale='nominal' or 'ordinal'")
+    return rows
 
 
 def _categorical(items: _Items, coded: list[Codes], values: list[Any], scale: str) -> dict[str, Estimate]:
     number = max(len(values), 1)
-    points = np.arange(number, dtype=np.float64)
     rules: dict[str, Statistic] = {
         "balanced_accuracy": tables.balanced_accuracy,
         "cohen_kappa": tables.cohen_kappa,
         "gwet_ac1": tables.gwet,
-        "krippendorff_alpha": lambda table: tables.krippendorff(table + np.swapaxes(table, -1, -2), points, scale),
+        "krippendorff_alpha": lambda table: tables.krippendorff(table + np.swapaxes(table, -1, -2), scale),
     }
     if scale == "ordinal":
         rules["cohen_kappa_linear"] = lambda table: tables.cohen_kappa(table, "linear")
@@ -220,7 +237,7 @@ def _ranks(
 
 def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[str, Estimate]:
     a, b = numbers
-    middle = float(np.mean([a, b])) if len(a) else 0.0
+    middle = exact_mean([a, b]) if len(a) else 0.0
     x, y = a - middle, b - middle  # centred once, so that sums of squares lose no digits
     columns = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
 
@@ -233,18 +250,10 @@ def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[st
         "icc": items.of_sums(icc_of_pairs, columns),
         "bias": items.of_mean(b - a),
     }
-    if scale == "interval":
-        found["krippendorff_alpha"] = items.of_sums(_alpha_of_pairs, columns)
+    if scale in NUMBERS:
+        parts, alpha = alphas.of_numbers(np.column_stack([a, b]), scale)
+        found["krippendorff_alpha"] = items.of_sums(alpha, parts)
     return found
-
-
-def _alpha_of_pairs(totals: Array) -> Array:
-    """Krippendorff's α for two raters on an interval scale: 1 − observed / expected squared difference."""
-    n, a, b, aa, bb, ab = np.moveaxis(totals, -1, 0)
-    observed = (aa + bb - 2 * ab) / n
-    number = 2 * n
-    expected = 2 * (number * (aa + bb) - (a + b) ** 2) / (number * (number - 1))
-    return 1 - observed / np.where(expected > 0, expected, np.nan)
 
 
 def icc_of_sums(columns: Array, squares: Array, row_squares: Array) -> Array:

@@ -45,6 +45,8 @@ def variance_split(values: ArrayLike) -> VarianceSplit:
         raise ValueError(f"values are (questions, repeats); got shape {matrix.shape}")
     if np.isinf(matrix).any():
         raise ValueError("values hold infinities: give NaN where nothing was measured")
+    matrix = np.sort(matrix, axis=1)  # NaN last; then the questions, so that no order of rows changes a digit
+    matrix = matrix[np.lexsort(matrix.T[::-1])]
     present = ~np.isnan(matrix)
     matrix, present = matrix[present.any(axis=1)], present[present.any(axis=1)]
     missing = int(np.size(values) - present.sum())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.types import Array
+from ragbench.stats.histograms import by_content, gathered
+from ragbench.types import Array, Better
 
 Codes = NDArray[np.int64]
 Labels = Sequence[Hashable] | NDArray[Any]
@@ -63,12 +65,33 @@ def check_resamples(resamples: int) -> int:
     return int(resamples)
 
 
+def check_word(name: str, value: str, legal: Iterable[str]) -> str:
+    """The word itself when it is one of the legal ones, to the letter; a ValueError that names them otherwise."""
+    words = tuple(legal)
+    if value not in words:
+        raise ValueError(f"{name} is one of {', '.join(words)}; got {value!r}")
+    return value
+
+
+def check_better(better: Better | Mapping[str, Better]) -> None:
+    """A ValueError for a direction, or one of several by metric, that is neither higher nor lower."""
+    for word in better.values() if isinstance(better, Mapping) else (better,):
+        check_word("better", word, get_args(Better))
+
+
+def exact_mean(values: ArrayLike) -> float:
+    """The mean to the last bit, in whatever order the values come; NaN of none."""
+    array = np.asarray(values, dtype=np.float64).ravel()
+    return math.fsum(array) / len(array) if len(array) else math.nan
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """What is drawn together: one row a cluster, or a value where values are independent.
 
-    sums: (units, metrics) sum of the values in each unit. sizes: (units,) how many values it holds.
-    counts: (units,) how many identical units a row stands for. sizes_n: number of values in all.
+    sums: (units, metrics) sum of the values in each unit, rows in the order of their content. sizes: (units,) how many
+    values it holds.
+    counts: (units,) how many identical units a row stands for.
     clustered: whether units are clusters. deviations: (metrics,) Σ (value − mean)² over single values.
     """
 
@@ -97,6 +120,11 @@ class Units:
         """(units, metrics) sum of deviations from the mean: the influence of a unit, times n."""
         return self.sums - (self.means if means is None else means) * self.sizes[:, None]
 
+    def column(self, place: int) -> Units:
+        """One metric by itself, equal units counted together: nothing of it depends on the metrics beside it."""
+        rows, counts = gathered(np.column_stack([self.sums[:, place], self.sizes]), self.counts)
+        return Units(rows[:, :1], rows[:, 1], counts, self.clustered, self.deviations[[place]])
+
     def variances(self, *, unbiased: bool = True) -> Array:
         """(metrics,) squared standard error of the mean; with clusters the C / (C − 1) sandwich.
 
@@ -108,16 +136,29 @@ class Units:
 
 
 def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) -> Units:
-    """Units of a (values, metrics) matrix without NaN. counts: how often each row was seen (without clusters)."""
-    length = len(matrix)
-    weight = np.ones(length, dtype=np.int64) if counts is None else counts
-    deviations = weight @ (matrix - (weight @ matrix) / max(float(weight.sum()), 1.0)) ** 2
+    """Units of a (values, metrics) matrix without NaN, in the order of their content.
+
+    counts: how often each row was seen (without clusters).
+    """
     if codes is None:
-        return Units(matrix, np.ones(length), weight, False, deviations)
+        weight = np.ones(len(matrix), dtype=np.int64) if counts is None else counts
+        order = by_content(np.column_stack([matrix, weight]))
+        matrix, weight = matrix[order], weight[order]
+        deviations = [_deviations(column, weight) for column in matrix.T]
+        return Units(matrix, np.ones(len(matrix)), weight, False, np.array(deviations))
     present, inverse = np.unique(codes, return_inverse=True)
-    sizes: Array = np.bincount(inverse, minlength=len(present)).astype(np.float64)
-    columns: list[Array] = [
-        np.bincount(inverse, weights=column, minlength=len(present)).astype(np.float64) for column in matrix.T
-    ]
-    sums = np.column_stack(columns)
-    return Units(sums, sizes, np.ones(len(present), dtype=np.int64), True, deviations)
+    ones = np.ones(len(matrix), dtype=np.int64)
+    columns: list[Array] = [np.bincount(inverse, minlength=len(present)).astype(np.float64)]
+    for column in matrix.T:
+        order = np.lexsort((column, inverse))  # so that a cluster's sum has the same last digit in any order
+        columns.append(np.bincount(inverse[order], weights=column[order], minlength=len(present)).astype(np.float64))
+    whole = np.column_stack(columns)
+    whole = whole[by_content(whole)]
+    deviations = [_deviations(column, ones) for column in matrix.T]
+    return Units(whole[:, 1:], whole[:, 0], np.ones(len(whole), dtype=np.int64), True, np.array(deviations))
+
+
+def _deviations(column: Array, counts: Codes) -> float:
+    order = np.argsort(column, kind="stable")
+    ordered, weight = column[order], counts[order]
+    return float(weight @ (ordered - (weight @ ordered) / max(float(weight.sum()), 1.0)) ** 2)

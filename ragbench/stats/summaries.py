@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.intervals import normal_quantile, t_quantile
 from ragbench.stats.power import POWER, sample_size
-from ragbench.stats.samples import check_level
+from ragbench.stats.samples import check_better, check_level
 from ragbench.types import Better, Comparison, Verdict
 
 Bounds = tuple[float | None, float | None]
@@ -64,6 +64,7 @@ def compare_summaries(
     from scipy.special import ndtr, stdtr
 
     check_level(level)
+    check_better(better)
     first, second = baseline.error, challenger.error
     difference = challenger.value - baseline.value
     if first is None or second is None or not math.isfinite(difference):

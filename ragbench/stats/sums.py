@@ -6,20 +6,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.comparisons import verdict_of
+from ragbench.stats.comparisons import by_signs
 from ragbench.stats.draws import sign_flips, total_draws
-from ragbench.stats.histograms import cells
-from ragbench.stats.samples import Labels, Units, as_codes, check_level, check_resamples, units_of
+from ragbench.stats.histograms import gathered
+from ragbench.stats.samples import (
+    Labels,
+    Units,
+    as_codes,
+    check_better,
+    check_level,
+    check_resamples,
+    check_word,
+    units_of,
+)
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Statistic = Callable[[Array], Array]
 """(…, columns) totals to (…,) values; NaN where the statistic does not exist."""
+
+Method = Literal["auto", "bca", "percentile", "delta"]
 
 STEP = 1e-4
 MOST_LOST = 0.1
@@ -32,7 +43,7 @@ def resample(
     *,
     clusters: Labels | None = None,
     level: float = 0.95,
-    method: Literal["auto", "bca", "percentile", "delta"] = "auto",
+    method: Method = "auto",
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Estimate:
@@ -48,6 +59,7 @@ def resample(
     """
     check_level(level)
     check_resamples(resamples)
+    check_word("method", method, get_args(Method))
     table, present = _table(sufficient, "sufficient")
     statistic = vectorised(statistic, table.shape[1])
     codes = as_codes(clusters, len(present))
@@ -105,17 +117,15 @@ def resample_units(
 
 
 def _gathered(units: Units) -> Units:
-    """Equal units as one row with a count, where they are independent values."""
-    if units.clustered or (units.counts != 1).any():
-        return units
-    rows, counts = cells(units.sums)
-    return Units(rows, np.ones(len(rows)), counts, False, units.deviations)
+    """Equal units as one row with a count, in the order of their content."""
+    rows, counts = gathered(np.column_stack([units.sums, units.sizes]), units.counts)
+    return Units(rows[:, :-1], rows[:, -1], counts, units.clustered, units.deviations)
 
 
 def _resampled(
     statistic: Statistic, units: Units, value: float, moves: Array, level: float, resamples: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    draws = _values(statistic, total_draws(units, resamples, np.random.default_rng(seed)))
+    draws = _values(statistic, total_draws(units.sums, units.counts, resamples, np.random.default_rng(seed)))
     kept = draws[np.isfinite(draws)]
     if len(kept) < (1 - MOST_LOST) * resamples:
         return {}
@@ -154,10 +164,12 @@ def compare_statistic(
 
     baseline, challenger: (sentences, columns) sufficient statistics of the same sentences. In each of `resamples`
     randomizations every sentence's two rows are swapped with chance ½ and the statistic is computed anew;
-    p = (b + 1) / (B + 1). The interval is of the difference on the same drawn sentences.
+    p = (b + 1) / (B + 1). The interval is of the difference on the same drawn sentences, and so is the standard error
+    from which it is told what could have been shown.
     """
     check_level(level)
     check_resamples(resamples)
+    check_better(better)
     first, present_first = _table(baseline, names[0])
     second, present_second = _table(challenger, names[1])
     if first.shape != second.shape:
@@ -183,8 +195,7 @@ def compare_statistic(
         slack = 1e-9 * max(abs(interval.value), 1e-12)
         beyond = int((np.abs(drawn) >= abs(interval.value) - slack).sum() + np.isnan(drawn).sum())
         p = (beyond + 1) / (resamples + 1)
-    measured = interval.low is not None
-    return Comparison(
+    found = Comparison(
         *names,
         interval.value,
         interval.low if interval.low is not None else math.nan,
@@ -194,14 +205,24 @@ def compare_statistic(
         p,
         "approximate randomization" if len(first) else "none",
         math.nan,
-        verdict_of(interval.value, p, better, level) if measured else Verdict.NOT_SHOWN,
+        Verdict.NOT_SHOWN,
         len(first),
         int((~present).sum()),
         better,
         clusters=interval.clusters,
+        error=_error(interval),
         seed=seed,
         note=interval.note,
     )
+    return by_signs(found) if len(first) else found
+
+
+def _error(interval: Estimate) -> float:
+    """The standard error of resampled values, from the interval that they fill; NaN where there is none."""
+    low, high = interval.intervals.get("percentile", interval.intervals.get("delta", (math.nan, math.nan)))
+    width = 2 * kinds.normal_quantile((1 + interval.level) / 2)
+    groups = interval.n if interval.clusters is None else interval.clusters
+    return (high - low) / width * math.sqrt(groups / max(groups - 1, 1))
 
 
 def vectorised(statistic: Callable[..., object], columns: int) -> Statistic:

@@ -1,29 +1,26 @@
-"""More than two systems on the same questions: randomized Tukey over the paired table."""
+"""More than two systems on the same questions: every pair tested, p corrected over all of them together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats.comparisons import compare_metrics
-from ragbench.stats.draws import sign_flips
+from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.families import with_adjusted
-from ragbench.stats.samples import Labels, Units, as_codes, as_values, units_of
+from ragbench.stats.samples import Labels, as_codes, as_values, check_better, units_of
 from ragbench.types import Array, Better, Comparison
-
-BLOCK = 1 << 18
 
 
 def compare_many(
     systems: Mapping[str, ArrayLike],
     baseline: str | None = None,
     *,
-    method: Literal["tukey", "max_t"] = "tukey",
     clusters: Labels | None = None,
     better: Better = "higher",
     level: float = 0.95,
@@ -34,21 +31,14 @@ def compare_many(
     """Every pair of systems, or every system against the baseline, with p adjusted over all of them together.
 
     systems: name to one number a question, in the same order. A question that one system was not measured on is left
-    out for all, because the test shuffles whole questions; `n_dropped` counts it.
+    out for all; `n_dropped` counts it.
 
-    p is of the pair alone (as in `compare`). p_adjusted holds the family-wise error rate, by one of two methods.
-
-    "tukey": randomized Tukey (Carterette 2012, section 4.2). Within every question, or for whole clusters, the
-    systems' values change hands at random; the largest difference of any compared pair of means over all resamples
-    tells how large a difference chance alone gives. Pairs share questions, so far less power is lost than by
-    Bonferroni or unpaired Tukey. But every pair is measured by one yardstick: a small, steady difference of two
-    near-equal systems (a re-ranked run and its original) is hardly seen.
-
-    "max_t": every pair's difference over its own standard error, the questions' signs flipped for all pairs together,
-    stepping down from the largest (Westfall, Young 1993, algorithm 2.8). It sees such differences.
+    p is of the pair alone (as in `compare`). p_adjusted holds the family-wise error rate by studentized step-down
+    max-T (Westfall, Young 1993, algorithm 2.8; Romano, Wolf 2005): every pair's difference over its own standard
+    error, the signs of a question, or of a whole cluster, flipped for all pairs together. So a noisy system does not
+    hide or feign a difference of others, near-copies cost nothing, and no p_adjusted is below p.
     """
-    if method not in ("tukey", "max_t"):
-        raise ValueError(f"method is tukey or max_t; got {method!r}")
+    check_better(better)
     if len(systems) < 2:
         raise ValueError(f"a comparison needs at least two systems; got {', '.join(systems) or 'none'}")
     if baseline is not None and baseline not in systems:
@@ -71,47 +61,42 @@ def compare_many(
     if not whole.any():
         return raw
     codes = as_codes(clusters, len(table))
-    units = units_of(table[whole], None if codes is None else codes[whole])
-    rng = np.random.default_rng(seed)
-    if method == "max_t":
-        adjusted = stepped_down(units, pairs, resamples, rng)
-        return [with_adjusted(one, float(p), f"{len(pairs)}, max-T") for one, p in zip(raw, adjusted, strict=True)]
-    largest = largest_by_chance(units, pairs, resamples, rng)
-    return [with_adjusted(one, _chance(largest, one.difference), f"{len(pairs)}, randomized Tukey") for one in raw]
+    differences = np.column_stack([table[whole, b] - table[whole, a] for a, b in pairs])
+    units = units_of(differences, None if codes is None else codes[whole])
+    found, threshold = stepped_down(units.sums, [one.p for one in raw], 1 - level, resamples, seed)
+    family, joint = f"{len(pairs)}, max-T", len(pairs) > 1
+    return [with_adjusted(one, p, family, threshold, joint=joint) for one, p in zip(raw, found, strict=True)]
 
 
-def stepped_down(units: Units, pairs: list[tuple[int, int]], resamples: int, rng: np.random.Generator) -> Array:
-    """(pairs,) adjusted p of the step-down max-T procedure over sign flips that all pairs share."""
-    differences = np.column_stack([units.sums[:, b] - units.sums[:, a] for a, b in pairs])
-    scale = np.sqrt(np.sum(differences**2, axis=0))  # no flip changes it: the standard error under the hypothesis
+def stepped_down(
+    sums: Array, alone: Sequence[float], error: float, resamples: int, seed: int
+) -> tuple[list[float], float]:
+    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, and the first threshold.
+
+    sums: (units, hypotheses) differences of independent units. alone: p of each by itself, which no adjusted p is
+    below. The threshold: the largest p of a single hypothesis at which the first step, at family-wise `error`, rejects
+    it. Every pattern of signs is counted where there are no more than `resamples`.
+    """
+    if sums.shape[1] == 1:
+        return list(alone), error
+    moved = sums[np.any(sums != 0, axis=1)]
+    scale = np.sqrt(np.sum(moved**2, axis=0))  # no flip changes it: the standard error under the hypothesis
     scale[scale == 0] = np.inf
-    observed = np.abs(differences.sum(axis=0)) / scale
+    observed = np.abs(moved.sum(axis=0)) / scale
+    complete = 2 ** min(len(moved), 60) <= resamples
+    flips = every_flip(moved) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    drawn = np.abs(flips) / scale
     order = np.argsort(-observed, kind="stable")
-    drawn = np.abs(sign_flips(differences, resamples, rng)) / scale
     successive = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     beyond = (successive >= observed[order] - 1e-7 * np.maximum(observed[order], 1e-12)).sum(axis=0)
-    adjusted = np.empty(len(pairs))
-    adjusted[order] = np.maximum.accumulate((beyond + 1) / (resamples + 1))
-    return adjusted
-
-
-def largest_by_chance(units: Units, pairs: list[tuple[int, int]], resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples,) largest |difference of means| over the pairs when every unit's systems change hands at random."""
-    rows, systems = units.sums, units.sums.shape[1]
-    first, second = (np.array(side) for side in zip(*pairs, strict=True))
-    largest = np.empty(resamples)
-    step = max(1, BLOCK // rows.size)
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        shuffled = rng.permuted(np.broadcast_to(rows, (size, *rows.shape)).reshape(-1, systems), axis=1)
-        totals = shuffled.reshape(size, len(rows), systems).sum(axis=1)
-        largest[start : start + size] = np.abs(totals[:, first] - totals[:, second]).max(axis=1)
-    return largest / units.n
-
-
-def _chance(largest: Array, difference: float) -> float:
-    slack = 1e-10 * max(abs(difference), 1e-300)
-    return (int((largest >= abs(difference) - slack).sum()) + 1) / (len(largest) + 1)
+    share = beyond / len(drawn) if complete else (beyond + 1) / (len(drawn) + 1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(share)
+    largest = np.sort(successive[:, 0])
+    edge = largest[max(len(largest) - math.floor(error * len(largest)) - 1, 0)]  # exceeded by no more than `error`
+    different = max(int(np.isfinite(scale).sum()), 1)
+    exceeding = np.count_nonzero(drawn > edge * (1 + 1e-9)) / (len(drawn) * different)
+    return np.maximum(adjusted, alone).tolist(), min(error, exceeding or error / different)
 
 
 def _kept(clusters: Labels | None, whole: NDArray[np.bool_]) -> list[object] | None:

@@ -6,10 +6,11 @@ returns (…,) values; NaN where the statistic is undefined (one category only, 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
+from ragbench.stats.samples import check_word
 from ragbench.types import Array
 
 Weighting = Literal["identity", "linear", "quadratic"]
@@ -17,6 +18,7 @@ Weighting = Literal["identity", "linear", "quadratic"]
 
 def weights(number: int, kind: Weighting) -> Array:
     """(K, K) how much a pair of categories agrees: 1 on the diagonal, less with distance in rank, 0 at the ends."""
+    check_word("weighting", kind, get_args(Weighting))
     if kind == "identity" or number < 2:
         return np.eye(number)
     apart = np.abs(np.subtract.outer(np.arange(number), np.arange(number))) / (number - 1)
@@ -55,25 +57,22 @@ def gwet(tables: Array, kind: Weighting = "identity") -> Array:
     return _beyond(np.sum(shares * agree, axis=(-2, -1)), expected)
 
 
-def distances(values: Array, scale: str, margins: Array) -> Array:
-    """(…, K, K) squared difference of two categories (Krippendorff 2011) on the scale.
+def distances(margins: Array, scale: str) -> Array:
+    """(…, K, K) squared difference of two categories (Krippendorff 2011), of names or of ranks.
 
     margins: (…, K) how often each category was used, which is what an ordinal scale's distances are made of.
     """
-    number = len(values)
+    number = margins.shape[-1]
     if scale == "nominal":
-        return np.broadcast_to(1 - np.eye(number), (*margins.shape[:-1], number, number))
-    if scale == "interval":
-        apart = np.subtract.outer(values, values) ** 2
-        return np.broadcast_to(apart, (*margins.shape[:-1], number, number))
+        return np.broadcast_to(1 - np.eye(number), (*margins.shape, number))
     middle = np.cumsum(margins, axis=-1) - margins / 2
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
 
-def krippendorff(coincidences: Array, values: Array, scale: str) -> Array:
+def krippendorff(coincidences: Array, scale: str) -> Array:
     """Krippendorff's α of coincidence tables (symmetric; each item's pairs divided by its raters − 1)."""
     margins = coincidences.sum(axis=-1)
-    apart = distances(values, scale, margins)
+    apart = distances(margins, scale)
     total = margins.sum(axis=-1)
     observed = np.sum(coincidences * apart, axis=(-2, -1))
     expected = np.einsum("...i,...ij,...j->...", margins, apart, margins)

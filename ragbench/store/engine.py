@@ -60,33 +60,45 @@ def migrate(engine: Engine) -> None:
     Raises StoreError for a database that a newer ragbench has migrated, and for a server without pgvector.
     """
     with told_plainly("reading the database's version"), engine.connect() as connection:
-        if _version(connection) == head():
+        if version_of(connection) == head():
             return
     with told_plainly("migrating the database"), engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATING})
-        found = _version(connection)
+        found = version_of(connection)
         if found is not None and found > head():
             raise StoreError(
-                f"the database is at version {found} and this ragbench knows versions up to {head()}: "
-                "upgrade ragbench, or name another database"
+                f"a newer ragbench has been at work in this database (version {found} of its tables; this one knows "
+                f"versions up to {head()}): upgrade ragbench, or name another database: RAGBENCH_DATABASE_URL, or "
+                "database.folder in ragbench.toml; nothing was changed"
             )
         if found == head():
             return
-        _make_extension(connection)
-        connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-        _upgrade(connection)
+        prepare_schema(connection)
+        upgrade_to(connection, "head")
     engine.dispose()  # connections that were made before the extension existed do not know its types
 
 
 def head() -> str:
     """The newest version that there is a migration for."""
-    return max(path.stem.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return versions()[-1]
 
 
-def _version(connection: Connection) -> str | None:
+def versions() -> list[str]:
+    """All versions that there is a migration for, oldest first."""
+    return sorted(path.stem.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def version_of(connection: Connection) -> str | None:
+    """The version of the tables in the database, None where there are none."""
     if connection.scalar(text("SELECT to_regclass(:name)"), {"name": f"{SCHEMA}.alembic_version"}) is None:
         return None
     return connection.scalar(text(f"SELECT max(version_num) FROM {SCHEMA}.alembic_version"))  # noqa: S608
+
+
+def prepare_schema(connection: Connection) -> None:
+    """Make what the tables stand on: the extension and the schema. Raises StoreError for a server without pgvector."""
+    _make_extension(connection)
+    connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
 
 
 def _make_extension(connection: Connection) -> None:
@@ -100,11 +112,12 @@ def _make_extension(connection: Connection) -> None:
         raise StoreError(f"pgvector {version} is too old, 0.8 is needed: ALTER EXTENSION vector UPDATE")
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade_to(connection: Connection, version: str) -> None:
+    """Bring the tables to a version, or to "head", inside the connection's transaction."""
     from alembic import command
     from alembic.config import Config
 
     configuration = Config()
     configuration.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     configuration.attributes["connection"] = connection
-    command.upgrade(configuration, "head")
+    command.upgrade(configuration, version)

@@ -67,14 +67,3 @@ def first_line(error: BaseException | None) -> str:
     """The first line of an error's text, without SQL and parameters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
-
-
-class EmbeddingError(ValueError):
-    """Texts that cannot be embedded, or vectors that cannot be used. Nothing of them is stored.
-
-    `positions` are the places of the faulty ones in what was given, where they are known.
-    """
-
-    def __init__(self, message: str, positions: tuple[int, ...] = ()) -> None:
-        super().__init__(message)
-        self.positions = positions

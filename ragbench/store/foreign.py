@@ -18,8 +18,8 @@ from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSetting
 from ragbench.store import server
 from ragbench.store.address import own_server
 from ragbench.store.engine import connect
-from ragbench.store.errors import EmbeddingError, StoreError, told_plainly
-from ragbench.types import Vectors
+from ragbench.store.errors import StoreError, told_plainly
+from ragbench.types import EmbeddingError, Vectors
 
 if TYPE_CHECKING:
     from psycopg import Cursor

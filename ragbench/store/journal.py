@@ -155,6 +155,14 @@ class DatabaseJournal:
             for row in connection.execution_options(yield_per=500).execute(wanted):
                 yield dict(row._mapping)
 
+    def rows_of(self, keys: Sequence[str]) -> Iterator[Row]:
+        """The rows of these keys in their order, those that there are; not counted as use."""
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            for start in range(0, len(keys), 500):
+                some = keys[start : start + 500]
+                found = self._read(connection, some)
+                yield from (found[key] for key in some if key in found)
+
     def sample(self, judge: str, model: str, rows: int) -> list[Row]:
         """So many rows of one judge and model, or all if it has fewer; keys are hashes, so their order is no order."""
         wanted = select(*(journal.c[name] for name in COLUMNS)).order_by(journal.c.key).limit(rows)

@@ -1,11 +1,15 @@
-"""The journal on an event loop's own connections: no thread is waited for, and a batch is one statement."""
+"""The journal on an event loop's own connections: no thread is waited for, and a batch is one round trip.
+
+One connection holds this process's claims: a session's advisory lock for each key that is being asked for. The server
+lets go of them however the process ends, and they cost no write.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import to_json
@@ -24,9 +28,13 @@ Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
 LANES = 3
-"""So many statements of one event loop are under way at the same time, all its judges together."""
+"""So many connections one event loop has at most, all its judges together; one of them holds the claims."""
 RETRY_SECONDS = 0.5
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+MOST_CLAIMS = 1000
+"""Of one event loop: a server has room for some 6400 locks of all its sessions. What is beyond is asked unclaimed."""
+RELEASE_SECONDS = 0.05
+"""Within so much a key that is let go is free for others; the next claim takes the word along if it comes first."""
 
 COLUMNS = tuple(column.name for column in journal.columns if column.name != "recorded_at")
 _TYPES = {"INTEGER": "int", "BIGINT": "bigint", "BOOLEAN": "boolean", "DOUBLE": "float8", "JSONB": "jsonb"}
@@ -37,6 +45,12 @@ _RECORD = (
     "ON CONFLICT (key) DO NOTHING RETURNING key"
 )
 _FIND = f"SELECT {', '.join(COLUMNS)} FROM {SCHEMA}.journal WHERE key = ANY(string_to_array(%s, ','))"  # noqa: S608
+_KEYS = "unnest(string_to_array(%s, ',')) AS key"
+_RELEASE = f"SELECT pg_advisory_unlock(hashtextextended(key, 0)) FROM {_KEYS}"  # noqa: S608
+_AGAIN = f"SELECT pg_try_advisory_lock(hashtextextended(key, 0)) FROM {_KEYS}"  # noqa: S608
+# looked up after they are claimed, by a statement of its own that sees what was committed until then: a reply that its
+# owner kept between the two would be paid for twice
+_CLAIM = f"{_RELEASE}; SELECT key FROM {_KEYS} WHERE pg_try_advisory_lock(hashtextextended(key, 0)); {_FIND}"  # noqa: S608
 
 
 class Lanes:
@@ -50,17 +64,59 @@ class Lanes:
         self._journal = journal
         self._patience = patience
         self._let_go = let_go
-        self._turns = asyncio.Semaphore(LANES)
+        self._turns = asyncio.Semaphore(LANES - 1)
         self._free: list[Connection] = []
+        self._claiming = asyncio.Lock()
+        self._claims: Connection | None = None
+        self._claimable = True
+        self._held: set[str] = set()
+        self._released: list[str] = []
+        self._releasing: asyncio.Task[None] | None = None
         self._known: tuple[dict[str, Any], list[tuple[str, str]]] | None = None
         self.users = 0
 
-    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """The rows that exist, by key."""
-        found = await self._patiently("reading the journal", lambda connection: _read(connection, keys))
-        if self._journal.noted(len(keys), len(found)):
+    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
+        """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
+
+        Behind a connection pooler all are ours: its sessions serve many, and would hold claims of those who are gone.
+        """
+
+        async def work(connection: Connection) -> tuple[Mapping[str, Row], set[str]]:
+            room = max(0, MOST_CLAIMS - len(self._held))
+            free = [key for key in keys if key not in self._held]
+            asked = free[:room] if self._claimable else []
+            # letting go goes along with the next claim: no round trip of its own while work is under way
+            given, self._released = self._released, []
+            cursor = _plain_cursor(connection)
+            await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
+            cursor.nextset()
+            locked = {key for (key,) in await cursor.fetchall()}
+            cursor.nextset()
+            found = await _rows(cursor)
+            self._released += locked & found.keys()
+            ours = locked - found.keys()
+            self._held |= ours
+            return found, ours | (set(free) - set(asked) - found.keys())
+
+        found, ours = await self._patiently("reading the journal", work, self._claims_lane)
+        if self._journal.noted(len(found) + len(ours), len(found)):
             await asyncio.to_thread(self._journal.count)
-        return found
+        return found, ours
+
+    def release(self, key: str) -> None:
+        """Let go of a claimed key: its row is kept, or nobody asks for it any more."""
+        if key in self._held:
+            self._held.discard(key)
+            self._released.append(key)
+            if self._releasing is None:
+                self._releasing = asyncio.create_task(self._release_soon())
+
+    async def _release_soon(self) -> None:
+        await asyncio.sleep(RELEASE_SECONDS)
+        self._releasing = None
+        if self._released and self.users > 0:
+            with suppress(StoreError):  # a server that is gone has let go
+                await self.claim(())
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
@@ -74,31 +130,32 @@ class Lanes:
             kept = {row["key"]: row for row in rows if row["key"] in new}
             return {**kept, **await _read(connection, older)} if older else kept
 
-        return await self._patiently("writing the journal", write)
+        return await self._patiently("writing the journal", write, self._lane)
 
     async def close(self) -> None:
-        """End one user's use; the last one's closes the connections."""
+        """End one user's use; the last one's closes the connections, and so lets go of what is claimed."""
         self.users -= 1
         if self.users == 0:
             self._let_go()
-            while self._free:
-                await self._free.pop().close()
+            if self._releasing is not None:
+                self._releasing.cancel()
+            async with self._claiming:
+                await self._forget_claims()
+            await self._forget()
 
-    async def _patiently(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+    async def _patiently(
+        self,
+        doing: str,
+        work: Callable[[Connection], Awaitable[Result]],
+        lane: Callable[[], AbstractAsyncContextManager[Connection]],
+    ) -> Result:
         import psycopg
 
         until = time.monotonic() + self._patience
         while True:
             try:
-                async with self._turns:
-                    connection = self._free.pop() if self._free else await self._connect()
-                    try:
-                        result = await work(connection)
-                    except BaseException:
-                        await connection.close()
-                        raise
-                    self._free.append(connection)
-                    return result
+                async with lane() as connection:
+                    return await work(connection)
             except psycopg.Error as error:
                 if not went_away(error) or time.monotonic() > until:
                     with told_plainly(doing):
@@ -107,6 +164,38 @@ class Lanes:
             await asyncio.sleep(RETRY_SECONDS)
             with suppress(StoreError):
                 await asyncio.to_thread(self._journal.revive)
+
+    @asynccontextmanager
+    async def _lane(self) -> AsyncIterator[Connection]:
+        async with self._turns:
+            connection = self._free.pop() if self._free else await self._connect()
+            try:
+                yield connection
+            except BaseException:
+                await connection.close()
+                raise
+            self._free.append(connection)
+
+    @asynccontextmanager
+    async def _claims_lane(self) -> AsyncIterator[Connection]:
+        """The one connection that holds the claims, for one at a time."""
+        async with self._claiming:
+            if self._claims is None:
+                self._claims = await self._connect()
+                self._claimable = await _is_session(self._claims)
+                if self._held and self._claimable:  # the server was away, and the calls still go on
+                    await self._claims.execute(_AGAIN, (",".join(self._held),))
+            try:
+                yield self._claims
+            except BaseException:
+                await self._forget_claims()
+                raise
+
+    async def _forget_claims(self) -> None:
+        """Close the connection: its session's claims end with it, whether the server still knows it or not."""
+        connection, self._claims, self._released = self._claims, None, []
+        if connection is not None:
+            await connection.close()
 
     async def _forget(self) -> None:
         """Close what is free: it leads to the same server that went away."""
@@ -120,14 +209,31 @@ class Lanes:
             self._known = await asyncio.to_thread(self._journal.session, LIMITS)
         parameters, limits = self._known
         connection = await psycopg.AsyncConnection.connect(**parameters, autocommit=True, prepare_threshold=None)
-        for name, value in limits:
+        # a server may be set to take one snapshot for several statements; see `_CLAIM`
+        for name, value in (*limits, ("default_transaction_isolation", "read committed")):
             await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         return connection
 
 
 async def _read(connection: Connection, keys: Sequence[str]) -> Mapping[str, Row]:
-    cursor = await connection.execute(_FIND, (",".join(keys),))
+    return await _rows(await connection.execute(_FIND, (",".join(keys),)))
+
+
+async def _rows(cursor: psycopg.AsyncCursor[Any]) -> Mapping[str, Row]:
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in await cursor.fetchall()}
+
+
+def _plain_cursor(connection: Connection) -> psycopg.AsyncCursor[Any]:
+    """A cursor that puts the values into the text itself: only so several statements make one round trip."""
+    import psycopg
+
+    return psycopg.AsyncClientCursor(connection)
+
+
+async def _is_session(connection: Connection) -> bool:
+    """Whether the session is this connection's own: a pooler greets with a process number that no server has."""
+    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+    return row is not None and row[0] == connection.info.backend_pid
 
 
 assert COLUMNS[0] == "key", "rows are found by their first column"

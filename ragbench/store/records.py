@@ -111,7 +111,8 @@ class RunRecord:
     or what the run was loaded from. folder: where its pages lie, None for none. identities: what the numbers depend on,
     by kind: `code`, `data`, `models`, `prompts`, `parameters`, `thresholds`, each a flat mapping of names to texts.
     manifest: the run's manifest, or what the foreign file said of itself. comparisons: rows of its summary.
-    scores: empty for a run of which only summaries are known.
+    scores: empty for a run of which only summaries are known. replies: the journal's keys of the replies that its
+    numbers were made of, None where nobody knows.
     """
 
     id: str
@@ -126,6 +127,7 @@ class RunRecord:
     values: tuple[RunValue, ...] = ()
     comparisons: tuple[Mapping[str, Any], ...] = ()
     scores: tuple[RunScores, ...] = ()
+    replies: tuple[str, ...] | None = None
 
     def part(self, notebook: str) -> RunPart | None:
         """What the run says of a notebook; None where it has none of that name."""

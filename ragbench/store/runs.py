@@ -23,7 +23,7 @@ from ragbench.store.records import (
     RunValue,
     plain_json,
 )
-from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_score, run_value
+from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
 __all__ = ["NOT_COMPARABLE", "OWN", "RunPart", "RunRecord", "RunScores", "RunStatus", "RunValue", "Runs"]
 
@@ -73,6 +73,8 @@ class Runs:
                     for (system, metric), values in scores.values.items()
                 )
                 _copy(connection, run_score, columns)
+            if record.replies is not None:
+                _copy(connection, run_reply, [(name, list(record.replies))])
         return name
 
     def records(self, limit: int | None = None) -> list[RunRecord]:
@@ -179,6 +181,7 @@ def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list
     comparisons = rows(run_comparison, run_comparison.c.position)
     questions = rows(run_question, run_question.c.notebook) if scores else {}
     columns = rows(run_score, run_score.c.notebook) if scores else {}
+    replies = rows(run_reply) if scores else {}
     return [
         RunRecord(
             id=row.id,
@@ -193,6 +196,7 @@ def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list
             values=tuple(_value(one) for one in values.get(row.id, ())),
             comparisons=tuple(one.finding for one in comparisons.get(row.id, ())),
             scores=tuple(_scores(one, columns.get(row.id, ())) for one in questions.get(row.id, ())),
+            replies=tuple(replies[row.id][0]._mapping["keys"]) if row.id in replies else None,
         )
         for row in connection.execute(select(run).where(run.c.id.in_(names)))
     ]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench import trust
 from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
-from ragbench.store.cluster import PORT, Cluster
+from ragbench.store.cluster import PORT, UPGRADE, Cluster
 from ragbench.store.errors import StoreError, explain, first_line
 
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
-RECOVERING = ("starting up", "recovery", "not yet accepting")  # what a server says that will soon be there
+RECOVERING = (
+    "starting up",
+    "recovery",
+    "not yet accepting",
+    "terminating connection",
+    "closed the connection",
+)  # what a server says that will soon be there
 FULL = "too many clients"
 
 
@@ -53,14 +60,22 @@ class ServerStatus:
         return f"the PostgreSQL server {place} does not answer ({self.problem}): {self.url}"
 
 
-def start(settings: Settings) -> ServerStatus:
+def start(settings: Settings, *, upgrading: bool = False) -> ServerStatus:
     """Start the embedded server, or find it running; safe for any number of processes at once.
 
-    Raises StoreError when no server answers within twice database.connect_seconds.
+    upgrading: also one whose data wait in a file, see `ragbench.store.upgrading`.
+    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where its files are
+    those of a project that its user does not trust.
     """
     if settings.database_url is not None:
         return status(settings)
+    trust.require(trust.of_server(settings), lambda: trust.of_project(settings))
     cluster = cluster_of(settings)
+    if not upgrading and (cluster.folder / UPGRADE).is_file():
+        raise StoreError(
+            f"an upgrade of PostgreSQL in {cluster.folder} was interrupted, and all data wait in {UPGRADE} there: "
+            "`ragbench db upgrade` goes on"
+        )
     seconds = settings.database.connect_seconds
     if _problem(cluster, seconds) is None:
         return status(settings)
@@ -138,7 +153,10 @@ def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
 
 
 def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*RECOVERING, FULL)) -> str | None:
-    """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for."""
+    """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for.
+
+    A first start may have been interrupted at any point, so a database that answers may still lack its extension.
+    """
     import psycopg
     from sqlalchemy import URL
 
@@ -148,8 +166,9 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
     until = time.monotonic() + seconds
     while True:
         try:
-            _connect(url, seconds).close()
-            return None
+            with _connect(url, seconds) as connection:
+                made = connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
+            return None if made else "its first start was interrupted"
         except psycopg.OperationalError as error:
             said = str(error)
             waiting = any(words in said for words in waited_for)

@@ -213,3 +213,6 @@ run_score = Table(
     Column("metric", Text, primary_key=True),
     Column("values", ARRAY(Double), nullable=False),
 )
+
+# the keys of the replies that a run was made of; a run that does not know them has no row
+run_reply = Table("run_reply", metadata, _of_run(), Column("keys", ARRAY(Text), nullable=False))

@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from types import ModuleType
 from typing import Any
 
-from ragbench.settings import project_folder
+from ragbench import settings, trust
+from ragbench.expectations import kind
 
 
 async def awaited(answer: Any) -> Any:
@@ -19,14 +23,12 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
     """The function at module:function; the module is looked for beside ragbench.toml first.
 
     parameters: what it takes, for the message. Raises ValueError where it cannot be imported, is not there, or is no
-    function.
+    function; UntrustedError, before anything is imported, where its user does not trust it.
     """
+    trust.require(trust.of_callable(path), lambda: trust.of_project(settings.load()))
     module_name, _, function_name = path.partition(":")
-    folder = str(project_folder())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
     try:
-        found: Any = importlib.import_module(module_name)
+        found: Any = _imported(module_name, str(settings.project_folder()))
     except Exception as error:
         raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     for part in function_name.split("."):
@@ -35,6 +37,24 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
             raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
         found = getattr(found, part)
     if not callable(found):
-        raise ValueError(f"that is a {type(found).__name__}, not a function of {parameters}")
+        raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
     function: Callable[..., Any] = found
     return function
+
+
+def _imported(name: str, folder: str) -> ModuleType:
+    """The module; of the folder if it is there. What it imports besides comes from the folder only where nothing that
+    is installed has that name: else a file `json.py` there would be run by whoever reads JSON.
+    """
+    if folder not in sys.path:
+        sys.path.append(folder)
+    first = name.partition(".")[0]
+    spec = None if first in sys.modules else PathFinder.find_spec(first, [folder])
+    if spec is not None and spec.loader is not None:
+        sys.modules[first] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(sys.modules[first])
+        except BaseException:
+            del sys.modules[first]
+            raise
+    return importlib.import_module(name)

@@ -10,7 +10,6 @@ from typing import Any
 
 from ragbench import llm
 from ragbench.judge import words
-from ragbench.judge.waves import gather
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Request, planning
 from ragbench.llm.rehearsal import Rehearsal
 from ragbench.settings import GeneratorSettings, JudgeSettings
@@ -18,6 +17,7 @@ from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator
 from ragbench.systems.generation import Generation, Progress, Task
 from ragbench.types import Status
+from ragbench.waves import gather
 
 PROMPT = "answer"
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
@@ -126,6 +126,7 @@ def _generation(completion: Completion) -> Generation:
         "seconds": completion.seconds,
         "input_tokens": completion.input_tokens,
         "output_tokens": completion.output_tokens,
+        "answered_by": completion.answered_by,
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ragbench.datasets import Dataset
 from ragbench.embed import make as make_embedder
+from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
 from ragbench.settings import EmbedderSettings, SystemSettings
 from ragbench.store import Store, recall_against_exact
@@ -26,7 +28,7 @@ class ConfiguredSystem:
     ) -> None:
         self.name, self.settings, self.store, self.dataset = name, settings, store, dataset
         self.batch = embedder.batch
-        self.is_stand_in = embedder.kind == "hashing"
+        self.is_stand_in = embedder.is_stand_in
         texts = [chunk.text for chunk in dataset.chunks]
         self.embedder = make_embedder(str(settings.embedder), embedder, texts)
 
@@ -67,6 +69,8 @@ class ConfiguredSystem:
         if settings.index == "hnsw":
             exact = self.store.exact_in_blocks(dataset.content_hash, self.embedder, queries, k)
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
+        if isinstance(self.embedder, EndpointEmbedder) and (named := self._answered_by(self.embedder, fresh)):
+            facts["embedder_answered_by"] = {"asked": self.embedder.settings.model, "replies": named}
         if isinstance(self.embedder, ModelEmbedder) and (truncated := self.embedder.truncated(texts)):
             facts["chunks_truncated"] = truncated
         return Retrieval(
@@ -76,6 +80,21 @@ class ConfiguredSystem:
             facts=facts,
             is_stand_in=self.is_stand_in,
         )
+
+    def _answered_by(self, embedder: EndpointEmbedder, fresh: bool) -> dict[str, int]:
+        """How many texts came back with which model's name, also in earlier runs: stored vectors are not asked again.
+
+        Of texts that were embedded `fresh`, for the clock's sake, only a name counts that was not met before.
+        """
+        about = {"what": "models that embedded", "embedder": embedder.identity}
+        known = {name: int(count[0]) for name, count in self.store.readings(about, dict).items()}
+        new = {name: count for name, count in embedder.answered_by.items() if not fresh or name not in known}
+        embedder.answered_by.clear()
+        if new:
+            known = dict(Counter(known) + Counter(new))
+            counts = {name: np.array([count], float) for name, count in known.items()}
+            self.store.readings(about, lambda: counts, fresh=True)
+        return dict(sorted(known.items()))
 
     def embedded(self, texts: Sequence[str]) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""

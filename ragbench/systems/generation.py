@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from ragbench.expectations import kind
 from ragbench.types import Chunk, Question, Status
 
 Progress = Callable[[int], object]  # called with how many more answers are done
@@ -43,7 +44,8 @@ class Generation:
 
     seconds: what the generator took, for a reply out of the journal what it took then; None where nobody measured.
     input_tokens, output_tokens: as the endpoint reported or as estimated; None for a generator without tokens.
-    shown: whether the production judge let its user see it, where a log says so.
+    shown: whether the production judge let its user see it, where a log says so. answered_by: the name that the model
+    gave as its own.
     """
 
     answer: str | None
@@ -53,6 +55,7 @@ class Generation:
     input_tokens: int | None = None
     output_tokens: int | None = None
     shown: bool | None = None
+    answered_by: str | None = None
 
     def __post_init__(self) -> None:
         if (self.answer is None) == (self.status is Status.OK):
@@ -65,14 +68,15 @@ class Generation:
 
     @classmethod
     def of(cls, text: Any, who: str, **more: Any) -> Generation:
-        """What a function or a log gave: a text, or no answer where it is None, blank or no text."""
-        if isinstance(text, str) and text.strip():
+        """What a function, a model or a log gave: a text, or no answer where it is None or no text.
+
+        A blank text is an answer, the empty one: who says nothing was asked and has answered.
+        """
+        if isinstance(text, str):
             return cls(text.strip(), **more)
         if text is None:
             return cls.failed(Status.MISSING_FIELD, f"{who} gave no answer", **more)
-        if isinstance(text, str):
-            return cls.failed(Status.EMPTY_INPUT, f"{who} gave an empty answer", **more)
-        return cls.failed(Status.PARSE_ERROR, f"{who} gave a {type(text).__name__}, not a text", **more)
+        return cls.failed(Status.PARSE_ERROR, f"{who} gave {kind(text)}, not a text", **more)
 
 
 class Generator(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
+from ragbench.expectations import kind
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
 
@@ -45,9 +46,7 @@ class ItemReader:
             scored = [(name, _score(score)) for name, score in items.items()]
             items = sorted(scored, key=lambda pair: -pair[1])
         if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-            raise RetrievalError(
-                f"a list is expected (or {{id: score}}), each item {LEGAL}; got {type(items).__name__}"
-            )
+            raise RetrievalError(f"a list is expected (or {{id: score}}), each item {LEGAL}; got {kind(items)}")
         found: dict[str, Hit] = {}
         for item in items:
             hit = self._hit(item)

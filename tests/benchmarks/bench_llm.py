@@ -55,22 +55,47 @@ def server(latency: float) -> Iterator[str]:
             process.kill()
 
 
+class Official:
+    """The `openai` package with its aiohttp transport in the place of ours; its own retries are off."""
+
+    def __init__(self, settings: Any, key: Any) -> None:
+        import httpx2
+        import openai
+
+        limits = httpx2.Limits(max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency)
+        self._client = openai.AsyncOpenAI(
+            api_key="none",
+            base_url=settings.base_url,
+            max_retries=0,
+            http_client=openai.DefaultAioHttpClient(limits=limits, timeout=httpx2.Timeout(settings.timeout_seconds)),
+        )
+
+    async def post(self, path: str, body: Any, seconds: float) -> bytes:
+        raw = await self._client.chat.completions.with_raw_response.create(**body)
+        return bytes(raw.http_response.content)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
 def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None:
     """Judge, and print what it took."""
     import psutil
 
-    from ragbench.judge import gather, open_judges
-    from ragbench.llm import run
+    from ragbench.judge import open_judges
+    from ragbench.llm import endpoint, run
     from ragbench.settings import DatabaseSettings, JudgeSettings, Settings
     from ragbench.store import Store, server
     from ragbench.store.journal import DatabaseJournal
     from ragbench.types import Judge, Prompt
+    from ragbench.waves import gather
 
     text = "Is the response carried by the retrieved contexts?\n{question}\n{response}\n{contexts}"
     prompt = Prompt("carried", 1, Verdict, {"en": text})
-    transport: Literal["aiohttp", "openai"] = "openai" if side == "official" else "aiohttp"
+    if side == "official":
+        endpoint.Transport = Official  # type: ignore[misc, assignment]
     name = f"{side}{time.time_ns()}"
-    judge = JudgeSettings(base_url=url, model="tester", concurrency=in_flight, transport=transport)
+    judge = JudgeSettings(base_url=url, model="tester", concurrency=in_flight)
     settings = Settings(database=DatabaseSettings(folder=Path(folder)), judges={name: judge})
 
     def database_cpu() -> float:

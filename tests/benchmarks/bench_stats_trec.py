@@ -20,7 +20,7 @@ import numpy as np
 import pytrec_eval
 
 from ragbench import stats
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Comparison
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "trec-cast-2021"
 RUNS = ("org_manual_bm25", "org_convdr", "org_manual_ance", "org_convdr_bert", "org_manual_ance_bert")
@@ -51,34 +51,29 @@ def scores(folder: Path) -> tuple[list[str], dict[str, dict[str, np.ndarray]]]:
 
 
 def table(values: dict[str, np.ndarray], conversations: list[str]) -> list[dict[str, Any]]:
-    """One row a pair: p raw, by randomized Tukey, max-T and Holm, of turns and of whole conversations."""
+    """One row a pair: p raw, by max-T and by Holm, of turns and of whole conversations."""
     by_turn = stats.compare_many(values)
     by_talk = stats.compare_many(values, clusters=conversations)
-    steps_turn = stats.compare_many(values, method="max_t")
-    steps_talk = stats.compare_many(values, method="max_t", clusters=conversations)
     holm_turn, holm_talk = (stats.holm([one.p for one in found]) for found in (by_turn, by_talk))
-    rows = []
-    for turn, talk, step_turn, step_talk, p_turn, p_talk in zip(
-        by_turn, by_talk, steps_turn, steps_talk, holm_turn, holm_talk, strict=True
-    ):
-        rows.append({
+    return [
+        {
             "pair": f"{turn.challenger} − {turn.baseline}", "difference": turn.difference,
             "turn": [turn.low, turn.high], "talk": [talk.low, talk.high],
-            "p turn": turn.p, "Tukey turn": turn.p_adjusted, "Holm turn": float(p_turn),
-            "p talk": talk.p, "Tukey talk": talk.p_adjusted, "Holm talk": float(p_talk),
-            "max-T turn": step_turn.p_adjusted, "max-T talk": step_talk.p_adjusted,
-            "shown": fate(turn, talk), "shown by max-T": fate(step_turn, step_talk),
-        })  # fmt: skip
-    return rows
+            "p turn": turn.p, "max-T turn": turn.p_adjusted, "Holm turn": float(p_turn),
+            "p talk": talk.p, "max-T talk": talk.p_adjusted, "Holm talk": float(p_talk),
+            "shown": fate(turn, talk),
+        }
+        for turn, talk, p_turn, p_talk in zip(by_turn, by_talk, holm_turn, holm_talk, strict=True)
+    ]  # fmt: skip
 
 
 def fate(turn: Comparison, talk: Comparison) -> str:
     """What becomes of a raw win over turns."""
     if turn.p > 0.05:
         return "never shown"
-    if turn.verdict is Verdict.NOT_SHOWN:
+    if turn.verdict.unshown:
         return "lost to the correction"
-    if talk.verdict is Verdict.NOT_SHOWN:
+    if talk.verdict.unshown:
         return "lost to conversations"
     return "survives both"
 
@@ -97,11 +92,9 @@ def main() -> None:
         rows = table(values, conversations)
         print(f"\n{metric}: " + ", ".join(f"{name} {column.mean():.3f}" for name, column in values.items()))
         for row in rows:
-            print(
-                f"  {row['pair']:34s} {row['difference']:+.3f}  Tukey: {row['shown']}; max-T: {row['shown by max-T']}"
-            )
+            print(f"  {row['pair']:34s} {row['difference']:+.3f}  {row['shown']}")
             for unit in ("turn", "talk"):
-                words = ", ".join(f"{kind} {row[f'{kind} {unit}']:.4f}" for kind in ("p", "Tukey", "max-T", "Holm"))
+                words = ", ".join(f"{kind} {row[f'{kind} {unit}']:.4f}" for kind in ("p", "max-T", "Holm"))
                 print(f"      by {unit}: [{row[unit][0]:+.3f}, {row[unit][1]:+.3f}] {words}")
         print(f"  {time.process_time() - began:.2f} CPU seconds")
         report[metric] = rows

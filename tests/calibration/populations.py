@@ -62,6 +62,8 @@ def latency(sigma: float) -> Population:
 
 JUDGE = discrete("judge .985", [0.0, 0.5, 0.75, 1.0], [0.005, 0.01, 0.02, 0.965])
 THIRDS = discrete("recall in thirds", [0.0, 1 / 3, 2 / 3, 1.0], [0.1, 0.15, 0.25, 0.5])
+LIKERT = discrete("judge of five grades", [0.0, 0.25, 0.5, 0.75, 1.0], [0.05, 0.1, 0.2, 0.3, 0.35])
+STRICT = discrete("judge of five grades, strict", [0.0, 0.25, 0.5, 0.75, 1.0], [0.1, 0.15, 0.25, 0.3, 0.2])
 ALONE = [
     JUDGE,
     flag(0.5),
@@ -112,6 +114,21 @@ def repeated(sizes: NDArray[np.int64]) -> Population:
     return Population("judge asked again", draw, 2 / 2.6, (0.0, 1.0))
 
 
+def panel(marginal: Population, correlation: float, judges: int = 3) -> Population:
+    """The mean over judges who score the same answers: each as the marginal says, their errors alike."""
+    known = ordered(marginal)
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
+        shared = rng.standard_normal(shape)
+        total = np.zeros(shape)
+        for _ in range(judges):
+            latent = correlation**0.5 * shared + (1 - correlation) ** 0.5 * rng.standard_normal(shape)
+            total += known[(ndtr(latent) * len(known)).astype(np.int64).clip(0, len(known) - 1)]
+        return total / judges
+
+    return Population(f"panel of {judges}, errors {correlation:g}: {marginal.name}", draw, marginal.mean, (0.0, 1.0))
+
+
 def moved(up: float, down: float) -> Population:
     """Differences of two systems' hits: +1 where only the challenger hit, −1 where only the baseline did."""
     found = discrete(f"hits moved {up:g} / {down:g}", [-1.0, 0.0, 1.0], [down, 1 - up - down, up])
@@ -149,4 +166,11 @@ DIFFERENCES = [
     skewed("skewed lognormal(1)", lambda rng, shape: rng.lognormal(0, 1, shape) - np.exp(0.5)),
     Population("normal", lambda rng, shape: rng.standard_normal(shape), 0.0, None),
     Population("heavy tails t(3)", lambda rng, shape: rng.standard_t(3, shape), 0.0, None),
+]
+
+PANELS = [panel(JUDGE, 0.6), panel(LIKERT, 0.2), panel(LIKERT, 0.6)]
+PANEL_DIFFERENCES = [
+    gap(f"panels of 3, errors {correlation:g}, {name}", panel(LIKERT, correlation), panel(other, correlation), 0.2)
+    for correlation in (0.2, 0.6)
+    for name, other in (("equal", LIKERT), ("one worse", STRICT))
 ]

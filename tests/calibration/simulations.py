@@ -16,7 +16,7 @@ from tests.calibration.populations import Population
 
 RESAMPLES = 2_000
 CHUNK = 250
-"""Simulations that share one set of resampling weights; each chunk has its own seed."""
+"""Simulations whose values are drawn at once."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ def intervals(
     error, done = 0.0, 0
     while done < simulations:
         values = population.draw(rng, (n, CHUNK))
-        found = stats.estimate_many(
-            {str(k): values[:, k] for k in range(CHUNK)},
-            clusters=None if ignore else codes,
-            bounds=population.bounds,
-            resamples=RESAMPLES,
-            seed=done,
-        )
-        for one in found.values():
+        for k, column in enumerate(values.T):
+            one = stats.estimate(
+                column,
+                clusters=None if ignore else codes,
+                bounds=population.bounds,
+                resamples=RESAMPLES,
+                seed=done + k,  # its own: resamples of one seed err to the same side in all simulations
+            )
             printed[one.method] += 1
             error += one.value - population.mean
             every = dict(one.intervals)
@@ -128,15 +128,15 @@ def differences(
     while done < simulations:
         values = population.draw(rng, (n, CHUNK))
         first, second = _halves(values)
-        found = stats.compare_metrics(
-            {str(k): first[:, k] for k in range(CHUNK)},
-            {str(k): second[:, k] for k in range(CHUNK)},
-            clusters=None if ignore else codes,
-            margin=abs(population.mean) or None,
-            resamples=RESAMPLES,
-            seed=done,
-        )
-        for one in found.values():
+        for k in range(CHUNK):
+            one = stats.compare(
+                first[:, k],
+                second[:, k],
+                clusters=None if ignore else codes,
+                margin=abs(population.mean) or None,
+                resamples=RESAMPLES,
+                seed=done + k,  # its own, as with intervals
+            )
             printed[one.method] += 1
             tests[one.test] += 1
             error += one.difference - population.mean
@@ -185,24 +185,6 @@ def rank_tests(n: int, simulations: int) -> list[Outcome]:
         Outcome("test", "skewed exponential", f"{test} (by option)", n, None, None, simulations, 0.05,
                 rejected[test] / simulations, 0.0, np.nan, test)
         for test in ("wilcoxon", "sign")
-    ]  # fmt: skip
-
-
-def families(n: int, simulations: int, *, systems: int = 5) -> list[Outcome]:
-    """How often any pair of equal systems is called different: randomized Tukey, and Holm over the same pairs."""
-    rng = np.random.default_rng(n + systems)
-    wrong: Counter[str] = Counter()
-    for k in range(simulations):
-        shared = rng.normal(0, 1, (n, 1))
-        table = np.round(np.clip(0.5 + 0.2 * (shared + rng.normal(0, 1, (n, systems))), 0, 1), 1)
-        found = stats.compare_many({str(j): table[:, j] for j in range(systems)}, resamples=500, seed=k)
-        wrong["randomized Tukey"] += min(float(one.p_adjusted or 1) for one in found) <= 0.05
-        wrong["Holm"] += float(stats.holm([one.p for one in found]).min()) <= 0.05
-        wrong["none"] += min(one.p for one in found) <= 0.05
-    return [
-        Outcome("test", f"{systems} equal systems, all pairs", f"family-wise, {name}", n, None, None, simulations, 0.05,
-                wrong[name] / simulations, 0.0, np.nan, name)
-        for name in ("randomized Tukey", "Holm", "none")
     ]  # fmt: skip
 
 
@@ -322,8 +304,6 @@ def cells() -> Iterator[Cell]:
             yield Cell(f"{population.name} {n}", differences, {"population": population, "n": n})
     for n in (50, 2000):
         yield Cell(f"rank tests {n}", rank_tests, {"n": n})
-    for n in (20, 50, 200):
-        yield Cell(f"families {n}", families, {"n": n})
     for labels in (20, 50, 100, 200):
         for correlation in (0.0, 0.3, 0.6, 0.9):
             yield Cell(f"powered {labels} {correlation}", powered, {"labels": labels, "correlation": correlation})

@@ -1,0 +1,49 @@
+"""The words of verdicts, for people: one place for pages, tables, terminals and notebooks."""
+
+from __future__ import annotations
+
+from ragbench.language import Translator
+from ragbench.types import Comparison, Verdict
+
+
+def word(verdict: Verdict, _: Translator) -> str:
+    """The verdict's word alone."""
+    words = {
+        Verdict.BETTER: _("better"),
+        Verdict.WORSE: _("worse"),
+        Verdict.SAME: _("same"),
+        Verdict.NOT_SHOWN: _("not shown"),
+        Verdict.CANNOT_BE_SHOWN: _("cannot be shown"),
+    }
+    return words[verdict]
+
+
+def said(one: Comparison, _: Translator) -> str:
+    """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so."""
+    return said_of(one.verdict, one.n, one.clusters, _)
+
+
+def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> str:
+    """The same for a verdict whose comparison is known only by its pairs and groups."""
+    if verdict is not Verdict.CANNOT_BE_SHOWN:
+        return word(verdict, _)
+    if clusters is None:
+        return _.plural("cannot be shown with {n} question", "cannot be shown with {n} questions", n)
+    return _.plural("cannot be shown with {n} group", "cannot be shown with {n} groups", clusters)
+
+
+def needed(one: Comparison, _: Translator) -> str:
+    """How many groups, or questions, the family of a comparison needs before anything can be shown; empty if it can."""
+    if one.groups_needed is None:
+        return ""
+    if one.clusters is None:
+        return _.plural(
+            "{n} question or more is needed before a difference can be shown",
+            "{n} questions or more are needed before a difference can be shown",
+            one.groups_needed,
+        )
+    return _.plural(
+        "{n} independent group or more is needed before a difference can be shown",
+        "{n} independent groups or more are needed before a difference can be shown",
+        one.groups_needed,
+    )

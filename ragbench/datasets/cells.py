@@ -1,0 +1,203 @@
+"""Lists and mappings that a cell of a table holds as text: as JSON, or as Python and numpy print them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragbench.datasets.files import normalise
+
+Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
+MAX_CHARACTERS = 2**22
+"""Of a cell that is read as Python; JSON has no limit but the file's."""
+MAX_VALUES = 100_000
+MAX_DEPTH = 8
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_WORDS = {"None": None, "nan": None, "NaN": None, "True": True, "False": False}
+_QUOTED = re.compile(r"(?:array\(\s*)?[\[{(]\s*(?:array\(\s*[\[(]\s*)*['\"]")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<number>[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<sign>\.\.\.|[\[\](){},:=]))",
+    re.DOTALL,
+)
+
+
+def held(cell: str) -> tuple[Any, Form] | None:
+    """The list or the mapping that the cell is, and the form that it was written in; None for any other text.
+
+    Lists of Python (`['a', 'b']`, also with None and nan, which are None here), of numpy (`['a' 'b']`, `array([…])`),
+    tuples of texts, mappings, and JSON; nothing is ever evaluated. Texts are in NFC.
+    Raises ValueError for a list that was cut (`['a' ... 'z']`), for one that begins as a list of texts and cannot be
+    read as one, and for one beyond the limits.
+    """
+    text = cell.strip()
+    if not text.startswith(("[", "{", "array(", "('", '("')) or text[-1] not in "]})":
+        return None
+    if text[0] in "[{":
+        try:
+            return _plain(json.loads(text)), "JSON"
+        except (ValueError, RecursionError):
+            pass
+    try:
+        reader = _Reader(text)
+        value = reader.whole()
+    except _NotPythonError:
+        if text[0] == "(" or _QUOTED.match(text) is None:
+            return None
+        raise ValueError("it begins as a list of texts, and is none in JSON or in Python; write it as JSON") from None
+    return _plain(value), "numpy" if reader.numpy else "Python"
+
+
+@dataclass
+class Forms:
+    """How the lists of a table were written, field by field: what a preview says was understood."""
+
+    seen: dict[str, dict[Form, list[int]]] = field(default_factory=dict)
+
+    def add(self, name: str, form: Form, count: int) -> None:
+        """A cell of the field `name` with `count` texts."""
+        self.seen.setdefault(name, {}).setdefault(form, []).append(count)
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence a field: "contexts: 5 lists of 3 texts, read from Python lists"."""
+        return [
+            f"{name}: {'; '.join(_told(form, counts) for form, counts in _of_one_writer(forms).items())}"
+            for name, forms in self.seen.items()
+        ]
+
+
+def _of_one_writer(forms: Mapping[Form, list[int]]) -> dict[Form, list[int]]:
+    """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
+    `['a']` as Python does."""
+    alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
+    found = {form: counts for form, counts in forms.items() if form not in alike}
+    if there := [form for form in alike if form in forms]:
+        found[there[0]] = [count for form in there for count in forms[form]]
+    return found
+
+
+def _told(form: Form, counts: list[int]) -> str:
+    if form == "text":
+        texts = sum(counts)
+        empty = f"{len(counts) - texts} empty" if len(counts) > texts else ""
+        told = f"{texts} plain text{'s' * (texts != 1)}, each taken as one" if texts else ""
+        return ", ".join(filter(None, (told, empty)))
+    low, high = min(counts), max(counts)
+    many = f"{low}" if low == high else f"{low} to {high}"
+    what = "mapping" if form == "mapping" else "list"
+    said = f"{len(counts)} {what}{'s' * (len(counts) != 1)} of {many} text{'s' * (high != 1)}"
+    origin = {"JSON": "JSON lists", "Python": "Python lists", "numpy": "numpy arrays"}.get(form)
+    return f"{said}, read from {origin}" if origin else said
+
+
+class _NotPythonError(Exception):
+    """The text is no literal of Python or numpy."""
+
+
+class _Reader:
+    """Reads what is printed of lists, tuples, sets, mappings and arrays. numpy: whether one of them was an array."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
+        self.numpy, self._values, self._texts = False, 0, 0
+        self._tokens = _tokens(text)
+        self._kind, self._word = next(self._tokens)
+
+    def whole(self) -> Any:
+        """The value of the whole text."""
+        value = self._value(0)
+        if self._kind != "end":
+            raise _NotPythonError
+        return value
+
+    def _next(self) -> tuple[str, str]:
+        before = self._kind, self._word
+        self._kind, self._word = next(self._tokens)
+        return before
+
+    def _value(self, depth: int) -> Any:
+        self._values += 1
+        if depth > MAX_DEPTH or self._values > MAX_VALUES:
+            raise ValueError(f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it")
+        kind, word = self._next()
+        if kind == "text":
+            self._texts += 1
+            return _unquoted(word)
+        if kind == "number":
+            return float(word) if set(word) & set(".eE") else int(word[:30])
+        if kind == "word" and word in _WORDS:
+            return _WORDS[word]
+        if kind == "word" and word == "array" and self._word == "(":
+            return self._array(depth)
+        if kind == "sign" and word in _CLOSING:
+            return self._items(_CLOSING[word], depth)
+        if word == "..." and self._texts:
+            raise ValueError("the list was cut when it was printed (…): write it whole, as JSON")
+        raise _NotPythonError
+
+    def _array(self, depth: int) -> Any:
+        self.numpy = True
+        self._next()
+        value = self._value(depth + 1)
+        while self._word != ")":  # dtype=object, dtype='<U3'
+            if self._next()[0] == "end":
+                raise _NotPythonError
+        self._next()
+        return value
+
+    def _items(self, closing: str, depth: int) -> Any:
+        """A list, or a mapping where a colon follows the first value; numpy parts values by blanks."""
+        found: list[Any] = []
+        named: dict[str, Any] = {}
+        parted = True
+        while self._word != closing or self._kind != "sign":
+            if not parted:
+                self.numpy = True
+            value = self._value(depth + 1)
+            if closing == "}" and self._word == ":" and isinstance(value, str | int):
+                self._next()
+                named[str(value)] = self._value(depth + 1)
+            else:
+                found.append(value)
+            parted = self._kind == "sign" and self._word == ","
+            if parted:
+                self._next()
+        self._next()
+        if found and named:
+            raise _NotPythonError
+        return named or (found if found or closing != "}" else {})
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place = 0
+    while found := _TOKEN.match(text, place):
+        place = found.end()
+        assert found.lastgroup is not None
+        yield found.lastgroup, found[found.lastgroup]
+    if text[place:].strip():
+        raise _NotPythonError
+    yield "end", ""
+    raise _NotPythonError
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        value = ast.literal_eval(literal.replace("\n", "\\n"))
+    except (ValueError, SyntaxError):
+        raise _NotPythonError from None
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value with its texts in NFC, as the texts of a file are that escapes nothing."""
+    if isinstance(value, str):
+        return normalise(value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

@@ -1,0 +1,67 @@
+"""What in a data set makes retrieval look better or worse than it is: counted, so that load and page can warn of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+
+class Passage(Protocol):
+    """A chunk as a file or a data set holds it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def url(self) -> str | None: ...
+
+
+class Labelled(Protocol):
+    """A question as a file or a data set holds it."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def relevant(self) -> Mapping[str, float]: ...
+
+    @property
+    def relevant_urls(self) -> Mapping[str, float]: ...
+
+
+def doubts_of(chunks: Sequence[Passage], questions: Sequence[Labelled]) -> dict[str, int]:
+    """What to warn of, by kind; empty where nothing is to be warned of. Texts are compared by their words alone.
+
+    question_is_passage: labelled questions that are, word for word, a passage that is relevant to them, or one of a
+    page that is. passage_copied: labelled questions with a relevant passage whose text the base holds a second time,
+    under another id. labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels:
+    of how many questions, and of how many labels.
+    """
+    plain = {chunk.id: _plain(chunk.text) for chunk in chunks}
+    copies = Counter(plain.values())
+    pages: dict[str, set[str]] = defaultdict(set)
+    for chunk in chunks:
+        if chunk.url is not None:
+            pages[chunk.url].add(plain[chunk.id])
+    found: Counter[str] = Counter()
+    asked = [one for one in questions if one.relevant or one.relevant_urls]
+    for one in asked:
+        own = {plain[name] for name in one.relevant if name in plain}
+        of_pages = set().union(*(pages[url] for url in one.relevant_urls if url in pages))
+        found["question_is_passage"] += _plain(one.text) in own | of_pages
+        found["passage_copied"] += any(copies[text] > 1 for text in own)
+        nowhere = sum(name not in plain for name in one.relevant) + sum(url not in pages for url in one.relevant_urls)
+        found["labels_nowhere"] += nowhere
+    if not +found:
+        return {}
+    labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
+    return {**+found, "labelled": len(asked), "labels": labels}
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,74 @@
+"""What was expected of a value and what was found, in the words of people and never in those of Python or pydantic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "true or false"),
+    (int, "a whole number"),
+    (float, "a number"),
+    (str, "a text"),
+    (Mapping, "an object"),
+    ((list, tuple, set, frozenset), "a list"),
+)
+_LISTS = dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), "a list")
+_OBJECTS = ("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type", "is_instance_of")
+_EXPECTED: Mapping[str, str] = {
+    **_LISTS,
+    **dict.fromkeys(_OBJECTS, "an object"),
+    **dict.fromkeys(("string_type", "string_sub_type", "string_unicode"), "a text"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "finite_number": "a finite number",
+    "none_required": "nothing",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "string_pattern_mismatch": "a text of the form {pattern}",
+    "string_too_short": "a text of {min_length} characters or more",
+    "string_too_long": "a text of at most {max_length} characters",
+    "too_short": "{min_length} or more of them",
+    "too_long": "at most {max_length} of them",
+    "path_type": "a path",
+    "url_type": "an address",
+}
+_LEFT = {"missing": "it is missing", "extra_forbidden": "there is no such field", "json_invalid": "it is not JSON"}
+
+
+def kind(value: object) -> str:
+    """What a value is, as a person calls it; of a class of somebody else's: something else."""
+    if value is None:
+        return "nothing"
+    return next((word for classes, word in _KINDS if isinstance(value, classes)), "something else")
+
+
+def shown(value: object) -> str:
+    """A value as a file has it: null, true and false; texts in their quotes."""
+    if isinstance(value, str):
+        return repr(value)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+def expectation(fault: Mapping[str, Any]) -> str:
+    """What pydantic expected instead (one of `ValidationError.errors()`); of a check of ours, what it says."""
+    if fault["type"] in _LEFT:
+        return _LEFT[fault["type"]]
+    words = _EXPECTED.get(fault["type"])
+    if words is None:
+        return str(fault["msg"]).removeprefix("Value error, ")
+    verb = "are" if fault["type"] in ("too_short", "too_long") else "is"
+    return f"{words.format(**_plain(fault.get('ctx', {})))} {verb} expected"
+
+
+def _plain(context: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}

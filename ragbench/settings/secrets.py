@@ -1,0 +1,153 @@
+"""Nothing secret leaves the process: values of key variables and passwords of URLs are masked at every door.
+
+A door is where something goes to a file or a screen: `ragbench.terminal`, `ragbench.report.files`, a measurement's
+`save`, the journal's export, labels and data sets. What an endpoint sends back is masked as it comes in.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MASK = "••••"
+SHORTEST = 6
+"""Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
+_SECRET_NAME = re.compile(
+    r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY)", re.IGNORECASE
+)
+_SECRET_PARAMETER = re.compile(r"password|passwd|token|secret|key", re.IGNORECASE)
+_URL_PASSWORD = re.compile(
+    r"(\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:)(?!\d{1,5}/)([^\s'\"<>]+)(@)", re.IGNORECASE
+)  # what has a / in it is a password too, unless it began as a port does
+_BEARER = re.compile(r"(Bearer\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+
+Mask = Callable[[str], str]
+
+
+def masker() -> Mask:
+    """A function that masks the secrets of this process in a text, and the password of any URL."""
+    exact = exact_masker()
+    return lambda text: without_passwords(exact(text))
+
+
+def without_passwords(text: str) -> str:
+    """A text with the passwords of all URLs in it masked, and what follows `Bearer`."""
+    return _BEARER.sub(rf"\1{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}\3", text))
+
+
+def exact_masker() -> Mask:
+    """A function that masks only the secrets that this process holds, for data that must stay as it is otherwise."""
+    return _masking(frozenset(_values()))
+
+
+def document_masker() -> Mask:
+    """`exact_masker` for a whole file of text, where a secret made of digits alone could be a number of its own."""
+    return _masking(frozenset(value for value in _values() if not value.isdecimal()))
+
+
+def masker_of(value: str) -> Mask:
+    """A function that masks one secret, however it is written."""
+    return _masking(frozenset({value} if len(value) >= SHORTEST else ()))
+
+
+def masked(value: Any, mask: Mask) -> Any:
+    """A JSON value with every text in it masked, names of fields among them."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {masked(key, mask): masked(item, mask) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(item, mask) for item in value]
+    return value
+
+
+def masked_table(table: pd.DataFrame, mask: Mask) -> pd.DataFrame:
+    """The same table where nothing had to be masked, else a copy."""
+    changed = {}
+    for column in table.columns:
+        if table[column].dtype.kind in "biufcmM":
+            continue
+        cells = table[column].tolist()
+        plain = {cell for cell in cells if isinstance(cell, str)}
+        known = {text: better for text in plain if (better := mask(text)) != text}
+        hidden = [known.get(cell, cell) if isinstance(cell, str) else _nested(cell, mask) for cell in cells]
+        if any(one is not other for one, other in zip(hidden, cells, strict=True)):
+            changed[column] = hidden
+    return table.assign(**changed) if changed else table
+
+
+def without_credentials(url: str) -> str:
+    """A URL as messages show it: nothing of what stands before its host or after its path."""
+    bare = re.split(r"[?#]", url[url.rfind("@") + 1 :])[0]
+    return f"{MASK}@{bare}" if "@" in url else bare
+
+
+def _nested(cell: Any, mask: Mask) -> Any:
+    """A cell of a table that is no text: itself, unless it is a list or a mapping that holds a secret."""
+    plain = cell.tolist() if hasattr(cell, "tolist") else cell
+    if not isinstance(plain, list | tuple | Mapping):
+        return cell
+    better = masked(plain, mask)
+    return cell if repr(better) == repr(masked(plain, str)) else better
+
+
+def _values() -> set[str]:
+    """Secret values: of variables whose names say so, of the variables that the settings name, of URLs."""
+    from ragbench import settings
+
+    named = {name for name in os.environ if _SECRET_NAME.search(name)}
+    try:
+        known = settings.load()
+    except (settings.ConfigurationError, OSError):
+        known = None
+    if known is not None:
+        tables = (known.judges, known.embedders, known.providers, known.generators)
+        named |= {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    values = {os.environ[name].strip() for name in named if name in os.environ}
+    for value in os.environ.values():
+        if "://" in value:
+            values |= _passwords(value)
+    return {value for value in values if len(value) >= SHORTEST}
+
+
+def _passwords(url: str) -> set[str]:
+    try:
+        parts = urlsplit(url.strip())
+        given = [value for name, value in parse_qsl(parts.query) if _SECRET_PARAMETER.search(name)]
+        password = parts.password
+    except ValueError:
+        return set()
+    return {*given, *({password, unquote(password)} if password else ())}
+
+
+def _written(value: str) -> set[str]:
+    """A value as JSON, HTML, URLs and Python write it."""
+    return {
+        value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1],
+        html.escape(value), html.escape(value, quote=False), html.escape(value).replace("&#x27;", "&#39;"),
+        html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"), quote(value), quote(value, safe=""),
+        quote_plus(value),
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _masking(values: frozenset[str]) -> Mask:
+    found = sorted((text for value in values for text in _written(value)), key=lambda text: (-len(text), text))
+    if not found:
+        return str
+    pattern = re.compile("|".join(map(re.escape, found)))
+
+    def mask(text: str) -> str:
+        # looked for one by one first: that is a hundred times as fast, and nearly always all there is to do
+        return pattern.sub(MASK, text) if any(secret in text for secret in found) else text
+
+    return mask

@@ -1,0 +1,242 @@
+"""The one door to the terminal: what goes through it has no power over the terminal, and holds no secret.
+
+Names, texts and messages come from data, models and files. A sign that a terminal obeys, that reorders what is read,
+or that nobody sees, is shown as its number (`\\x1b`, `\\u202e`), in pipes as on screens. JSON has its own rules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, TextIO
+
+CLASSES: Mapping[str, str] = {
+    "controls": r"\x00-\x1f\x7f",  # the escape among them, line ends and tabs too: a name is one line
+    "C1 controls": r"\x80-\x9f",
+    "bidirectional marks": r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "separators": r"\u2028\u2029",
+    "zero width": r"\u00ad\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb",
+    "blank letters": r"\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
+    "joiners and selectors": r"\u034f\u180b-\u180f\ufe00-\ufe0f",
+    "format signs of scripts": r"\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",
+    "tags": r"\U000e0000-\U000e0fff",
+    "surrogates": r"\ud800-\udfff",
+    "private use": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
+    "no characters": r"\ufdd0-\ufdef\ufff0-\ufff8\ufffe\uffff\U0001fffe\U0001ffff\U0010fffe\U0010ffff",
+}
+"""Classes of characters that are never printed as they are; each is what goes between the brackets of a pattern."""
+NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+WIDTH_OF_FILES = 1_000  # where a table goes to a file or a pipe no cell is folded
+
+
+@lru_cache(maxsize=8)
+def pattern(classes: tuple[str, ...] = tuple(CLASSES.values())) -> re.Pattern[str]:
+    """One sign of any of these classes."""
+    return re.compile(f"[{''.join(classes)}]")
+
+
+def plain(text: object) -> str:
+    """A text as one line without secrets, each sign that a terminal would obey, or hide, shown as its number."""
+    return escaped(_masked(str(text)))
+
+
+def lines(text: object) -> list[str]:
+    """`plain` of each line; those after the first are indented, so that none can pass for a line of ours."""
+    first, *more = _masked(str(text)).split("\n")
+    return [escaped(first), *(f"  {escaped(line)}" for line in more)]
+
+
+def say(text: object = "", *, err: bool = False, colour: str | None = None, bold: bool = False, mark: str = "") -> None:
+    """Print one line. mark: a sign before it, which alone is coloured then."""
+    if mark:
+        _put([f"{_styled(mark, err, colour, bold)} {plain(text)}"], err)
+    else:
+        _put([_styled(plain(text), err, colour, bold)], err)
+
+
+def tell(text: object, *, err: bool = False, colour: str | None = None) -> None:
+    """Print what has several lines, such as an error; those after the first are indented."""
+    _put([_styled(line, err, colour) for line in lines(text)], err)
+
+
+def prose(text: object) -> None:
+    """Print lines that ragbench wrote itself, such as a docstring or a Markdown table, not indented."""
+    _put([escaped(line) for line in _masked(str(text)).split("\n")])
+
+
+def columns(rows: Iterable[Iterable[object]]) -> None:
+    """Print lines of cells with tabs between them, and none in them: what programs read."""
+    mask = _mask()
+    _put("\t".join(escaped(mask(str(cell))) for cell in cells) for cells in rows)
+
+
+def dump(value: Any, indent: int = 1) -> None:
+    """Print a value as JSON: what a terminal would obey is escaped as JSON escapes it. Raises ValueError for NaN."""
+    from ragbench.settings import secrets
+
+    known = secrets.masked(value, secrets.exact_masker())
+    text = json.dumps(known, ensure_ascii=False, indent=indent, allow_nan=False)
+    _put(pattern().sub(_as_json, line) for line in text.split("\n"))
+
+
+def table(
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: Collection[str] | None = None,
+    firm: Collection[str] = (),
+    bold: Collection[int] = (),
+) -> None:
+    """Print a table. left: columns that begin at the left; all, if None. firm: columns that are never folded.
+
+    bold: the numbers of rows that stand out.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    mask = _mask()  # once: to look for the secrets of a process takes longer than to mask a cell
+
+    def shown(cell: object) -> str:
+        return escaped(mask(str(cell)))
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        side: Any = "left" if left is None or title in left else "right"
+        made.add_column(Text(shown(title)), justify=side, no_wrap=title in firm, overflow="fold")
+    for number, cells in enumerate(rows):
+        made.add_row(*(Text(shown(cell)) for cell in cells), style="bold" if number in bold else None)
+    console = Console()
+    (console if console.is_terminal else Console(width=WIDTH_OF_FILES)).print(made)
+
+
+def agreed(question: str) -> bool:
+    """Ask on the error channel: whether the answer is yes; none is no."""
+    import typer
+
+    return typer.confirm(plain(question), default=False, err=True)
+
+
+def sure(question: str) -> None:
+    """Ask, and end the command unless the answer is yes."""
+    import typer
+
+    if not agreed(question):
+        raise typer.Abort
+
+
+class Bars:
+    """Bars with the time left, on a terminal; elsewhere one line for each, when it begins. A context manager."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[work]}", markup=False),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def show(self, name: str, done: int, total: int, work: str = "") -> None:
+        """Draw the bar of that name; without a `total` it only begins."""
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(plain(name), total=None, work="")
+            if self._bars.disable:
+                say(f"{name} …", err=True)
+        if total > 0:
+            self._bars.update(self._tasks[name], completed=done, total=total, work=plain(work))
+
+
+def bar(total: int, label: str) -> Any:
+    """One bar with the time left on the error channel, of tqdm's kind."""
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc=plain(label), leave=False)
+
+
+def guard() -> None:
+    """Lead through this door also what Python itself prints: traces, warnings, and what libraries log."""
+    import logging
+    import threading
+    import traceback
+    import warnings
+
+    def trace(kind: type[BaseException], error: BaseException | None, place: TracebackType | None) -> None:
+        tell("".join(traceback.format_exception(kind, error, place)).rstrip(), err=True)
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell(self.format(record), err=True)
+
+    sys.excepthook = trace
+    sys.unraisablehook = lambda found: trace(found.exc_type, found.exc_value, found.exc_traceback)
+    threading.excepthook = lambda found: trace(found.exc_type, found.exc_value, found.exc_traceback)
+    warnings.showwarning = lambda message, category, filename, lineno, file=None, line=None: tell(
+        warnings.formatwarning(message, category, filename, lineno, line).rstrip(), err=True
+    )
+    logging.lastResort = Handler(logging.WARNING)
+
+
+def _put(found: Iterable[str], err: bool = False) -> None:
+    stream = _stream(err)
+    stream.write("".join(f"{line}\n" for line in found))
+    stream.flush()
+
+
+def _stream(err: bool) -> TextIO:
+    return sys.stderr if err else sys.stdout
+
+
+def _styled(line: str, err: bool, colour: str | None, bold: bool = False) -> str:
+    """The line in a colour, where somebody sees colours."""
+    if not (colour or bold) or os.environ.get("NO_COLOR") or not _stream(err).isatty():
+        return line
+    import typer
+
+    return typer.style(line, fg=colour, bold=bold or None)
+
+
+def _masked(text: str) -> str:
+    return _mask()(text)
+
+
+def _mask() -> Callable[[str], str]:
+    from ragbench.settings import secrets
+
+    return secrets.masker()
+
+
+def escaped(text: str) -> str:
+    """A text with each sign that a terminal would obey, or hide, shown as its number; secrets are left in it."""
+    return text if text.isascii() and text.isprintable() else pattern().sub(_as_number, text)
+
+
+def _as_number(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if found[0] in NAMED:
+        return NAMED[found[0]]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _as_json(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code < 0x10000 else json.dumps(found[0])[1:-1]

@@ -1,0 +1,35 @@
+"""What a project would run and send, and whether its user has said that it may."""
+
+from ragbench.trust.reach import (
+    Item,
+    Reach,
+    of_callable,
+    of_namesakes,
+    of_notebooks,
+    of_project,
+    of_server,
+    of_settings,
+)
+from ragbench.trust.record import Grant, grant, grants, revoke
+from ragbench.trust.verdict import ALL, Doubt, UntrustedError, doubts, pin, require
+
+__all__ = [
+    "ALL",
+    "Doubt",
+    "Grant",
+    "Item",
+    "Reach",
+    "UntrustedError",
+    "doubts",
+    "grant",
+    "grants",
+    "of_callable",
+    "of_namesakes",
+    "of_notebooks",
+    "of_project",
+    "of_server",
+    "of_settings",
+    "pin",
+    "require",
+    "revoke",
+]

@@ -1,0 +1,130 @@
+"""One answer to which band is a number's, by whatever name a set has it: for gates, the overview and every page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragbench import settings
+from ragbench.bench import bands, gate
+from ragbench.bench.overview import over
+from ragbench.bench.session import kept
+from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.settings import Band, GateSettings, Settings, thresholds
+from ragbench.show import Page
+from ragbench.types import Estimate
+from tests.measurements import measurement
+
+VOPROSHALYCH = thresholds.bands(Settings(), "voproshalych")
+
+
+def made(*numbers: tuple[str, float, float, float], notebook: str = "tier1_retrieval") -> Measurement:
+    """One system, and of each metric its value and interval."""
+    empty = measurement(("a",), ("mrr",), 5, notebook=notebook)
+    estimates = [NamedEstimate("a", m, Estimate(v, low, high, 0.95, "bca", 50, 0)) for m, v, low, high in numbers]
+    return replace(empty, estimates=tuple(estimates), comparisons=())
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that is held to the set of «Вопрошалыч»."""
+    (tmp_path / "ragbench.toml").write_text('threshold_set = "voproshalych"\n', encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    monkeypatch.chdir(tmp_path)
+    settings.load.cache_clear()
+    return tmp_path
+
+
+def test_every_threshold_is_of_a_metric_of_the_catalogue_on_its_scale() -> None:
+    catalogue()
+    for name, known in thresholds.SETS.items():
+        for metric in known:
+            found = bands.band_for(known, metric)
+            assert found is not None, f"{name}: {metric} has no band on the scale {parse(metric).bounds}"
+            assert parse(metric).better in (found.better, None), metric
+
+
+@pytest.mark.parametrize(
+    ("label", "good"),
+    [
+        ("mrr@10", 0.8), ("mrr@5", 0.8), ("faithfulness_rating", 4.5), ("avg_faithfulness", 4.5),
+        ("faithfulness", None),
+        ("avg_e2e_score", 4.2), ("avg_bleu", 30.0), ("bleu", 30.0), ("corpus_bleu", None), ("precision@5", None),
+        ("decision_precision", 0.85), ("cache_hit_rate", 0.4), ("hit_rate@3", None), ("nobody's", None),
+    ],
+)  # fmt: skip
+def test_a_band_is_found_by_every_name(label: str, good: float | None) -> None:
+    found = bands.band_for(VOPROSHALYCH, label)
+    assert (None if found is None else found.good) == good
+
+
+@pytest.mark.parametrize("name", ["mrr", "avg_rouge1_f", "avg_semantic_similarity", "avg_faithfulness", "precision"])
+def test_a_set_of_ones_own_may_use_the_specifications_names(name: str) -> None:
+    labels = {"mrr": "mrr@10", "avg_faithfulness": "faithfulness_rating", "precision": "decision_precision"}
+    own = {name: Band(good=0.3)}
+    assert bands.band_for(own, labels.get(name, name.removeprefix("avg_"))) == own[name]
+
+
+@pytest.mark.usefixtures("project")
+def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> None:
+    """A rate of hits and the context of a dialogue describe; which way is good the set says, to all alike."""
+    page = made(("cache_hit_rate", 0.5, 0.45, 0.6), ("context_preservation", 0.5, 0.4, 0.6), notebook="tier_ux")
+    found = over({"tier_ux": page}).extra["cells"].set_index("metric")
+    assert found["bands"].to_dict() == {"cache_hit_rate": "good", "context_preservation": "attention"}
+    assert found["good"].to_dict() == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
+    assert set(found["better"]) == {"higher"}
+    wanted = {name: GateSettings(metric=name, band="good") for name in ("cache_hit_rate", "context_preservation")}
+    decided = gate.decide({"tier_ux": page}, Settings(threshold_set="voproshalych", gate=wanted))
+    assert [str(check.outcome) for check in decided.checks] == ["holds", "fails"]
+    for view in ("measures", "table"):
+        html = Page(kept("tier_ux", lambda: page)).view(view).html()
+        assert re.findall(r'rb-band rb-band-(\w+)"', html) == ["good", "attention"], view
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("language", "number"), [("en", "0.875"), ("ru", "0,875")])
+def test_a_threshold_is_printed_as_it_was_written(project: Path, language: str, number: str) -> None:
+    own = 'threshold_set = "own"\n[thresholds.own.mrr]\ngood = 0.875\nexcellent = 0.9125\n'
+    (project / "ragbench.toml").write_text(own, encoding="utf-8")
+    settings.load.cache_clear()
+    page = made(("mrr@10", 0.89, 0.88, 0.9))
+    overview = Page(over({"tier1_retrieval": page}), language=language).limits().html()
+    table = Page(kept("tier1_retrieval", lambda: page), language=language).table().html()
+    for html in (overview, table):
+        assert number in html
+        assert number.replace("875", "9125") in html
+        assert not re.search(r"0[.,](88|9|91)\b(?! )[^0-9]*(or more|и выше)", html)
+    wanted = {"one": GateSettings(metric="mrr", band="good")}
+    known = settings.load().model_copy(update={"gate": wanted})
+    assert gate.decide({"tier1_retrieval": page}, known).checks[0].condition == "mrr@10 >= 0.875 (good)"
+
+
+def test_a_page_that_was_kept_is_held_to_what_it_was_measured_under(project: Path, tmp_path: Path) -> None:
+    page = kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795)))
+    page.save(tmp_path / "stored")
+    (project / "ragbench.toml").write_text("", encoding="utf-8")
+    settings.load.cache_clear()
+    html = Page(Measurement.load(tmp_path / "stored")).table().html()
+    assert html == Page(page).table().html()
+    assert "“voproshalych”" in html
+    assert 'rb-band-attention">attention<' in html
+    assert (
+        'rb-band-good">good<'
+        in Page(kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795)))).table().html()
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_rules_of_thumb_stand_beside_the_numbers_with_their_source() -> None:
+    page = kept("tier1_retrieval", lambda: made(("mrr@10", 0.5, 0.4, 0.6)))
+    html = Page(page).table().html()
+    assert "0.5: on average the first relevant document stands at rank 2." in html
+    assert "<small>the specification, section 4.4.2</small>" in html
+    assert "спецификация, раздел 4.4.2" in Page(page, language="ru").table().html()
+    bare = Page(measurement(("a",), ("mine",), 5)).table().html()
+    assert "Rules of thumb" not in bare

@@ -1,0 +1,133 @@
+"""Defences of the one transport, each alone: what it holds is lost when it is taken away, whatever the others do."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ragbench.llm import ProviderRefused
+from ragbench.llm.errors import Fault
+from ragbench.llm.transport import MAX_BYTES, pause_after
+from ragbench.types import Status
+from tests.chat_server import ChatServer
+from tests.llm_client import answering, ask, open_client, scripted
+from tests.llm_shapes import request
+
+pytestmark = pytest.mark.timeout(60)  # what is tested here is that nothing waits
+
+
+@contextmanager
+def deaf() -> Iterator[str]:
+    """The address of a port whose queue of connections is full: nobody is refused, and nobody is let in."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        queued = [socket.socket() for _ in range(8)]
+        for one in queued:
+            one.setblocking(False)
+            one.connect_ex(listening.getsockname())
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        finally:
+            for one in queued:
+                one.close()
+
+
+@pytest.mark.fault(
+    "hang", tried="limits on connect, silence and a whole response, each with the others far away", count=3
+)
+class TestEachLimitAlone:
+    def test_on_connecting(self) -> None:
+        with deaf() as url:
+            began = time.monotonic()
+            (found,) = ask(url, ["x"], connect_seconds=0.4, timeout_seconds=40, attempts=1)
+        assert time.monotonic() - began < 3
+        assert (found.status, found.reason) == (Status.TIMEOUT, "no connection within 0.4 s (connect_seconds)")
+
+    def test_on_silence(self) -> None:
+        with scripted("!hang").running() as server:
+            began = time.monotonic()
+            (found,) = ask(server, ["x"], read_seconds=0.4, timeout_seconds=40, attempts=1)
+        assert time.monotonic() - began < 3
+        assert (found.status, found.reason) == (Status.TIMEOUT, "nothing was heard for 0.4 s (read_seconds)")
+
+    def test_on_a_whole_response(self) -> None:
+        with scripted("!drip").running() as server:
+            began = time.monotonic()
+            (found,) = ask(server, ["x"], read_seconds=30, timeout_seconds=0.6, attempts=1)
+        assert time.monotonic() - began < 3
+        assert (found.status, found.reason) == (Status.TIMEOUT, "no whole response within 0.6 s (timeout_seconds)")
+
+
+@pytest.mark.fault("bombs", tried="a response without end, whose bytes are counted as they come", count=1)
+def test_a_response_without_end_is_left_after_the_limit() -> None:
+    """The reader leaves; it does not read to the end and complain then."""
+    server = answering(b"HTTP/1.1 200 OK\r\n\r\n", b" " * 2**20, 10**6)
+    with server.running():
+        (found,) = ask(server, ["x"], timeout_seconds=50)
+    assert found.reason == f"the response has more than {MAX_BYTES} bytes"
+    assert server.calls == 1
+
+
+@pytest.mark.fault("rate-limits", tried="clients that fail together: their next tries are spread", count=8)
+def test_clients_that_failed_together_do_not_try_again_together() -> None:
+    async def work(server: ChatServer) -> None:
+        async def one(name: str) -> None:
+            async with open_client(server, name, model=name, attempts=3) as client:
+                await client.complete(request())
+
+        await asyncio.gather(*(one(f"model {n}") for n in range(8)))
+
+    with scripted("!500").running() as server:
+        asyncio.run(work(server))
+    times: dict[str, list[float]] = {}
+    for when, model in server.arrivals:
+        times.setdefault(model, []).append(when)
+    waited = [last - first for first, _, last in times.values()]
+    assert len(waited) == 8
+    assert max(waited) - min(waited) > 0.1, "without jitter all of them wait for 0.75 s"
+
+
+def test_pauses_double_up_to_a_limit_and_are_spread_over_the_whole_span() -> None:
+    for attempt, span in ((1, 0.25), (3, 1.0), (6, 8.0), (50, 30.0)):
+        pauses = [pause_after(Fault("server", "x"), attempt) for _ in range(400)]
+        assert 0 <= min(pauses) < 0.1 * span
+        assert 0.9 * span < max(pauses) <= span
+
+
+@pytest.mark.fault("rate-limits", tried="Retry-After beside 429, 500, 503 and 529, in seconds and as a date", count=5)
+@pytest.mark.parametrize(
+    "head", ["429 X\r\nRetry-After: 1", "500 X\r\nRetry-After: 1", "503 X\r\nRetry-After: 1", "529 X\r\nRetry-After: 1",
+             "429 X\r\nretry-after-ms: 1000"],
+)  # fmt: skip
+def test_what_an_endpoint_asks_to_wait_is_waited(head: str) -> None:
+    with answering(f"HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\n{{}}".encode()).running() as server:
+        ask(server, ["x"], attempts=2)
+    (first, _), (second, _) = server.arrivals
+    assert 1.0 <= second - first < 3
+
+
+def test_the_pause_after_a_fault_holds_what_was_asked_whoever_waits_besides() -> None:
+    assert min(pause_after(Fault("busy", "x", 2.0), 1) for _ in range(50)) >= 2.0
+
+
+@pytest.mark.fault(
+    "redirects", tried="redirects of every kind to another host: nothing is sent there, key or not", count=6
+)
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_no_redirect_is_followed(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-canary-0123456789")
+    with ChatServer().running() as other:
+        head = f"HTTP/1.1 {status} X\r\nLocation: {other.url}/chat/completions\r\nContent-Length: 0\r\n\r\n"
+        with (
+            answering(head.encode()).running() as server,
+            pytest.raises(ProviderRefused, match="which is not followed"),
+        ):
+            ask(server, ["x"], key_variable="TEST_KEY")
+    assert server.requests[0].headers["authorization"] == "Bearer sk-canary-0123456789"
+    assert (server.calls, other.calls) == (1, 0)

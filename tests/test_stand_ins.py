@@ -1,0 +1,265 @@
+"""The sentence on offline stand-ins goes wherever numbers go, names exactly who stands in, and is nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+import ragbench
+from ragbench import bench, settings, stand_ins
+from ragbench.bench.overview import over
+from ragbench.commands.run import _conclude as conclude
+from ragbench.judge import LexicalJudge
+from ragbench.language import translator
+from ragbench.measurement import Measurement
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.report import RunResult, articles, kept, results, tabular
+from ragbench.show import Page
+from ragbench.stand_ins import StandIn
+from tests import answer_project, kept_runs
+from tests.chat_server import ChatServer
+from tests.scripted_embedder import ScriptedEmbedder
+from tests.scripted_judge import ScriptedJudge, claims, entailment
+
+METRICS = "e2e_score,semantic_similarity"
+OFFLINE = "retrieval of plain; embedder hashing; generator extractive; judge lexical"
+SAID = {
+    "offline": OFFLINE,
+    "mixed": "retrieval of plain; generator extractive",  # beside a system, a judge and an embedder of models
+    "real": "",
+}
+SENTENCE = {
+    "en": "Measured with offline stand-ins: {}. They show that everything works, not how good a real model is.",
+    "ru": "Измерено с автономными заменителями: {}. Они показывают, что всё работает, но не то, насколько хороша "
+    "настоящая модель.",
+}
+RUSSIAN = {"retrieval of plain": "поиск (plain)", "embedder": "эмбеддер", "generator": "генератор", "judge": "судья"}
+GATE = '[gate.any]\nmetric = "e2e_score"\nat_least = 1\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> Mapping[str, Any]:
+    """A project with three kept runs: all offline, a real system beside an offline one, and nothing but models."""
+    folder = tmp_path_factory.mktemp("standing-in")
+    patch = pytest.MonkeyPatch()
+    with ChatServer().running() as server:
+        path = answer_project.make(folder, database_folder, server.url)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(
+                f'[judges.strict]\nbase_url = "{server.url}"\nmodel = "judge"\n'
+                f'[embedders.far]\nkind = "openai"\nbase_url = "{server.url}"\nmodel = "vectors"\n'
+                '[systems.real]\nembedder = "far"\ngenerator = "model"\n' + GATE
+            )
+        patch.setenv("RAGBENCH_CONFIG", str(path))
+        patch.chdir(folder)
+        settings.load.cache_clear()
+        models = {"judges": "strict", "embedder": "far"}
+        pages = {
+            "offline": page("plain", judges="lexical"),
+            "mixed": page("plain,real", **models),
+            "real": page("real", **models),
+        }
+        for number, (name, measured) in enumerate(pages.items()):
+            started = kept_runs.STARTED + 3600 * number
+            kept.record(kept_runs.make(folder / "reports", f"{folder.name}-{name}", measured, started=started))
+    patch.undo()
+    return {"folder": folder, "config": path, "pages": pages}
+
+
+def page(systems: str, **how: str) -> Measurement:
+    return bench.end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def here(made: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(made["config"]))
+    monkeypatch.chdir(made["folder"])
+    settings.load.cache_clear()
+    return made
+
+
+def text(html: Any) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", str(html))).split())
+
+
+def command(here: Mapping[str, Any], *words: str) -> str:
+    """What the command says on both channels; {} stands for the beginning of the runs' names."""
+    from ragbench.__main__ import application
+
+    settings.load.cache_clear()
+    done = CliRunner().invoke(application, [word.replace("{}", here["folder"].name) for word in words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return " ".join(done.output.split())
+
+
+def drawn(here: Mapping[str, Any], name: str, language: str) -> Path:
+    """The folder with what is written for people and pipelines outside."""
+    folder: Path = here["folder"] / f"outside-{name}-{language}"
+    if not folder.exists():
+        folder.mkdir()
+        measured = {"tier3_end_to_end": here["pages"][name]}
+        run = kept_runs.read_json(here["folder"] / "reports" / f"{here['folder'].name}-{name}" / results.MANIFEST)
+        estimates = {e.system for e in here["pages"][name].estimates}
+        checks = [
+            {"gate": "any", "condition": "e2e_score >= 1", "notebook": "tier3_end_to_end", "system": system,
+             "outcome": "holds", "why": ""}
+            for system in sorted(estimates)
+        ]  # fmt: skip
+        articles.write(folder, run, measured, {"outcome": "holds", "checks": checks}, translator(language))
+        tabular.write(folder / "data", measured)
+    return folder
+
+
+def caveats(path: Path) -> str:
+    return " ".join(kept_runs.read_json(path)["caveats"].values())
+
+
+def concluded(folder: Path) -> str:
+    """What `ragbench run` says at its end."""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        conclude(RunResult(folder), gate=False)
+    return " ".join(said.getvalue().split())
+
+
+Output = Callable[[Mapping[str, Any], str], str]
+ENGLISH: dict[str, Output] = {
+    "page": lambda here, name: text(Page(here["pages"][name]).answer().html()),
+    "index": lambda here, name: text(Page(here["pages"][name]).summary().html()),
+    "overview": lambda here, name: text(Page(over({"tier3_end_to_end": here["pages"][name]})).overview().html()),
+    "manifest.json": lambda here, name: caveats(
+        here["folder"] / "reports" / f"{here['folder'].name}-{name}" / results.MANIFEST
+    ),
+    "summary.json": lambda here, name: caveats(
+        here["folder"] / "reports" / f"{here['folder'].name}-{name}" / results.SUMMARY
+    ),
+    "beside the CSV": lambda here, name: caveats(drawn(here, name, "en") / "data" / results.SUMMARY),
+    "LaTeX": lambda here, name: (drawn(here, name, "en") / "tables" / "tier3_end_to_end.tex").read_text("utf-8"),
+    "summary.md": lambda here, name: (drawn(here, name, "en") / "summary.md").read_text("utf-8").replace("\\", ""),
+    "junit.xml": lambda here, name: (drawn(here, name, "en") / "junit.xml").read_text("utf-8"),
+    "ragbench run": lambda here, name: concluded(here["folder"] / "reports" / f"{here['folder'].name}-{name}"),
+    "ragbench gate": lambda here, name: command(here, "gate", f"{{}}-{name}"),
+    "gate.json": lambda here, name: (
+        command(here, "gate", f"{{}}-{name}")
+        and caveats(here["folder"] / "reports" / f"{here['folder'].name}-{name}" / "gate.json")
+    ),
+    "ragbench runs show": lambda here, name: command(here, "runs", "show", f"{{}}-{name}"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("output", ENGLISH)
+def test_the_caveat_goes_with_the_numbers_and_names_exactly_who_stands_in(
+    output: str, name: str, here: Mapping[str, Any]
+) -> None:
+    found = ENGLISH[output](here, name)
+    assert found.count(SENTENCE["en"].format(SAID[name])) >= bool(SAID[name]), found
+    assert ("stand-in" in found.replace("stand_ins", "")) == bool(SAID[name])
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_it_is_one_sentence_in_russian_too(name: str, here: Mapping[str, Any]) -> None:
+    said = SAID[name]
+    for english, russian in RUSSIAN.items():
+        said = said.replace(english, russian)
+    outputs = {
+        "page": text(Page(here["pages"][name], language="ru").answer().html()),
+        "LaTeX": (drawn(here, name, "ru") / "tables" / "tier3_end_to_end.tex").read_text("utf-8"),
+        "summary.md": (drawn(here, name, "ru") / "summary.md").read_text("utf-8").replace("\\", ""),
+        "junit.xml": (drawn(here, name, "ru") / "junit.xml").read_text("utf-8"),
+    }
+    for output, found in outputs.items():
+        assert (SENTENCE["ru"].format(said) in found) == bool(said), output
+
+
+def test_a_check_of_a_real_system_has_no_caveat_beside_an_offline_one(here: Mapping[str, Any]) -> None:
+    root = ElementTree.fromstring((drawn(here, "mixed", "en") / "junit.xml").read_bytes())
+    cases = {case.get("classname"): case.findtext("system-out") for case in root.iter("testcase")}
+    assert cases["tier3_end_to_end.real"] is None
+    assert cases["tier3_end_to_end.plain"] == SENTENCE["en"].format(SAID["mixed"])
+
+
+def test_two_runs_that_are_compared_say_which_of_them_stands_in(here: Mapping[str, Any]) -> None:
+    """The judge and the embedder of one run alone have its letter; what both have has none."""
+    said = "retrieval of plain (A), plain (B); embedder hashing (A); generator extractive; judge lexical (A)"
+    words = ("compare", "{}-offline", "{}-mixed", "--system", "A=plain", "--system", "B=plain")
+    assert SENTENCE["en"].format(said) in command(here, *words)
+    command(here, *words, "--json", str(here["folder"] / "difference.json"))
+    found = kept_runs.read_json(here["folder"] / "difference.json")
+    assert found["caveat"] == SENTENCE["en"].format(said)
+    folder = here["folder"] / "reports" / "comparisons"
+    [index] = folder.glob("*-offline--*-mixed/index.html")
+    assert SENTENCE["en"].format(said) in text(index.read_text("utf-8"))
+    [table] = index.parent.glob("tables/01-*.tex")
+    assert SENTENCE["en"].format(said) in table.read_text("utf-8")
+    assert "stand-in" not in command(here, "compare", "{}-real", "{}-mixed", "--system", "A=real", "--system", "B=real")
+
+
+def test_a_history_says_it_of_the_runs_that_have_it(here: Mapping[str, Any]) -> None:
+    words = ("history", "-n", "tier3_end_to_end", "-m", "e2e_score")
+    assert SENTENCE["en"].format(OFFLINE) in command(here, *words)
+    html = text((here["folder"] / "reports" / "history" / "index.html").read_text("utf-8"))
+    assert SENTENCE["en"].format(OFFLINE) in html
+    assert f"offline stand-ins: {OFFLINE}" in html
+    assert html.count("offline stand-ins: retrieval") == 3, "above, and at either run's value of the offline system"
+    assert "stand-in" not in command(here, *words, "-s", "real")
+
+
+ROWS = [{"id": "q1", "user_input": "What?", "response": "A.", "reference": "A.", "retrieved_contexts": ["A."]}]
+
+
+@pytest.mark.parametrize(
+    ("metric", "judge", "embedder", "said"),
+    [
+        ("faithfulness", LexicalJudge(), "hashing", "judge lexical"),
+        ("semantic_similarity", LexicalJudge(), "hashing", "embedder hashing"),
+        ("semantic_similarity", LexicalJudge(), ScriptedEmbedder({"A.": (1, 0)}), ""),
+        ("faithfulness", ScriptedJudge(claims=claims("A."), entailment=entailment(1)), "hashing", ""),
+        ("rougeL_f", LexicalJudge(), "hashing", ""),
+    ],
+)
+def test_scores_of_a_table_say_it_wherever_they_are_shown(metric: str, judge: Any, embedder: Any, said: str) -> None:
+    catalogue()
+    found = ragbench.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200)
+    russian = ragbench.score(ROWS, [parse(metric)], judge, embedder=embedder, resamples=200, language="ru")
+    sentence = SENTENCE["en"].format(said)
+    for shown in (repr(found), text(found._repr_html_()), " ".join(found.as_json()["caveats"].values())):
+        assert (sentence in shown) == bool(said)
+        assert ("stand-in" in shown) == bool(said)
+    assert ("автономными заменителями" in russian._repr_html_()) == bool(said)
+
+
+def test_the_command_says_it_of_a_table(here: Mapping[str, Any]) -> None:
+    file = here["folder"] / "table.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    words = ("score", str(file), "-m", "faithfulness", "--resamples", "200", "--judge", "lexical")
+    assert SENTENCE["en"].format("judge lexical") in command(here, *words)
+    assert "stand-in" not in command(here, "score", str(file), "-m", "rougeL_f", "--resamples", "200")
+
+
+def test_what_the_facts_tell_is_said_once_and_of_its_systems_alone() -> None:
+    facts = {
+        "stand_ins": [*stand_ins.facts("retrieval", ["a"], own=True), *stand_ins.facts("judge", ["lexical"], own=True)],
+        "generators": {"a": {"name": "x", "stand_in": True}, "b": {"name": "x", "stand_in": True},
+                       "c": {"name": "model", "stand_in": False}},
+        "judges": [{"name": "lexical", "stand_in": True}, {"name": "gpt", "stand_in": False}],
+    }  # fmt: skip
+    assert stand_ins.of(facts) == (
+        StandIn("retrieval", "a", ("a",)), StandIn("judge", "lexical", ("lexical",)),
+        StandIn("generator", "x", ("a", "b")),
+    )  # fmt: skip
+    assert [one.part for one in stand_ins.of(facts, "b")] == ["generator"]
+    assert stand_ins.of(facts, "c") == ()
+    older = stand_ins.of({"stand_ins": ["ngrams"]})
+    assert stand_ins.caveat(older, translator("en")) == SENTENCE["en"].format("ngrams")
+    assert stand_ins.caveat((), translator("en")) == ""
