@@ -7,7 +7,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from ragbench.bench.scores import Scores
+    from ragbench.bench.scoring.result import Scores
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
 
@@ -81,7 +81,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
-    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure, rule_of
+    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure, rule_of
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from ragbench.commands.interruption import program
+    from ragbench.commands.console.interruption import program
 
     program()
 
@@ -33,9 +33,9 @@ from ragbench.commands import (
     publish,
     render,
     run,
-    runs,
     score,
     statistics,
+    stored_runs,
     trec,
     trust,
 )
@@ -107,7 +107,7 @@ application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
 application.command("trust")(trust.trust)
-application.add_typer(runs.application, name="runs")
+application.add_typer(stored_runs.application, name="runs")
 application.add_typer(load.application, name="load")
 application.add_typer(journal.application, name="journal")
 application.add_typer(database.application, name="db")

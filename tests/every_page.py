@@ -103,13 +103,15 @@ def make(folder: Path, database_folder: Path, server: str) -> Path:
 BOTH = "near,far"
 WHO = {"judges": "kind,strict", "embedder": "letters"}
 PAGES: dict[str, Callable[[], Measurement]] = {
-    "tier0_embeddings": lambda: bench.embeddings(embedders="hashing", projected=0, **QUICK),
-    "tier1_retrieval": lambda: bench.retrieval(systems=BOTH, k=3, timed_questions=0, **QUICK),
-    "tier2_generation": lambda: bench.generation(systems=BOTH, **WHO, **QUICK),
-    "tier3_end_to_end": lambda: bench.end_to_end(systems=BOTH, k=3, contexts=2, timed_questions=0, **WHO, **QUICK),
-    "tier_judge": lambda: bench.judge(judges="kind", tempted=6, **QUICK),
-    "tier_judge_pipeline": lambda: bench.judge_pipeline(judges="kind", **QUICK),
-    "tier_ux": lambda: bench.ux(embedders="hashing", **QUICK),
+    "tier0_embeddings": lambda: bench.tier0_embeddings(embedders="hashing", projected=0, **QUICK),
+    "tier1_retrieval": lambda: bench.tier1_retrieval(systems=BOTH, k=3, timed_questions=0, **QUICK),
+    "tier2_generation": lambda: bench.tier2_generation(systems=BOTH, **WHO, **QUICK),
+    "tier3_end_to_end": lambda: bench.tier3_end_to_end(
+        systems=BOTH, k=3, contexts=2, timed_questions=0, **WHO, **QUICK
+    ),
+    "tier_judge": lambda: bench.tier_judge(judges="kind", tempted=6, **QUICK),
+    "tier_judge_pipeline": lambda: bench.tier_judge_pipeline(judges="kind", **QUICK),
+    "tier_ux": lambda: bench.tier_ux(embedders="hashing", **QUICK),
     "real_users": lambda: bench.real_users(systems="ngrams", k=3, **QUICK),
     "sources": lambda: bench.sources(systems=BOTH, n_topics=2, k=3),
     "rag_metrics": lambda: bench.rag_metrics(**WHO, **QUICK),

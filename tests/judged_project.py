@@ -8,10 +8,10 @@ from typing import Any
 
 import nbformat
 
-from ragbench.bench.families import Sureness
-from ragbench.bench.findings import find
-from ragbench.bench.judged import Judging, judged
-from ragbench.bench.session import Session, kept
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import find
+from ragbench.bench.basics.session import Session, kept
+from ragbench.bench.scoring.judged_metrics import Judging, judged
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
 from ragbench.metrics import catalogue
 from ragbench.types import Chunk, Sample

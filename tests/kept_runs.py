@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 
 from ragbench.measurement import Measurement
-from ragbench.report import files, results
-from ragbench.report.pages import Measurements
+from ragbench.report.keeping import files, results
+from ragbench.report.pages.assembly import Measurements
 from ragbench.show import MIME
 
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")

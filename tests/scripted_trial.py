@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.bench import judge_asking, judge_biases, judge_items, judge_numbers, judge_rivals
-from ragbench.bench.families import Sureness
-from ragbench.bench.judge_asking import Heard, Trial
-from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import Limits
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.judges import asking, biases, items, numbers, rivals
+from ragbench.bench.judges.asking import Heard, Trial
+from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.judges.probes import Limits
 from ragbench.datasets import Dataset
 from ragbench.datasets.records import RatedAnswer
 from ragbench.judge import Choice, LexicalJudge
@@ -101,12 +101,12 @@ def stage() -> Stage:
         )
     chunks = tuple(Chunk(f"c{place}", reference(place)) for place in range(N))
     dataset = Dataset("made", "en", "Made", "CC0", chunks, tuple(questions), (), (), (), tuple(ratings), "0" * 64)
-    made = judge_items.temptations(replace(dataset, ratings=()), N)
+    made = items.temptations(replace(dataset, ratings=()), N)
     ranks = {"reference": 2, "paraphrase": 2, "partial": 1, "padded": 1}
     for name, samples in made.variants.items():
         for sample in samples:
             worth.setdefault(f"{sample.id} {sample.response}", ranks.get(name, 0))
-    answers = judge_items.rated(dataset, Scale(1, 5))
+    answers = items.rated(dataset, Scale(1, 5))
     for sample in answers.samples:
         worth[f"{sample.id} {sample.response}"] = worth[sample.response or ""]
     twins = tuple(replace(one, response=f"По-русски. {one.response}", language="ru") for one in answers.samples)
@@ -231,7 +231,7 @@ def _by_words(prompt: Prompt[Any], response: str, reference_text: str) -> Any:
 def lexical() -> Heard:
     """What shared words say of the rated answers."""
     bare = replace(stage().trial, repeats=1, temptations=Temptations((), {}, ()), twins=())
-    return asyncio.run(judge_asking.hear(LexicalJudge(), bare))
+    return asyncio.run(asking.hear(LexicalJudge(), bare))
 
 
 def with_people(seed: int) -> Answers:
@@ -246,11 +246,11 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool]:
     """The verdict of every probe of the judge, and whether it beats the lexical baseline."""
     answers = with_people(seed)
     trial = replace(stage().trial, answers=answers)
-    heard = asyncio.run(judge_asking.hear(Scripted(name, seed), trial))
-    baseline = judge_numbers.single(lexical(), SCALE)
-    found = judge_biases.probes([heard], answers, trial.temptations, "lexical", baseline, SCALE, GOOD, Limits(), SURE)
-    given = {name: judge_numbers.single(heard, SCALE)}
-    [rival] = judge_rivals.rivalries(given, "lexical", baseline, answers, SURE)
+    heard = asyncio.run(asking.hear(Scripted(name, seed), trial))
+    baseline = numbers.single(lexical(), SCALE)
+    found = biases.probes([heard], answers, trial.temptations, "lexical", baseline, SCALE, GOOD, Limits(), SURE)
+    given = {name: numbers.single(heard, SCALE)}
+    [rival] = rivals.rivalries(given, "lexical", baseline, answers, SURE)
     return {each.probe: each.verdict for each in found}, rival.verdict is Verdict.BETTER
 
 

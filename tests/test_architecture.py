@@ -159,12 +159,12 @@ DOOR = {
     "ragbench.folders": "it is the door",
     "ragbench.progress": "how far a run is, for as long as it runs",
     "ragbench.store.cluster": "the server's own files, in a folder that gets its name when it is whole",
-    "ragbench.report.unfinished": "a file that is locked while it is written",
+    "ragbench.report.execution.unfinished": "a file that is locked while it is written",
 }
 WITHIN = {
-    "ragbench.report.packs:_put": "into a packed file that is made by the door",
-    "ragbench.report.packs:_unpacked": "in a folder for as long as it is looked at",
-    "ragbench.report.packs:bring_in": "in a folder that takes its place whole",
+    "ragbench.report.exports.packs:_put": "into a packed file that is made by the door",
+    "ragbench.report.exports.packs:_unpacked": "in a folder for as long as it is looked at",
+    "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
     "ragbench.labelling.widget:_uploaded": "a temporary copy of what was handed over, to be read",
@@ -208,12 +208,14 @@ PRINTERS = {"print", "typer.echo", "typer.secho", "typer.style", "typer.confirm"
             "typer.progressbar", "typer.echo_via_pager", "pprint.pprint"}  # fmt: skip
 DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"}
 MAY_PRINT = {
-    "ragbench.commands.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
+    "ragbench.commands.console.interruption": {
+        "os.write"
+    },  # in the midst of anything, what goes through the door's pattern
     "ragbench.datasets.parquet_decoder": {"print", "stdout", "stderr"},  # a program of its own, whose parent reads it
     "ragbench.llm.uses": {"os.write"},  # into a file
     "ragbench.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
     "ragbench.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
-    "ragbench.report.execute": {"logging"},  # which it silences
+    "ragbench.report.execution.execute": {"logging"},  # which it silences
     "ragbench.__main__": {"stdout", "stderr"},  # whose encoding it sets
 }
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench.bench import answer_profiles, stages
-from ragbench.bench.answers import ANSWER_COLUMNS, Answered
-from ragbench.bench.families import Sureness
+from ragbench.bench.answers import profiles, stages
+from ragbench.bench.answers.written_answers import ANSWER_COLUMNS, Answered
+from ragbench.bench.basics.families import Sureness
 from ragbench.systems.generation import Shown
 from ragbench.types import Chunk, Question, Status
 
@@ -54,7 +54,7 @@ class TestLengths:
             {"system": "a", "sample": "q3", "response": None, "status": Status.TRUNCATED.value, "output_tokens": 90.0},
             {"system": "b", "sample": "q1", "response": "one two"},
         )
-        found = answer_profiles.lengths(made, ASKED, 0.95)
+        found = profiles.lengths(made, ASKED, 0.95)
         assert quantile(found, system="a", what="answer") == (5.0, 1)
         assert quantile(found, system="a", what="contexts") == (4.0, 2)  # 6 words for q1, 2 for q2
         assert quantile(found, system="a", what="reference") == (2.0, 2)
@@ -66,7 +66,7 @@ class TestLengths:
 
     def test_a_question_that_was_not_asked_has_no_length(self) -> None:
         made = answered({"system": "a", "sample": "q1", "response": "one two"}, {"system": "a", "sample": "q2"})
-        assert quantile(answer_profiles.lengths(made, ASKED[:1], 0.95), what="answer") == (2.0, 1)
+        assert quantile(profiles.lengths(made, ASKED[:1], 0.95), what="answer") == (2.0, 1)
 
 
 class TestRefusals:
@@ -77,7 +77,7 @@ class TestRefusals:
             {"system": "a", "sample": "q2", "status": Status.TRUNCATED.value, "response": None},
             {"system": "a", "sample": "q3"},
         )
-        rows = answer_profiles.refusals(made, ASKED, SURE).set_index("part")
+        rows = profiles.refusals(made, ASKED, SURE).set_index("part")
         can, cannot = rows.loc["answerable"], rows.loc["unanswerable"]
         assert (can["n"], can["refused"], can["failed"], can["share"]) == (2, 1, 1, 1.0)
         assert (cannot["n"], cannot["refused"], cannot["failed"], cannot["share"]) == (1, 0, 0, 0.0)
@@ -85,7 +85,7 @@ class TestRefusals:
     def test_a_part_without_questions_has_no_row_and_clusters_are_named(self) -> None:
         asked = [Question(f"q{n}", "?", cluster=f"c{n // 2}") for n in range(1, 7)]
         rows = [{"system": "a", "sample": one.id, "refused": one.id in {"q1", "q4"}} for one in asked]
-        [row] = answer_profiles.refusals(answered(*rows), asked, SURE).to_dict("records")
+        [row] = profiles.refusals(answered(*rows), asked, SURE).to_dict("records")
         assert (row["part"], row["refused"], row["clusters"]) == ("answerable", 2, 4)
         assert row["share"] == pytest.approx(1 / 3)
 
@@ -99,11 +99,11 @@ def test_what_was_cut_and_what_failed_by_system() -> None:
         {"system": "b", "sample": "q1", "status": Status.TRUNCATED.value},
         {"system": "b", "sample": "q2", "status": Status.TRUNCATED.value},
     )
-    assert answer_profiles.cut(made) == {
+    assert profiles.cut(made) == {
         "a": {"answers": 2, "contexts": 3, "characters": 35},
         "b": {"answers": 0, "contexts": 0, "characters": 0},
     }
-    assert answer_profiles.failed(made) == {"b": {"truncated": 2}}
+    assert profiles.failed(made) == {"b": {"truncated": 2}}
 
 
 class TestWaiting:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from ragbench import settings
-from ragbench.bench import bands, gate
-from ragbench.bench.overview import over
-from ragbench.bench.session import kept
+from ragbench.bench.basics import bands
+from ragbench.bench.basics.session import kept
+from ragbench.bench.runs import gate
+from ragbench.bench.runs.overview import over
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import parse
 from ragbench.metrics import catalogue

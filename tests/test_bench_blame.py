@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench.bench import BenchError, blame_tables
-from ragbench.bench.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
-from ragbench.bench.blame_tables import Evidence, blame, compared, indicators, shares
-from ragbench.bench.families import Sureness
+from ragbench.bench import BenchError
+from ragbench.bench.answers import blame_tables
+from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
+from ragbench.bench.answers.blame_tables import Evidence, blame, compared, indicators, shares
+from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
 from ragbench.types import Question
 

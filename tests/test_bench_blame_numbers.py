@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from ragbench import stats
-from ragbench.bench import blame_tables, counterfactuals
-from ragbench.bench.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
-from ragbench.bench.families import Sureness
+from ragbench.bench.answers import blame_tables, perfect_parts
+from ragbench.bench.answers.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
+from ragbench.bench.basics.families import Sureness
 from ragbench.types import Question
 
 SURE = Sureness(0.95, 200, 0)
@@ -81,7 +81,7 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
     own = other["system"] == "a"
     other.loc[own & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
     other.loc[own & (other["sample"] == "q3"), "part"] = "good"  # measured now, not before: in neither mean
-    rows = counterfactuals._compared(whole(real), "a", "retrieval", other, 1, None, SURE)
+    rows = perfect_parts._compared(whole(real), "a", "retrieval", other, 1, None, SURE)
     by = {row["measure"]: row for row in rows}
     good, right = by["good"], by["right"]
     assert (good["actual"], good["value"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
@@ -89,14 +89,14 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
     assert (right["actual"], right["value"], right["n"]) == (pytest.approx(0.5), pytest.approx(0.6), 4)
     assert right["difference"] == pytest.approx(0.1)
     assert {row["changed"] for row in rows} == {1}
-    judged = counterfactuals._compared(whole(real), "a", counterfactuals.JUDGE, other, 1, None, SURE)
+    judged = perfect_parts._compared(whole(real), "a", perfect_parts.JUDGE, other, 1, None, SURE)
     assert [row["measure"] for row in judged] == ["good"], "what is shown changes nothing of what it is worth"
 
 
 def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both() -> None:
     real = blamed(a="good low used good low none")
     labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
-    rows = counterfactuals._compared(whole(real), "a", "retrieval", real, 0, labels, SURE)
+    rows = perfect_parts._compared(whole(real), "a", "retrieval", real, 0, labels, SURE)
     assert [row["n"] for row in rows] == [5, 6]
     assert all(row["difference"] == 0 for row in rows)
     groups = ["c0", "c0", "c1", "c1", "c2"]
@@ -106,10 +106,10 @@ def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both
 
 def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:
     real = blamed(a="withheld low withheld", b="withheld good good")
-    table, changed = counterfactuals._shown_rightly(whole(real), ["a", "b"])
+    table, changed = perfect_parts._shown_rightly(whole(real), ["a", "b"])
     assert changed == {"a": 2, "b": 1}
     assert table["part"].tolist() == ["good", Part.TOO_LOW.value, "good", "good", "good", "good"]
     assert (real["part"] == Part.WITHHELD.value).sum() == 3, "the real table stays"
-    values = counterfactuals._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])
+    values = perfect_parts._values(real, "b", [Question(name, "?") for name in ("q2", "q0", "q9")])
     assert values["good"][:2].tolist() == [1.0, 0.0]
     assert np.isnan(values["good"][2])

@@ -42,7 +42,7 @@ def project(
 
 def run(**more: object) -> Measurement:
     fixed = {"judges": "rater", "metrics": "e2e_score", "production_judge": "door", "resamples": 1000}
-    return bench.end_to_end(**{**fixed, "contexts": blame_project.READ, "timed_questions": 0, **more})  # type: ignore[arg-type]
+    return bench.tier3_end_to_end(**{**fixed, "contexts": blame_project.READ, "timed_questions": 0, **more})  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("project")

@@ -11,8 +11,9 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from ragbench import bench, settings
-from ragbench.bench import BenchError, projection, spread, topics
-from ragbench.bench.families import Sureness
+from ragbench.bench import BenchError
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.measurement import Measurement
 from ragbench.metrics.embedding_space import MEASURES, Geometry
 from tests.small_project import write_lines
@@ -63,7 +64,7 @@ def value(measurement: Measurement, system: str, metric: str) -> float:
 
 @pytest.mark.usefixtures("corpus")
 def test_every_embedder_has_all_twelve_measures_of_the_same_texts() -> None:
-    found = bench.embeddings(projected=0, resamples=500)
+    found = bench.tier0_embeddings(projected=0, resamples=500)
     assert [e.metric for e in found.estimates] == NAMES * 2
     assert [s["name"] for s in found.facts["systems"]] == ["hashing", "plain"]
     assert {e.estimate.n for e in found.estimates} == {31}
@@ -74,7 +75,7 @@ def test_every_embedder_has_all_twelve_measures_of_the_same_texts() -> None:
 
 @pytest.mark.usefixtures("corpus")
 def test_numbers_are_the_means_of_the_values_in_the_score_table() -> None:
-    found = bench.embeddings(embedders="plain", projected=0, resamples=500)
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
     for metric in ("avg_nn_distance", "avg_spread", "avg_pairwise_distance"):
         rows = found.scores.query("metric == @metric")
         assert len(rows) == 31
@@ -83,7 +84,7 @@ def test_numbers_are_the_means_of_the_values_in_the_score_table() -> None:
 
 @pytest.mark.usefixtures("corpus")
 def test_twins_come_first_and_count_as_nearly_the_same() -> None:
-    found = bench.embeddings(embedders="plain", projected=0, resamples=500, listed=5)
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=5)
     closest = found.extra["closest"]
     assert (closest["first"][0], closest["second"][0], closest["distance"][0]) == ("twin1", "twin2", 0.0)
     assert bool(closest["near"][0])
@@ -91,7 +92,7 @@ def test_twins_come_first_and_count_as_nearly_the_same() -> None:
     assert closest["distance"].is_monotonic_increasing
     assert len(closest) == 5
     [facts] = found.facts["systems"]
-    every = bench.embeddings(embedders="plain", projected=0, resamples=500, listed=31 * 15).extra["closest"]
+    every = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=31 * 15).extra["closest"]
     assert len(every) == 31 * 15
     assert facts["near_duplicates"] == int(every["near"].sum()) > 5
     assert facts["near_distance"] == pytest.approx(0.25 * value(found, "plain", "avg_pairwise_distance"), abs=1e-6)
@@ -101,7 +102,7 @@ def test_twins_come_first_and_count_as_nearly_the_same() -> None:
 
 @pytest.mark.usefixtures("corpus")
 def test_the_stray_text_is_the_first_outlier_with_its_nearest_neighbour() -> None:
-    found = bench.embeddings(embedders="plain", projected=0, resamples=500)
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
     first = found.extra["outliers"].iloc[0]
     assert first["text"] == "stray"
     assert first["distance"] == pytest.approx(
@@ -112,14 +113,14 @@ def test_the_stray_text_is_the_first_outlier_with_its_nearest_neighbour() -> Non
 
 @pytest.mark.usefixtures("corpus")
 def test_histograms_hold_every_pair_and_every_neighbour() -> None:
-    found = bench.embeddings(embedders="plain", projected=0, resamples=500, neighbors=2)
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, neighbors=2)
     counts = found.extra["histograms"].groupby("kind")["count"].sum()
     assert counts.to_dict() == {"nearest": 2 * 31, "pairs": 31 * 30 // 2}
 
 
 @pytest.mark.usefixtures("corpus")
 def test_the_spectrum_reaches_95_percent_where_the_measure_says() -> None:
-    found = bench.embeddings(embedders="plain", projected=0, resamples=500)
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
     table = found.extra["spectrum"].set_index("components")["share"]
     dimensions = int(value(found, "plain", "effective_dimensionality"))
     assert table[dimensions] >= 0.95 > table[: dimensions - 1].max()
@@ -141,28 +142,28 @@ def test_the_spectrum_reaches_95_percent_where_the_measure_says() -> None:
 )
 def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
     with pytest.raises(BenchError, match=expected):
-        bench.embeddings(**wrong)
+        bench.tier0_embeddings(**wrong)
 
 
 @pytest.mark.usefixtures("corpus")
 def test_questions_can_be_measured_too() -> None:
-    found = bench.embeddings(embedders="plain", texts="questions", projected=0, resamples=500)
+    found = bench.tier0_embeddings(embedders="plain", texts="questions", projected=0, resamples=500)
     assert value(found, "plain", "total_samples") == 4
 
 
 @pytest.mark.usefixtures("corpus")
 @pytest.mark.slow
 def test_the_picture_is_the_same_twice_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = bench.embeddings(embedders="plain", resamples=500)
+    first = bench.tier0_embeddings(embedders="plain", resamples=500)
     picture = first.extra["projection"]
     assert len(picture) == 31
     assert np.isfinite(picture[["x2", "y2", "x3", "y3", "z3"]].to_numpy()).all()
     assert len(list((tmp_path / "cache").rglob("*.npy"))) == 2
     with monkeypatch.context() as no_work:
         no_work.setattr(projection, "_umap", lambda *_: pytest.fail("the picture was kept"))
-        assert bench.embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
+        assert bench.tier0_embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    assert bench.embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
+    assert bench.tier0_embeddings(embedders="plain", resamples=500).extra["projection"].equals(picture)
 
 
 def test_a_large_set_is_sampled_in_its_order() -> None:
@@ -266,7 +267,7 @@ def test_central_rows_come_first() -> None:
 def test_two_measurements_are_equal_to_the_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / name))
-        bench.embeddings(projected=0, resamples=500)
+        bench.tier0_embeddings(projected=0, resamples=500)
     files = sorted((tmp_path / "one" / "parts" / "tier0_embeddings").iterdir())
     assert len(files) > 8
     for path in files:

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench import bench, settings, show, stand_ins
 from ragbench.bench import BenchError
-from ragbench.bench.answer_tables import find_answers
+from ragbench.bench.scoring.answer_tables import find_answers
 from ragbench.measurement import Measurement
 from tests import answer_project
 from tests.chat_server import ChatServer
@@ -38,7 +38,7 @@ def contexts(measurement: Measurement, system: str) -> dict[str, list[str]]:
 
 @pytest.mark.usefixtures("project")
 def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
-    found = bench.end_to_end(systems="function", metrics=FEW, k=4, contexts=2)
+    found = bench.tier3_end_to_end(systems="function", metrics=FEW, k=4, contexts=2)
     ranked = found.retrieved.groupby("sample")["chunk"].agg(list)
     assert {len(ranks) for ranks in ranked} == {4}
     assert contexts(found, "function") == {name: ranks[:2] for name, ranks in ranked.items()}
@@ -55,7 +55,7 @@ def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> None:
-    found = bench.end_to_end(systems="alone", metrics=FEW, repeats=2)
+    found = bench.tier3_end_to_end(systems="alone", metrics=FEW, repeats=2)
     rows = found.extra["answers"].query("repeat == 0").set_index("sample")
     assert rows["response"].to_dict() | {"q3": None} == {
         "q1": "250 roubles.", "q2": "Ask in room 112.", "q3": None, "q4": "Ask in room 112.", "q5": "I do not know.",
@@ -70,7 +70,7 @@ def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> Non
 @pytest.mark.fault("flattering", tried="a system that fails on questions", count=1)
 @pytest.mark.usefixtures("project")
 def test_a_question_at_which_the_system_fails_is_unmeasured_with_the_reason() -> None:
-    found = bench.end_to_end(systems="alone", metrics=FEW)
+    found = bench.tier3_end_to_end(systems="alone", metrics=FEW)
     failed = found.scores.query("sample == 'q3' and metric == 'e2e_score'").iloc[0]
     assert failed["status"] == "missing_field"
     assert "the search is down" in failed["reason"]
@@ -85,7 +85,7 @@ def test_a_question_at_which_the_system_fails_is_unmeasured_with_the_reason() ->
 
 @pytest.mark.usefixtures("project")
 def test_logged_answers_with_their_latency() -> None:
-    found = bench.end_to_end(systems="logged,plain", metrics=FEW, repeats=2)
+    found = bench.tier3_end_to_end(systems="logged,plain", metrics=FEW, repeats=2)
     times = found.extra["readings"].query("system == 'logged' and part == 'call'").set_index("sample")["ms"]
     assert times.to_dict() == {"q1": 100.0, "q2": 200.0}
     exact = values(found, "logged", "response_exact_match_rate")
@@ -108,7 +108,7 @@ def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: P
     ] + [{"id": "q5", "retrieved": ["card"], "answer": "It is in room 112.", "shown": 1}]  # fmt: skip
     write_lines(project / "log.jsonl", rows)
     options: dict[str, Any] = {"metrics": FEW, "right_from": 2, "faithful_from": 2, "resamples": 100}
-    found = bench.end_to_end(systems="logged,plain", **options)
+    found = bench.tier3_end_to_end(systems="logged,plain", **options)
     blame = found.extra["blame"].set_index(["system", "sample"])
     parts = {name: blame.loc[("logged", name), "part"] for name in marks}
     assert parts == {"q1": "withheld", "q2": "good", "q3": "unmeasured", "q4": "not_used", "q5": "invented"}
@@ -120,10 +120,10 @@ def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: P
     assert perfect.loc[("logged", "judge", "good"), "changed"] == 1
     assert "Which answers were shown is taken from the log of logged." in show.Page(found).blame().html()
     assert "из журнала систем" in show.Page(found, language="ru").blame().html()
-    named = bench.end_to_end(systems="logged,plain", production_judge="show-all", **options)
+    named = bench.tier3_end_to_end(systems="logged,plain", production_judge="show-all", **options)
     assert "withheld" not in set(named.extra["blame"]["part"]), "who is named decides, whatever was logged"
     assert "shown_logged" not in named.facts["blame"]
-    plain = bench.end_to_end(systems="plain", **options)
+    plain = bench.tier3_end_to_end(systems="plain", **options)
     assert "shown" not in plain.extra["answers"]
 
 
@@ -140,7 +140,7 @@ def test_silence_raises_no_mean(project: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
     settings.load.cache_clear()
     metrics = "e2e_score,rouge1_f,bleu,corpus_rouge1_f,corpus_bleu,semantic_similarity,factual_correctness,faithfulness"
-    found = bench.end_to_end(systems="talks,silent", metrics=metrics, perfect_parts=False)
+    found = bench.tier3_end_to_end(systems="talks,silent", metrics=metrics, perfect_parts=False)
     means = {(e.system, e.metric): e.estimate for e in found.estimates}
     for label in ("rouge1_f", "bleu", "e2e_score", "corpus_rouge1_f"):
         one, other = means["talks", label], means["silent", label]
@@ -158,8 +158,8 @@ def test_silence_raises_no_mean(project: Path) -> None:
 
 @pytest.mark.usefixtures("project")
 def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None:
-    first = bench.end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
-    again = bench.end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
+    first = bench.tier3_end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
+    again = bench.tier3_end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
     stages = first.extra["stages"]
     assert again.extra["stages"].equals(stages)
     parts = {system: list(dict.fromkeys(own["part"])) for system, own in stages.groupby("system")}
@@ -182,11 +182,11 @@ def test_a_model_writes_and_a_model_judges(
         monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
         monkeypatch.chdir(tmp_path)
         settings.load.cache_clear()
-        found = bench.end_to_end(
+        found = bench.tier3_end_to_end(
             systems="modelled", metrics="e2e_score,semantic_similarity", repeats=2, k=3, contexts=3
         )
         calls = server.calls
-        again = bench.end_to_end(
+        again = bench.tier3_end_to_end(
             systems="modelled", metrics="e2e_score,semantic_similarity", repeats=2, k=3, contexts=3
         )
     assert calls >= 5 * 2 + 4
@@ -206,7 +206,7 @@ def test_a_model_writes_and_a_model_judges(
 
 @pytest.mark.usefixtures("project")
 def test_the_page_of_every_kind_of_system_is_the_same_again(tmp_path: Path) -> None:
-    found = bench.end_to_end(systems="plain,function,logged,alone", repeats=2)
+    found = bench.tier3_end_to_end(systems="plain,function,logged,alone", repeats=2)
     found.save(tmp_path / "kept")
     again = Measurement.load(tmp_path / "kept")
     for language in ("en", "ru"):
@@ -218,14 +218,14 @@ def test_the_page_of_every_kind_of_system_is_the_same_again(tmp_path: Path) -> N
 @pytest.mark.usefixtures("project")
 def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(BenchError, match="contexts = 5 is more than the k = 3"):
-        bench.end_to_end(k=3)
+        bench.tier3_end_to_end(k=3)
     with pytest.raises(BenchError, match="k = 0"):
-        bench.end_to_end(k=0)
+        bench.tier3_end_to_end(k=0)
 
 
 @pytest.mark.usefixtures("project")
 def test_answers_of_a_run_are_scored_on_what_they_were_written_from(tmp_path: Path) -> None:
-    found = bench.end_to_end(systems="function", metrics=FEW, k=4, contexts=2, repeats=2)
+    found = bench.tier3_end_to_end(systems="function", metrics=FEW, k=4, contexts=2, repeats=2)
     found.save(tmp_path / "reports" / "one" / "parts" / "tier3_end_to_end")
     table = find_answers("run:one", "", settings.load())
     assert {one.id: [chunk.id for chunk in one.contexts or ()] for one in table.samples} == contexts(found, "function")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import stats
-from ragbench.bench.families import Group, Sureness, compared, stepped
+from ragbench.bench.basics.families import Group, Sureness, compared, stepped
 from ragbench.types import Verdict
 
 SURE = Sureness(0.95, 2_000, 0)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench.bench import slices
-from ragbench.bench.families import Sureness
-from ragbench.bench.findings import find
-from ragbench.bench.scores import Row, Scores
+from ragbench.bench.basics import slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import find
+from ragbench.bench.scoring.result import Row, Scores
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.types import Question, Sample, Score, Status

@@ -15,11 +15,11 @@ import sacrebleu
 
 from ragbench import bench, settings, show, stand_ins
 from ragbench.bench import BenchError
-from ragbench.bench.answers import answered, ideal_contexts
-from ragbench.bench.session import Session
+from ragbench.bench.answers.written_answers import answered, ideal_contexts
+from ragbench.bench.basics.session import Session
 from ragbench.measurement import Measurement
 from ragbench.metric import registered
-from ragbench.report import metric_pages
+from ragbench.report.pages import metric_pages
 from ragbench.types import Status
 from tests import answer_project
 from tests.chat_server import ChatServer
@@ -78,7 +78,7 @@ def test_the_ideal_context_is_all_that_is_relevant_highest_grade_first() -> None
 
 @pytest.mark.usefixtures("project")
 def test_what_cannot_be_answered_is_counted_apart() -> None:
-    found = bench.generation(systems="plain", repeats=1)
+    found = bench.tier2_generation(systems="plain", repeats=1)
     assert found.facts["n_questions"] == 4
     assert found.facts["n_unanswerable"] == 1
     assert set(found.scores["sample"]) == {"q1", "q2", "q3", "q4"}
@@ -91,18 +91,18 @@ def test_what_cannot_be_answered_is_counted_apart() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_one_run_says_nothing_of_repeatability() -> None:
-    once = bench.generation(systems="plain", repeats=1)
+    once = bench.tier2_generation(systems="plain", repeats=1)
     for metric in ("response_exact_match_rate", "response_semantic_consistency"):
         found = estimate(once, "plain", metric)
         assert math.isnan(found.value)
         assert found.n_unmeasured == 4
-    twice = bench.generation(systems="plain", repeats=2)
+    twice = bench.tier2_generation(systems="plain", repeats=2)
     assert estimate(twice, "plain", "response_exact_match_rate").value == 1.0
 
 
 @pytest.mark.usefixtures("project")
 def test_a_limit_is_stated_and_what_it_cuts_is_counted() -> None:
-    found = bench.generation(systems="plain", metrics="rouge1_f", length_limit=30)
+    found = bench.tier2_generation(systems="plain", metrics="rouge1_f", length_limit=30)
     assert found.facts["length_limit"] == 30
     texts = {name: [answer_project.CHUNKS[chunk] for chunk in relevant] for name, relevant in QRELS.items()}
     rows = found.extra["answers"]
@@ -119,7 +119,7 @@ def test_a_limit_is_stated_and_what_it_cuts_is_counted() -> None:
     assert f"characters lost: {cut['characters']}" in page.writers().html()
     for wrong in (0, -1, 2.5, True):
         with pytest.raises(BenchError, match="length_limit"):
-            bench.generation(systems="plain", length_limit=wrong)  # type: ignore[arg-type]
+            bench.tier2_generation(systems="plain", length_limit=wrong)  # type: ignore[arg-type]
 
 
 QRELS = {name: relevant for name, (_, _, relevant) in answer_project.QUESTIONS.items() if relevant}
@@ -127,7 +127,7 @@ QRELS = {name: relevant for name, (_, _, relevant) in answer_project.QUESTIONS.i
 
 @pytest.mark.usefixtures("project")
 def test_corpus_bleu_is_sacrebleus_and_not_the_mean_of_sentences() -> None:
-    found = bench.generation(systems="plain,function", metrics="bleu,corpus_bleu")
+    found = bench.tier2_generation(systems="plain,function", metrics="bleu,corpus_bleu")
     for system in ("plain", "function"):
         rows = found.extra["answers"].query("system == @system and sample != 'q5'")
         references = [answer_project.QUESTIONS[name][1] for name in rows["sample"]]
@@ -142,7 +142,7 @@ def test_corpus_bleu_is_sacrebleus_and_not_the_mean_of_sentences() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_every_page_with_bleu_has_its_signature() -> None:
-    found = bench.generation(systems="plain", metrics="bleu(tokenize=char),corpus_bleu,rouge1_f")
+    found = bench.tier2_generation(systems="plain", metrics="bleu(tokenize=char),corpus_bleu,rouge1_f")
     assert set(found.facts["signatures"]) == {"bleu(tokenize=char)", "corpus_bleu"}
     html = show.Page(found).table().html().replace("<wbr>", "")
     assert f"nrefs:1|case:mixed|eff:yes|tok:char|smooth:exp|version:{sacrebleu.__version__}" in html
@@ -153,7 +153,7 @@ def test_every_page_with_bleu_has_its_signature() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_alone_is_left_out() -> None:
-    found = bench.generation(systems="plain,twin,function,alone", metrics="rougeL_f")
+    found = bench.tier2_generation(systems="plain,twin,function,alone", metrics="rougeL_f")
     assert list(dict.fromkeys(found.scores["system"])) == ["plain", "function"]
     assert found.facts["shared"] == {"plain": ["twin"]}
     assert list(found.facts["left_out_systems"]) == ["alone"]
@@ -161,12 +161,12 @@ def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_a
     assert "twin" in page.writers().html()
     assert "alone" in page.writers().html()
     with pytest.raises(BenchError, match="name a `generator` in their tables"):
-        bench.generation(systems="alone")
+        bench.tier2_generation(systems="alone")
 
 
 @pytest.mark.usefixtures("project")
 def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() -> None:
-    found = bench.generation(systems="logged", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    found = bench.tier2_generation(systems="logged", metrics="rouge1_f,response_exact_match_rate", repeats=2)
     scores = values(found, "logged", "rouge1_f")
     assert scores["q1"] == pytest.approx(2 * (2 / 2) * (2 / 4) / (2 / 2 + 2 / 4))
     assert math.isnan(scores["q4"])
@@ -182,10 +182,10 @@ def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() 
 
 @pytest.mark.fault("flattering", tried="a model that fails to answer", count=1)
 def test_a_model_answers_through_the_journal_and_a_failure_is_no_zero(server: ChatServer) -> None:
-    found = bench.generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    found = bench.tier2_generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
     calls = server.calls
     assert calls >= 10
-    again = bench.generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
+    again = bench.tier2_generation(systems="modelled", metrics="rouge1_f,response_exact_match_rate", repeats=2)
     assert again.extra["answers"].equals(found.extra["answers"]), "answers, seconds and tokens out of the journal"
     assert math.isnan(values(found, "modelled", "rouge1_f")["q3"])
     refused = found.extra["answers"].query("sample == 'q3'")
@@ -219,7 +219,7 @@ def test_contexts_can_be_swapped() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_the_page_says_who_wrote_and_is_the_same_again(tmp_path: Path) -> None:
-    found = bench.generation(systems="plain,function", repeats=2)
+    found = bench.tier2_generation(systems="plain,function", repeats=2)
     found.save(tmp_path / "kept")
     again = Measurement.load(tmp_path / "kept")
     for language in ("en", "ru"):
@@ -233,16 +233,16 @@ def test_the_page_says_who_wrote_and_is_the_same_again(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("project")
 def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(BenchError, match="reads a ranking, not answers"):
-        bench.generation(metrics="mrr")
+        bench.tier2_generation(metrics="mrr")
     with pytest.raises(BenchError, match="repeats = 0"):
-        bench.generation(repeats=0)
+        bench.tier2_generation(repeats=0)
     with pytest.raises(BenchError, match="context = 'some'"):
-        bench.generation(context="some")  # type: ignore[arg-type]
+        bench.tier2_generation(context="some")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("project")
 def test_judgements_keep_what_each_rating_was_made_from() -> None:
-    found = bench.generation(systems="plain", metrics="faithfulness_rating")
+    found = bench.tier2_generation(systems="plain", metrics="faithfulness_rating")
     details = [json.loads(detail) for detail in found.extra["judgements"]["detail"]]
     assert all(1 <= detail["rating"] <= 5 for detail in details)
     assert len(details) == 4

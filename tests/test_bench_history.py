@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragbench.bench.history import history
-from ragbench.bench.session import BenchError
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.runs.history import history
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from ragbench.store.records import RunPart, RunRecord, RunValue

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench.bench import judge_asking, judge_numbers
-from ragbench.bench.families import Sureness
-from ragbench.bench.judge_asking import Trial, Turned, scale_turned
-from ragbench.bench.judge_items import Answers, Temptations
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.judges import asking, numbers
+from ragbench.bench.judges.asking import Trial, Turned, scale_turned
+from ragbench.bench.judges.items import Answers, Temptations
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metrics.claims import CLAIMS
 from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy
@@ -50,14 +50,14 @@ class TestAsking:
     def test_repeats_are_asked_apart(self) -> None:
         judge = _Judge()
         trial = Trial(answer_accuracy, _samples(2), NONE, repeats=3)
-        found = asyncio.run(judge_asking.hear(judge, trial))
+        found = asyncio.run(asking.hear(judge, trial))
         assert found.answers.scores.shape == (2, 3)
         assert sorted(judge.repeats) == sorted([0, 1000, 2000] * 4 + [0] * 4)  # and once with the scale turned
 
     def test_what_went_wrong_is_kept_by_its_name(self) -> None:
-        found = asyncio.run(judge_asking.hear(_Judge({1: Status.REFUSED, 2: Status.TRUNCATED}), _trial(4)))
+        found = asyncio.run(asking.hear(_Judge({1: Status.REFUSED, 2: Status.TRUNCATED}), _trial(4)))
         assert found.statuses[:, 0].tolist() == ["ok", "refused", "truncated", "ok"]
-        rows = judge_numbers.coverage(found, ["a", "b", "c", "d"], SURE)
+        rows = numbers.coverage(found, ["a", "b", "c", "d"], SURE)
         counts = {row[1]: row[2] for row in rows}
         assert counts == {"valid": 4, "unparseable": 0, "refused": 2, "truncated": 2, "failed": 0}
         assert sum(counts.values()) == rows[0][3] == 8
@@ -65,16 +65,16 @@ class TestAsking:
     def test_an_answer_that_is_not_there_was_not_asked(self) -> None:
         samples = _samples(3)
         empty = replace(samples, samples=(replace(samples.samples[0], response=" "), *samples.samples[1:]))
-        found = asyncio.run(judge_asking.hear(_Judge(), Trial(answer_accuracy, empty, NONE)))
+        found = asyncio.run(asking.hear(_Judge(), Trial(answer_accuracy, empty, NONE)))
         assert found.answers.asked.sum() == 4
-        assert {row[1]: row[2] for row in judge_numbers.coverage(found, ["a", "b", "c"], SURE)}["valid"] == 4
+        assert {row[1]: row[2] for row in numbers.coverage(found, ["a", "b", "c"], SURE)}["valid"] == 4
 
     @pytest.mark.fault("denied", tried="a provider that stops in the middle of a trial of judges", count=1)
     def test_a_provider_that_stops_is_a_judge_that_failed(self) -> None:
-        found = asyncio.run(judge_asking.hear(_Judge(error=ModelError("no such model")), _trial(3)))
+        found = asyncio.run(asking.hear(_Judge(error=ModelError("no such model")), _trial(3)))
         assert set(found.statuses.ravel()) == {"judge_error"}
         with pytest.raises(BudgetSpent):
-            asyncio.run(judge_asking.hear(_Judge(error=BudgetSpent("spent")), _trial(3)))
+            asyncio.run(asking.hear(_Judge(error=BudgetSpent("spent")), _trial(3)))
 
 
 class _Judge:

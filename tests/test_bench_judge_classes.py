@@ -11,10 +11,11 @@ import pytest
 from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench
-from ragbench.bench import BenchError, judge_classes
-from ragbench.bench.families import Sureness
-from ragbench.bench.judge_classes import Classes, classes_of, cut_points, decided, names_of
-from ragbench.bench.judge_items import Answers, Scale
+from ragbench.bench import BenchError
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.judges import classes
+from ragbench.bench.judges.classes import Classes, classes_of, cut_points, decided, names_of
+from ragbench.bench.judges.items import Answers, Scale
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from ragbench.types import Sample
@@ -66,7 +67,7 @@ class TestClasses:
 class TestNumbers:
     def test_they_equal_scikit_learn(self) -> None:
         truth, said = graded(300, 1)
-        found = judge_classes.tables({"j": said / 2}, answers(truth[:, None] / 2), THREE, UNIT, SURE)
+        found = classes.tables({"j": said / 2}, answers(truth[:, None] / 2), THREE, UNIT, SURE)
         rows = found["classes"].set_index(["class", "name"])
         names = dict(enumerate(THREE.names))
         precision, recall, f1, counts = sklearn_metrics.precision_recall_fscore_support(truth, said, labels=[0, 1, 2])
@@ -93,7 +94,7 @@ class TestNumbers:
         truth, said = graded(200, 2)
         five = classes_of(answers(truth[:, None] / 2), Scale(1, 5), ())
         assert five is not None
-        found = judge_classes.tables({"j": said / 2}, answers(truth[:, None] / 2), five, UNIT, SURE)
+        found = classes.tables({"j": said / 2}, answers(truth[:, None] / 2), five, UNIT, SURE)
         value = found["classes"].set_index(["class", "name"]).loc[("", "cohen_kappa_linear"), "value"]
         expected = sklearn_metrics.cohen_kappa_score(2 * truth, 2 * said, labels=list(range(5)), weights="linear")
         assert value == pytest.approx(expected, abs=1e-12)
@@ -102,7 +103,7 @@ class TestNumbers:
         truth, said = graded(120, 3)
         _, second = graded(120, 3, wrong=0.1)
         people = np.column_stack([truth, np.where(np.arange(120) % 4 == 0, NAN, second)]) / 2
-        found = judge_classes.tables({"j": said / 2}, answers(people), THREE, UNIT, SURE)
+        found = classes.tables({"j": said / 2}, answers(people), THREE, UNIT, SURE)
         both = ~np.isnan(people[:, 1])
         laid = np.concatenate([truth, second[both]]), np.concatenate([said, said[both]])
         rows = found["classes"].set_index(["judge", "class", "name"])["value"]
@@ -117,7 +118,7 @@ class TestNumbers:
         people = answers(np.tile([[0.0], [0.5], [1.0]], (10, 1)))
         scores = np.tile([0.0, 0.5, 1.0], 10)
         scores[[0, 1]] = NAN
-        found = judge_classes.tables({"j": scores}, people, THREE, UNIT, SURE)
+        found = classes.tables({"j": scores}, people, THREE, UNIT, SURE)
         missing = found["confusion"].query("said == ''").set_index("people")["count"]
         assert missing.to_dict() == {"contradicted": 1, "neutral": 1, "supported": 0}
         recall = found["classes"].query("name == 'recall'").set_index("class")
@@ -131,7 +132,7 @@ class TestNumbers:
 
     def test_a_class_that_the_judge_never_names_has_no_precision(self) -> None:
         people = answers(np.tile([[0.0], [0.5], [1.0]], (10, 1)))
-        found = judge_classes.tables({"j": np.tile([0.0, 1.0, 1.0], 10)}, people, THREE, UNIT, SURE)
+        found = classes.tables({"j": np.tile([0.0, 1.0, 1.0], 10)}, people, THREE, UNIT, SURE)
         rows = found["classes"].set_index(["class", "name"])
         assert math.isnan(rows.loc[("neutral", "precision"), "value"])
         assert rows.loc[("neutral", "recall"), "value"] == rows.loc[("neutral", "f1"), "value"] == 0.0
@@ -199,9 +200,9 @@ def test_the_page_shows_them(project: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     write_lines(project / "three.jsonl", rows)
     how: dict[str, Any] = {"ratings": "three.jsonl", "people_scale": "0, 2", "judge_scale": "0, 2", "resamples": 200}
-    plain = bench.judge("small", **how)
+    plain = bench.tier_judge("small", **how)
     assert plain.facts["classes"] == ["0", "1", "2"]
-    found = bench.judge("small", classes=", ".join(THREE.names), **how)
+    found = bench.tier_judge("small", classes=", ".join(THREE.names), **how)
     html = drawn(found)
     for text in (*THREE.names, "no score", "judge: neutral", "quadratic weights", "precision", "the other half"):
         assert text in html, text
@@ -223,7 +224,7 @@ def test_a_class_that_no_score_tells_apart_is_never_said(project: Path) -> None:
          "judges": {"j": (0.9 if n % 4 > 1 else 0.0) + n % 5 / 100}} for n in range(120)
     ]  # fmt: skip
     write_lines(project / "flat.jsonl", rows)
-    found = bench.judge("small", ratings="flat.jsonl", people_scale="0, 2", resamples=100)
+    found = bench.tier_judge("small", ratings="flat.jsonl", people_scale="0, 2", resamples=100)
     assert np.isneginf(found.extra["cuts"]["value"]).any()
     assert "1 −∞" in drawn(found)
     assert "-inf" not in drawn(found)
@@ -234,7 +235,7 @@ def test_names_of_classes_are_shown_as_texts(project: Path) -> None:
     rows = [{"id": str(n), "people": {"a": n % 3}, "judges": {"j": n * n % 3, "k": n % 7 / 4}} for n in range(60)]
     write_lines(project / "hostile.jsonl", rows)
     how: dict[str, Any] = {"people_scale": "0, 2", "judge_scale": "0, 2", "resamples": 100}
-    found = bench.judge("small", ratings="hostile.jsonl", classes=[hostile, "b", f"{hostile}2"], **how)
+    found = bench.tier_judge("small", ratings="hostile.jsonl", classes=[hostile, "b", f"{hostile}2"], **how)
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "<img" not in html
@@ -243,7 +244,7 @@ def test_names_of_classes_are_shown_as_texts(project: Path) -> None:
 
 def test_two_classes_or_none_have_no_table(project: Path) -> None:
     write_lines(project / "two.jsonl", [{"id": str(n), "people": {"a": n % 2}, "judges": {"j": 1}} for n in range(12)])
-    found = bench.judge("small", ratings="two.jsonl", people_scale="0, 1", resamples=100)
+    found = bench.tier_judge("small", ratings="two.jsonl", people_scale="0, 1", resamples=100)
     assert found.facts["classes"] == []
     assert "<table" not in drawn(found)
     assert "<p" not in drawn(found)

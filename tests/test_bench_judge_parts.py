@@ -14,12 +14,13 @@ import pytest
 from scipy import stats as scipy_stats
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kappa_score, roc_auc_score
 
-from ragbench.bench import BenchError, judge_logged, judge_numbers, judge_rivals, judge_texts
-from ragbench.bench.families import Sureness
-from ragbench.bench.judge_asking import Heard
-from ragbench.bench.judge_biases import disguise, family, family_of_judge, in_order, of_family, own_family
-from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import Effect, Limits, judged, probed
+from ragbench.bench import BenchError
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.judges import logged, numbers, rivals, texts
+from ragbench.bench.judges.asking import Heard
+from ragbench.bench.judges.biases import disguise, family, family_of_judge, in_order, of_family, own_family
+from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.judges.probes import Effect, Limits, judged, probed
 from ragbench.judge import Rule
 from ragbench.metrics.judging import Sitting
 from ragbench.settings.tables import JudgeSettings
@@ -50,25 +51,21 @@ def answers(people: Any, clusters: list[str] | None = None, systems: list[str | 
 
 class TestTexts:
     def test_half_of_a_text_is_its_first_sentences_or_words(self) -> None:
-        assert (
-            judge_texts.partial("One is here. Two is there. Three is gone. Four stays.") == "One is here. Two is there."
-        )
-        assert judge_texts.partial("Bring a passport, and two photographs.") == "Bring a passport."
-        assert judge_texts.partial("Yes") == "Yes."
+        assert texts.partial("One is here. Two is there. Three is gone. Four stays.") == "One is here. Two is there."
+        assert texts.partial("Bring a passport, and two photographs.") == "Bring a passport."
+        assert texts.partial("Yes") == "Yes."
 
     def test_a_contradiction_changes_every_number_and_keeps_their_length(self) -> None:
-        made = judge_texts.contradiction("Open from 9:30 to 18:00, room 7, 3,400 roubles, 2007.", "en")
+        made = texts.contradiction("Open from 9:30 to 18:00, room 7, 3,400 roubles, 2007.", "en")
         assert made == "Open from 2:63 to 41:33, room 0, 6,733 roubles, 5330."
-        assert "не" in judge_texts.contradiction("Никогда.", "ru")
+        assert "не" in texts.contradiction("Никогда.", "ru")
 
     @pytest.mark.parametrize("language", ["en", "ru"])
     def test_every_variant_differs_from_the_reference_and_is_always_the_same(self, language: str) -> None:
-        made = [judge_texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
-        assert made == [
-            judge_texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)
-        ]
+        made = [texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
+        assert made == [texts.variants("Open at 9. Ask {there}.", "No {food}.", None, language, n) for n in range(12)]
         for one in made:
-            assert set(one) == set(judge_texts.VARIANTS)
+            assert set(one) == set(texts.VARIANTS)
             assert [name for name, text in one.items() if text == one["reference"]] == ["reference"]
             assert one["padded"].count("Open at 9.") == 3
             assert one["injected"].startswith("No {food}. ")
@@ -77,13 +74,13 @@ class TestTexts:
         assert ":" in {one["key"] for one in made}
 
     def test_an_answer_that_people_liked_is_the_paraphrase(self) -> None:
-        assert judge_texts.variants("At 9.", "No.", "From nine on.", "en", 0)["paraphrase"] == "From nine on."
+        assert texts.variants("At 9.", "No.", "From nine on.", "en", 0)["paraphrase"] == "From nine on."
 
 
 class TestNumbers:
     def test_repeatability_by_hand(self) -> None:
         one = heard([[1.0, 1.0], [0.5, 0.75], [0.25, 0.25], [0.0, 0.5]])
-        rows = {row[1]: row[2] for row in judge_numbers.repeatability(one, list("abcd"), UNIT, 0.7, SURE)}
+        rows = {row[1]: row[2] for row in numbers.repeatability(one, list("abcd"), UNIT, 0.7, SURE)}
         assert rows["exact_agreement"] == 0.5
         assert rows["flip_rate"] == 0.25  # the second item: 0.5 is not good, 0.75 is
         deviation = math.sqrt((0.25**2 / 2 + 0.5**2 / 2) / 4)
@@ -94,13 +91,13 @@ class TestNumbers:
         assert rows["krippendorff_alpha"] == pytest.approx(expected, abs=1e-12)
 
     def test_one_repeat_measures_nothing(self) -> None:
-        assert judge_numbers.repeatability(heard([[1.0], [0.0]]), ["a", "b"], UNIT, 0.7, SURE) == []
+        assert numbers.repeatability(heard([[1.0], [0.0]]), ["a", "b"], UNIT, 0.7, SURE) == []
 
     def test_agreement_equals_the_field_s_packages(self) -> None:
         rng = np.random.default_rng(5)
         truth = rng.integers(0, 5, 80) / 4
         judge = np.clip(truth + rng.choice([-0.5, -0.25, 0, 0, 0.25], 80), 0, 1)
-        rows = {row[2]: row[3] for row in judge_numbers.agreement("j", judge, answers(truth[:, None]), 0.7, SURE)}
+        rows = {row[2]: row[3] for row in numbers.agreement("j", judge, answers(truth[:, None]), 0.7, SURE)}
         assert rows["spearman"] == pytest.approx(scipy_stats.spearmanr(truth, judge).statistic, abs=1e-12)
         assert rows["kendall"] == pytest.approx(scipy_stats.kendalltau(truth, judge).statistic, abs=1e-12)
         assert rows["pearson"] == pytest.approx(scipy_stats.pearsonr(truth, judge).statistic, abs=1e-12)
@@ -119,8 +116,8 @@ class TestNumbers:
         people[rng.random((60, 3)) < 0.2] = NAN
         known = answers(people)
         third = np.clip(truth + rng.normal(0, 0.1, 60), 0, 1)
-        own = {row[2]: row for row in judge_numbers.agreement("j", third, known, 0.7, SURE) if row[1] == "person"}
-        ceiling = {row[2]: row for row in judge_numbers.ceiling(known, 0.7, SURE)}
+        own = {row[2]: row for row in numbers.agreement("j", third, known, 0.7, SURE) if row[1] == "person"}
+        ceiling = {row[2]: row for row in numbers.ceiling(known, 0.7, SURE)}
         assert "bias" not in ceiling
         for name in ("spearman", "icc", "krippendorff_alpha"):
             assert own[name][3] == pytest.approx(ceiling[name][3], abs=0.05)
@@ -139,12 +136,12 @@ class TestNumbers:
         assert np.corrcoef(copy.values.T)[0, 1] == pytest.approx(1)
 
     def test_one_person_has_no_ceiling(self) -> None:
-        assert judge_numbers.ceiling(answers([[1.0], [0.0], [0.5]]), 0.7, SURE) == []
+        assert numbers.ceiling(answers([[1.0], [0.0], [0.5]]), 0.7, SURE) == []
 
     def test_calibration_by_hand(self) -> None:
         judge = np.array([1.0, 1.0, 0.75, 0.5, 0.0, 0.0])
         known = answers([[1.0], [0.0], [0.75], [1.0], [0.0], [0.25]])
-        rows, bins = judge_numbers.calibration("j", judge, known, 0.7, SURE)
+        rows, bins = numbers.calibration("j", judge, known, 0.7, SURE)
         found = {row[1]: row[2] for row in rows}
         assert found["sensitivity"] == pytest.approx(2 / 3)
         assert found["specificity"] == pytest.approx(2 / 3)
@@ -156,7 +153,7 @@ class TestNumbers:
         ]  # fmt: skip
 
     def test_nobody_s_ratings_calibrate_nothing(self) -> None:
-        assert judge_numbers.calibration("j", np.zeros(3), answers([[NAN]] * 3), 0.7, SURE) == ([], [])
+        assert numbers.calibration("j", np.zeros(3), answers([[NAN]] * 3), 0.7, SURE) == ([], [])
 
 
 class TestProbes:
@@ -189,7 +186,7 @@ class TestProbes:
 
     def test_rungs_in_order(self) -> None:
         columns = ([1, 1, 0.5, 0, 0], [0, 0.25, 0.5, 0.75, 1], [1, 1, 0.5, 0, 0.75], [1, 1, 1, 1, 1], [1, 1, NAN, 0, 0])
-        ladder = dict(zip(judge_texts.LADDER, np.array(columns, dtype=float).T, strict=True))
+        ladder = dict(zip(texts.LADDER, np.array(columns, dtype=float).T, strict=True))
         found = in_order(ladder)
         assert found[:4].tolist() == pytest.approx([1.0, 0.0, 0.8, 0.2])
         assert np.isnan(found[4])
@@ -236,9 +233,9 @@ class TestRivals:
         rng = np.random.default_rng(7)
         truth = rng.integers(0, 2, 60).astype(float)
         scores = np.round(truth + rng.normal(0, 1, 60), 1)
-        found = np.nanmean(judge_rivals.concordances(scores, truth))
+        found = np.nanmean(rivals.concordances(scores, truth))
         shares = truth.mean()
-        each = judge_rivals.concordances(scores, truth)
+        each = rivals.concordances(scores, truth)
         area = roc_auc_score(truth, scores)
         assert each[truth == 1].mean() == pytest.approx(area)
         assert each[truth == 0].mean() == pytest.approx(area)
@@ -250,27 +247,27 @@ class TestRivals:
         truth = rng.integers(0, 5, 120) / 4
         good, poor = np.clip(truth + rng.normal(0, 0.1, 120), 0, 1), rng.uniform(0, 1, 120)
         known = answers(truth[:, None])
-        found = judge_rivals.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
+        found = rivals.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
         assert {each.judge: each.verdict for each in found} == {"good": Verdict.BETTER, "same": Verdict.NOT_SHOWN}
         assert found[0].difference.low is not None
         assert found[0].difference.low > 0.2
-        [lost] = judge_rivals.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
+        [lost] = rivals.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
         assert lost.verdict is Verdict.WORSE
         assert lost.difference.value == pytest.approx(-found[0].difference.value)
 
     def test_nobody_rated_anything(self) -> None:
         known = answers([[NAN]] * 5)
-        [found] = judge_rivals.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), known, SURE)
+        [found] = rivals.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), known, SURE)
         assert found.verdict is None
 
     def test_the_panel_without_one(self) -> None:
         three = [
             replace(heard(np.full((4, 1), value)), name=name) for name, value in (("a", 0.0), ("b", 0.5), ("c", 1.0))
         ]
-        found = {each.judge: each.shift for each in judge_rivals.influences(three, Rule("mean"))}
+        found = {each.judge: each.shift for each in rivals.influences(three, Rule("mean"))}
         assert found == {"a": 0.25, "b": 0.0, "c": -0.25}
-        assert judge_rivals.influences(three[:1], Rule("mean")) == []
-        assert judge_rivals.panel_scores(three, without="c").tolist() == [0.25] * 4
+        assert rivals.influences(three[:1], Rule("mean")) == []
+        assert rivals.panel_scores(three, without="c").tolist() == [0.25] * 4
 
 
 class TestLogged:
@@ -280,7 +277,7 @@ class TestLogged:
             {"id": "a", "people": {"x": 5}, "judges": {"m": 1, "n": None}, "cluster": "q",
              "choices": {"k": ["A", "Tie"]}, "label": "A"},
         ])  # fmt: skip
-        found = judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
+        found = logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
         by_name = {one.name: one for one in found.heard}
         assert [one.id for one in found.answers.samples] == ["a", "b"]
         assert found.answers.clusters == ("q", "b")
@@ -307,7 +304,7 @@ class TestLogged:
     def test_what_is_wrong_is_named(self, tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
         write_lines(tmp_path / "j.jsonl", rows)
         with pytest.raises(BenchError, match=message):
-            judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
+            logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
 
     @pytest.mark.parametrize("text", ["", "1", "5, 1", "1, x", "nan, 1", "1,2,3"])
     def test_a_scale_has_two_ends(self, text: str) -> None:
@@ -318,7 +315,7 @@ class TestLogged:
 def test_a_line_of_the_file_is_json(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_text(json.dumps({"id": "a"}) + "\nno\n", encoding="utf-8")
     with pytest.raises(BenchError, match="line 2"):
-        judge_logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
+        logged.read(tmp_path / "j.jsonl", Scale(1, 5), UNIT)
 
 
 def test_judges_that_are_equally_good_are_told_apart_as_rarely_as_the_level_says() -> None:
@@ -328,6 +325,6 @@ def test_judges_that_are_equally_good_are_told_apart_as_rarely_as_the_level_says
         truth = rng.integers(0, 5, 60) / 4
         one, other = (np.clip(np.round((truth + rng.normal(0, 0.35, 60)) * 4) / 4, 0, 1) for _ in range(2))
         known = answers(truth[:, None])
-        [found] = judge_rivals.rivalries({"one": one}, "other", other, known, SURE)
+        [found] = rivals.rivalries({"one": one}, "other", other, known, SURE)
         rejected += found.p < 0.05
     assert rejected / 200 <= 0.09

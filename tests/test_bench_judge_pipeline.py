@@ -13,9 +13,9 @@ from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench, report, settings
 from ragbench.bench import BenchError
-from ragbench.bench.deciders import read, title
-from ragbench.bench.decision_measures import METRICS, guarded
-from ragbench.bench.thresholds import Costs, candidates, cheapest, halves, mean_costs
+from ragbench.bench.decisions.deciders import read, title
+from ragbench.bench.decisions.decision_measures import METRICS, guarded
+from ragbench.bench.decisions.thresholds import Costs, candidates, cheapest, halves, mean_costs
 from ragbench.measurement import Measurement
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
@@ -70,7 +70,7 @@ def counts(made: Measurement, system: str) -> dict[str, int]:
 
 
 def test_own_functions_by_hand(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky, own_judge:later", seed=1)
+    made = bench.tier_judge_pipeline(judges="own_judge:exact, own_judge:shaky, own_judge:later", seed=1)
     assert made.facts["baseline"] == "show-all"
     for name in ("own_judge:exact", "own_judge:later"):
         assert {estimate(made, name, each.label) for each in METRICS} == {1.0}
@@ -91,7 +91,7 @@ def test_own_functions_by_hand(labelled: Path) -> None:
 
 
 def test_the_measures_are_scikit_learns(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:shaky")
+    made = bench.tier_judge_pipeline(judges="own_judge:shaky")
     table = made.extra["decisions"].query("system == 'own_judge:shaky'")
     truth, said = table["label"].to_numpy(), table["decision"].fillna(value=False).to_numpy(dtype=bool)
     assert estimate(made, "own_judge:shaky", "f1_score") == pytest.approx(sklearn_metrics.f1_score(truth, said))
@@ -101,7 +101,7 @@ def test_the_measures_are_scikit_learns(labelled: Path) -> None:
 
 
 def test_every_two_judges_by_mcnemar(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky", cluster_by="none")
+    made = bench.tier_judge_pipeline(judges="own_judge:exact, own_judge:shaky", cluster_by="none")
     pairs = made.extra["pairs"].set_index(["first", "second"])
     row = pairs.loc[("own_judge:exact", "own_judge:shaky")]
     assert (row["both"], row["only_first"], row["only_second"], row["neither"]) == (18, 22, 0, 0)
@@ -110,7 +110,7 @@ def test_every_two_judges_by_mcnemar(labelled: Path) -> None:
              if c.metric == "accuracy" and c.comparison.challenger == "own_judge:exact"]  # fmt: skip
     assert one.test == "McNemar, exact"
     assert one.p == pytest.approx(2 * 0.5**20)
-    clustered = bench.judge_pipeline(judges="own_judge:exact")
+    clustered = bench.tier_judge_pipeline(judges="own_judge:exact")
     assert clustered.facts["n_clusters"] == 20
     [flipped] = [c.comparison for c in clustered.comparisons if c.metric == "accuracy"]
     assert flipped.clusters == 20
@@ -126,7 +126,7 @@ def test_a_judge_worse_than_the_better_constant_is_said_to_be_so(labelled: Path)
     write_lines(labelled / "data" / "small" / "decisions.en.jsonl", rows)
     said = [{"id": f"d{place:03d}", "show": "yes" if place // 10 % 2 else "no"} for place in range(len(rows))]
     write_lines(labelled / "coin.jsonl", said)
-    made = bench.judge_pipeline(judges="coin.jsonl", resamples=500)
+    made = bench.tier_judge_pipeline(judges="coin.jsonl", resamples=500)
     assert made.facts["primary"] == "balanced_accuracy"
     for constant, accuracy_of, recall in (("show-all", 0.1, 1.0), ("hide-all", 0.9, 0.0)):
         assert estimate(made, constant, "accuracy") == accuracy_of
@@ -140,7 +140,7 @@ def test_a_judge_worse_than_the_better_constant_is_said_to_be_so(labelled: Path)
     assert row.verdict is Verdict.BETTER, "than show-all, which is no praise"
     assert "coin</b> is not shown" not in Page(made).answer().html()
     assert "<b>coin is not shown to be better than deciding nothing.</b>" in Page(made).answer().html()
-    dear = bench.judge_pipeline(judges="coin.jsonl", cost_shown=2.0, resamples=500)
+    dear = bench.tier_judge_pipeline(judges="coin.jsonl", cost_shown=2.0, resamples=500)
     assert dear.facts["primary"] == "decision_cost"
     assert estimate(dear, "coin", "decision_cost") == pytest.approx((90 * 2 + 10) / 200)
     assert estimate(dear, "show-all", "decision_cost") == pytest.approx(0.9 * 2)
@@ -155,7 +155,9 @@ def test_a_judge_worse_than_the_better_constant_is_said_to_be_so(labelled: Path)
 
 
 def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:exact, own_judge:shaky", baseline="own_judge:shaky", cost_hidden=3.0)
+    made = bench.tier_judge_pipeline(
+        judges="own_judge:exact, own_judge:shaky", baseline="own_judge:shaky", cost_hidden=3.0
+    )
     assert [one["name"] for one in made.facts["systems"]] == [
         "own_judge:shaky", "own_judge:exact", "show-all", "hide-all"
     ]  # fmt: skip
@@ -175,7 +177,7 @@ def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> No
 
 def test_one_comparison_is_printed_with_one_p(labelled: Path) -> None:
     """The judge against show-all heads the page and stands in the table: the same family, the same p."""
-    made = bench.judge_pipeline(judges="own_judge:shaky, own_judge:exact", resamples=500)
+    made = bench.tier_judge_pipeline(judges="own_judge:shaky, own_judge:exact", resamples=500)
     rows = made.extra["constants"].set_index("system")
     for one in made.comparisons:
         if one.metric == "balanced_accuracy":
@@ -185,7 +187,7 @@ def test_one_comparison_is_printed_with_one_p(labelled: Path) -> None:
 
 @pytest.mark.parametrize("baseline", ["show-all", "hide-all"])
 def test_either_constant_can_be_the_baseline(labelled: Path, baseline: str) -> None:
-    made = bench.judge_pipeline(judges="own_judge:exact", baseline=baseline, resamples=200)
+    made = bench.tier_judge_pipeline(judges="own_judge:exact", baseline=baseline, resamples=200)
     assert made.facts["baseline"] == baseline
     assert {c.comparison.baseline for c in made.comparisons} == {baseline}
     [row] = [c.comparison for c in made.comparisons if c.metric == "balanced_accuracy"]
@@ -205,7 +207,7 @@ def test_a_file_is_called_by_its_name_without_its_ending_only(file: str, called:
 def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     rows = [{"id": f"d{place:02d}", "show": "no, yesterday", "score": 0.1, "ms": 12.5} for place in range(30)]
     write_lines(labelled / "said.jsonl", [*rows, {"id": "stranger", "show": "yes"}])
-    made = bench.judge_pipeline(judges="said.jsonl")
+    made = bench.tier_judge_pipeline(judges="said.jsonl")
     assert counts(made, "said") == {
         "true_negative": 15, "false_negative": 15, "failed_positive": 5, "failed_negative": 5,
     }  # fmt: skip
@@ -229,8 +231,8 @@ def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: P
         judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "tester"\nattempts = 2\n'
         configured.write_text(configured.read_text(encoding="utf-8") + judge, encoding="utf-8")
         settings.load.cache_clear()
-        made = bench.judge_pipeline()
-        again = bench.judge_pipeline()
+        made = bench.tier_judge_pipeline()
+        again = bench.tier_judge_pipeline()
     assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model", "hide-all"]
     assert counts(made, "model") == {
         "true_positive": 19, "true_negative": 19, "failed_positive": 1, "failed_negative": 1,
@@ -259,7 +261,7 @@ def test_judges_that_cannot_be_used_are_named(judges: str, said: str, labelled: 
     (labelled / "strange.csv").write_text("id,show\nx1,yes\n", encoding="utf-8")
     (labelled / "twice.csv").write_text("id,show\nd00,yes\nd00,no\n", encoding="utf-8")
     with pytest.raises(BenchError, match=said):
-        bench.judge_pipeline(judges=judges)
+        bench.tier_judge_pipeline(judges=judges)
 
 
 @pytest.mark.parametrize(
@@ -273,11 +275,11 @@ def test_judges_that_cannot_be_used_are_named(judges: str, said: str, labelled: 
 )
 def test_wrong_options_name_the_legal_ones(options: dict[str, object], said: str, labelled: Path) -> None:
     with pytest.raises(BenchError, match=said):
-        bench.judge_pipeline(**options)  # type: ignore[arg-type]
+        bench.tier_judge_pipeline(**options)  # type: ignore[arg-type]
 
 
 def test_a_data_set_without_decisions_says_so(project: Path) -> None:
-    made = bench.judge_pipeline(dataset="small")
+    made = bench.tier_judge_pipeline(dataset="small")
     assert made.estimates == ()
     page = Page(made)
     assert "no labelled decisions" in page.confusion().html()
@@ -293,7 +295,7 @@ def test_without_a_context_the_lexical_judge_is_unmeasured(project: Path) -> Non
         for place in range(10)
     ]  # fmt: skip
     write_lines(project / "data" / "small" / "decisions.en.jsonl", rows)
-    made = bench.judge_pipeline(judges="lexical", resamples=200)
+    made = bench.tier_judge_pipeline(judges="lexical", resamples=200)
     kept = {(e.system, e.metric): e.estimate for e in made.estimates}
     accuracy = kept["lexical", "accuracy"]
     assert (accuracy.value, accuracy.n, accuracy.n_unmeasured) == (0.0, 4, 6), "it shows all four that it can read"
@@ -303,21 +305,21 @@ def test_without_a_context_the_lexical_judge_is_unmeasured(project: Path) -> Non
     assert (compared.n, compared.difference) == (4, 0.0)
     assert "6 cases are unmeasured: they have no passage" in Page(made).confusion(9).html().striptags()
     write_lines(project / "data" / "small" / "decisions.en.jsonl", [{**row, "context": []} for row in rows])
-    nothing = bench.judge_pipeline(judges="lexical", resamples=200)
+    nothing = bench.tier_judge_pipeline(judges="lexical", resamples=200)
     assert not nothing.comparisons
     assert "better" not in Page(nothing).answer().html().striptags()
     assert nothing.facts["data_hash"] != made.facts["data_hash"]
 
 
 def test_the_lexical_judge_offline_twice_gives_the_same_measurement(labelled: Path) -> None:
-    one, other = bench.judge_pipeline(), bench.judge_pipeline()
+    one, other = bench.tier_judge_pipeline(), bench.tier_judge_pipeline()
     assert repr(one.estimates) == repr(other.estimates), "the clock is read once"
     assert one.facts["stand_ins"] == [{"part": "judge", "name": "lexical", "systems": ["lexical"]}]
     assert "show-all" in Page(one, language="ru").table().html()
 
 
 def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:shaky, own_judge:exact")
+    made = bench.tier_judge_pipeline(judges="own_judge:shaky, own_judge:exact")
     made.save(labelled / "kept")
     again = Measurement.load(labelled / "kept")
     for name in ("confusion", "pairs", "costs", "table", "answer"):
@@ -370,7 +372,7 @@ def test_the_cheapest_threshold_by_hand() -> None:
 
 
 def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
-    made = bench.judge_pipeline(judges="own_judge:shaky")
+    made = bench.tier_judge_pipeline(judges="own_judge:shaky")
     [row] = made.extra["thresholds"].to_dict("records")
     assert row["n_chosen"] + row["n_scored"] == ROWS
     assert row["threshold"] == pytest.approx(0.8)

@@ -64,7 +64,7 @@ def drawn(measurement: Measurement, language: str = "en") -> str:
 
 
 def test_offline(rated: Path) -> None:
-    found = bench.judge("help", **QUICK)
+    found = bench.tier_judge("help", **QUICK)
     values = {each.metric: each.estimate.value for each in found.estimates}
     assert list(values) == ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"]
     assert (values["consistency_score"], values["error_rate"]) == (1.0, 0.0)
@@ -88,7 +88,7 @@ def test_offline(rated: Path) -> None:
 
 def test_a_page_made_twice_is_the_same_page(rated: Path, tmp_path: Path) -> None:
     """Latencies are clock readings, and still the same: those of the first time are kept."""
-    first, second = (bench.judge("help", seed=3, **QUICK) for _ in range(2))
+    first, second = (bench.tier_judge("help", seed=3, **QUICK) for _ in range(2))
     assert drawn(first) == drawn(second)
     first.save(tmp_path / "kept")
     assert drawn(Measurement.load(tmp_path / "kept")) == drawn(first)
@@ -97,7 +97,7 @@ def test_a_page_made_twice_is_the_same_page(rated: Path, tmp_path: Path) -> None
 def test_one_repeat_and_no_ratings_are_unmeasured_and_said(rated: Path) -> None:
     for path in (rated / "data" / "help").glob("ratings.*"):
         path.unlink()
-    found = bench.judge("help", repeats=1, **QUICK)
+    found = bench.tier_judge("help", repeats=1, **QUICK)
     assert found.facts["constructed"]
     assert not len(found.extra["repeatability"])
     assert not len(found.extra["agreement"])
@@ -128,7 +128,7 @@ def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) ->
         judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "gpt-tester"\nattempts = 2\n'
         configured.write_text(plain + judge, encoding="utf-8")
         settings.load.cache_clear()
-        found = bench.judge("help", "model", modes="direct, reasoned", tempted=N, **QUICK)
+        found = bench.tier_judge("help", "model", modes="direct, reasoned", tempted=N, **QUICK)
     assert [one["name"] for one in found.facts["judges"]] == ["model, direct", "model, reasoned"]
     coverage = found.extra["coverage"]
     for _, own in coverage.groupby("judge"):
@@ -155,7 +155,7 @@ def test_logged_judgements(rated: Path) -> None:
         for n in range(40)
     ]  # fmt: skip
     write_lines(rated / "logged.jsonl", rows)
-    found = bench.judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **QUICK)
+    found = bench.tier_judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **QUICK)
     pairwise = found.extra["pairwise"].set_index(["judge", "name"])["value"]
     assert pairwise["good", "consistent"] == 1.0
     assert pairwise["first", "first_place"] == 1.0
@@ -178,7 +178,7 @@ def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path)
         rated / "logged.jsonl",
         [{"id": f"i{n:03}", "choices": {"swayed": kind}, "label": "A"} for n, kind in enumerate(kinds)],
     )
-    found = bench.judge("help", ratings="logged.jsonl", rival="none", **QUICK)
+    found = bench.tier_judge("help", ratings="logged.jsonl", rival="none", **QUICK)
     probes = found.extra["probes"].set_index("probe")
     assert (probes["value"]["place"], probes["verdict"]["place"]) == (0.0, "open")
     assert probes["value"]["place_changes"] == pytest.approx(110 / 350)
@@ -202,7 +202,7 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
     write_lines(rated / "logged.jsonl", rows)
 
     def placed(**limits: float) -> tuple[dict[str, Any], str]:
-        found = bench.judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **limits, **QUICK)
+        found = bench.tier_judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **limits, **QUICK)
         [row] = found.extra["probes"].query("judge == 'j' and probe == 'place'").to_dict("records")
         return {**row, **found.facts["limits"]}, drawn(found)
 
@@ -255,7 +255,7 @@ def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more:
         table = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "{model}"\n{more}\n'
         configured.write_text(configured.read_text(encoding="utf-8") + table, encoding="utf-8")
         settings.load.cache_clear()
-        found = bench.judge("kin", "model", metric="answer_accuracy", tempted=0, repeats=1, **QUICK)
+        found = bench.tier_judge("kin", "model", metric="answer_accuracy", tempted=0, repeats=1, **QUICK)
     [row] = found.extra["probes"].query("probe == 'own_family'").to_dict("records")
     assert row["why"] == why
     html = drawn(found)
@@ -276,7 +276,7 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
         for n in range(20)
     ]  # fmt: skip
     write_lines(rated / "hostile.jsonl", rows)
-    found = bench.judge("help", ratings="hostile.jsonl", people_scale="0, 4", rival="b", **QUICK)
+    found = bench.tier_judge("help", ratings="hostile.jsonl", people_scale="0, 4", rival="b", **QUICK)
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "<img" not in html
@@ -313,11 +313,11 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
 )
 def test_what_cannot_be_asked_is_named(rated: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(BenchError, match=message):
-        bench.judge("help", **{**QUICK, **options})
+        bench.tier_judge("help", **{**QUICK, **options})
 
 
 def test_nothing_to_judge_is_said(project: Path, tmp_path: Path) -> None:
-    found = bench.judge("small", **QUICK)
+    found = bench.tier_judge("small", **QUICK)
     assert not found.estimates
     found.save(tmp_path / "kept")
     for measurement in (found, Measurement.load(tmp_path / "kept")):

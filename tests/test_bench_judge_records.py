@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragbench import bench
-from ragbench.bench import BenchError, judge_logged, judge_records
-from ragbench.bench.judge_items import Scale
+from ragbench.bench import BenchError
+from ragbench.bench.judges import logged, records
+from ragbench.bench.judges.items import Scale
 from tests.small_project import write_lines
 
 FIVE, UNIT = Scale(1, 5), Scale(0, 1)
@@ -53,11 +54,11 @@ def test_every_form_of_the_file_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "j.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "excel.csv").write_bytes(_excel().encode("cp1251"))
     parquet(tmp_path / "j.parquet")
-    expected = judge_logged.read(tmp_path / "j.jsonl", FIVE, UNIT)
+    expected = logged.read(tmp_path / "j.jsonl", FIVE, UNIT)
     assert [one.id for one in expected.answers.samples] == ["a", "b", "c"]
     assert expected.answers.raters == ("ann", "Боб")
     for name in ("j.json", "j.csv", "excel.csv", "j.parquet"):
-        found = judge_logged.read(tmp_path / name, FIVE, UNIT)
+        found = logged.read(tmp_path / name, FIVE, UNIT)
         assert found.answers.samples == expected.answers.samples, name
         assert found.answers.clusters == expected.answers.clusters
         assert np.array_equal(found.answers.people, expected.answers.people, equal_nan=True), name
@@ -89,7 +90,7 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
         'id,people.ann,judges.m\na,supported,"neutral; Supported"\nb,CONTRADICTED,contradicted\nc,3,\n',
         encoding="utf-8",
     )
-    [a, b, c] = judge_records.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
+    [a, b, c] = records.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
     assert (a.people, a.judges) == ({"ann": 5.0}, {"m": [0.5, 1.0]})
     assert (b.people, b.judges) == ({"ann": 1.0}, {"m": 0.0})
     assert (c.people, c.judges) == ({"ann": 3.0}, {})
@@ -122,19 +123,19 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "j.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BenchError, match=message):
-        judge_logged.read(tmp_path / "j.csv", FIVE, UNIT)
+        logged.read(tmp_path / "j.csv", FIVE, UNIT)
 
 
 def test_a_class_that_was_not_named(tmp_path: Path) -> None:
     write_lines(tmp_path / "j.jsonl", [{"id": "a", "people": {"ann": "suported"}}])
     with pytest.raises(BenchError, match=r"line 1: people.ann = 'suported': a number or one of contradicted, neutral"):
-        judge_logged.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
+        logged.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "j.xlsx").write_bytes(b"PK")
     with pytest.raises(BenchError, match=r"ends in none of .json, .jsonl, .csv, .tsv, .parquet"):
-        judge_logged.read(tmp_path / "j.xlsx", FIVE, UNIT)
+        logged.read(tmp_path / "j.xlsx", FIVE, UNIT)
 
 
 def test_a_whole_page_of_a_table_of_classes(project: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_whole_page_of_a_table_of_classes(project: Path) -> None:
     said = np.where(rng.random(60) < 0.2, rng.integers(0, 3, 60), truth)
     lines += [f"i{n},{THREE[truth[n]]},{THREE[said[n]]}" for n in range(60)]
     (project / "three.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = bench.judge("small", ratings="three.csv", classes=", ".join(THREE), resamples=100)
+    found = bench.tier_judge("small", ratings="three.csv", classes=", ".join(THREE), resamples=100)
     rows = found.extra["classes"].set_index(["class", "name"])["value"]
     assert rows["", "accuracy"] == pytest.approx(np.mean(truth == said))
     assert found.facts["dataset"] == "three.csv"

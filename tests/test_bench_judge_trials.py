@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from ragbench.bench.families import Sureness
-from ragbench.bench.judge_asking import Heard
-from ragbench.bench.judge_biases import in_order, probes
-from ragbench.bench.judge_items import Answers, Scale, Temptations
-from ragbench.bench.judge_probes import Limits, Probe
-from ragbench.bench.judge_texts import LADDER, VARIANTS
-from ragbench.bench.judge_trials import effects, trials
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.judges.asking import Heard
+from ragbench.bench.judges.biases import in_order, probes
+from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.judges.probes import Limits, Probe
+from ragbench.bench.judges.texts import LADDER, VARIANTS
+from ragbench.bench.judges.trials import effects, trials
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Question, Sample
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from ragbench import settings as configuration
-from ragbench.bench.judged import JUDGEMENT_COLUMNS, Judging, judged
-from ragbench.bench.session import BenchError, Session
+from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.datasets import Dataset
 from ragbench.measurement import SCORE_COLUMNS
 from ragbench.metrics import catalogue

@@ -13,8 +13,8 @@ import pytest
 
 from ragbench import stats
 from ragbench.bench import BenchError, corrected
-from ragbench.bench.corrections import corrections
-from ragbench.bench.labels import COLUMNS, read
+from ragbench.bench.scoring.corrections import corrections
+from ragbench.bench.scoring.labels import COLUMNS, read
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.show import Page
 

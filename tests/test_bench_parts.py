@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from ragbench import bench, rankings
-from ragbench.bench import consistency, curves, slices, timing
-from ragbench.bench.families import Sureness
-from ragbench.bench.session import BenchError
+from ragbench.bench.basics import slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
@@ -152,7 +153,7 @@ def estimates(found: Measurement, metric: str) -> dict[str, float]:
 
 @pytest.mark.usefixtures("with_function")
 def test_every_system_is_asked_anew() -> None:
-    found = bench.retrieval(systems="poor,ngrams,unsteady", repeats=3, k=2)
+    found = bench.tier1_retrieval(systems="poor,ngrams,unsteady", repeats=3, k=2)
     steady = estimates(found, "retrieval_consistency")
     assert steady["ngrams"] == 1.0
     assert steady["unsteady"] == 0.5, "three questions a run: the second run differs, the third does not"
@@ -173,16 +174,16 @@ def test_a_repeat_embeds_the_question_anew(project: Path, monkeypatch: pytest.Mo
         return embed(self, texts, kind=kind)
 
     monkeypatch.setattr(HashingEmbedder, "embed", counted)
-    bench.retrieval(systems="ngrams", repeats=1, timed_questions=0, ef_searches=())
+    bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0, ef_searches=())
     embedded.clear()
-    bench.retrieval(systems="ngrams", repeats=4, timed_questions=0, ef_searches=())
+    bench.tier1_retrieval(systems="ngrams", repeats=4, timed_questions=0, ef_searches=())
     assert len(embedded) == 3 * 3, "three questions, three repeats; the first run reads what is stored"
 
 
 @pytest.mark.usefixtures("with_function")
 def test_clock_readings_are_taken_once_and_shown_again() -> None:
     how = {"systems": "ngrams,unsteady,poor", "repeats": 1, "k": 3, "ef_searches": [7]}
-    first, again = bench.retrieval(**how), bench.retrieval(**how)
+    first, again = bench.tier1_retrieval(**how), bench.tier1_retrieval(**how)
     for name in ("latencies", "quantiles", "indexes", "misses"):
         pd.testing.assert_frame_equal(first.extra[name], again.extra[name])
     assert set(map(tuple, first.extra["latencies"][["system", "part"]].to_numpy())) == {
@@ -191,13 +192,13 @@ def test_clock_readings_are_taken_once_and_shown_again() -> None:
     assert (first.extra["latencies"]["ms"] > 0).all()
     assert list(first.extra["indexes"]["ef_search"].fillna(0)) == [0, 7]
     assert list(first.extra["indexes"]["recall"]) == [1.0, 1.0], "five chunks: the graph finds them all"
-    fresh = bench.retrieval(**how, fresh_timings=True)
+    fresh = bench.tier1_retrieval(**how, fresh_timings=True)
     assert not fresh.extra["latencies"]["ms"].equals(first.extra["latencies"]["ms"])
 
 
 @pytest.mark.usefixtures("project")
 def test_nothing_is_timed_where_nothing_is_wanted() -> None:
-    found = bench.retrieval(systems="ngrams", repeats=1, timed_questions=0)
+    found = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0)
     assert not len(found.extra["latencies"])
     assert not len(found.extra["quantiles"])
     assert not len(found.extra["indexes"])
@@ -218,7 +219,7 @@ def test_quantiles_are_of_both_parts_together_too() -> None:
 
 
 def test_so_few_readings_that_all_ends_are_open_are_kept_and_drawn(project: Path) -> None:
-    found = bench.retrieval(systems="ngrams", k=2, slice_by="", timed_questions=3)
+    found = bench.tier1_retrieval(systems="ngrams", k=2, slice_by="", timed_questions=3)
     assert found.extra["indexes"]["ms_low"].isna().all()
     found.save(project / "kept")
     for each in (found, Measurement.load(project / "kept")):
@@ -226,7 +227,7 @@ def test_so_few_readings_that_all_ends_are_open_are_kept_and_drawn(project: Path
 
 
 def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> None:
-    found = bench.retrieval(systems="poor", k=1, slice_by="")
+    found = bench.tier1_retrieval(systems="poor", k=1, slice_by="")
     found.save(project / "kept")
     again = Measurement.load(project / "kept")
     assert not len(again.extra["slices"])

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 from ragbench import datasets, settings
 from ragbench.__main__ import application
-from ragbench.bench import BenchError, past_results, past_runs
-from ragbench.bench.runs import compare_runs
+from ragbench.bench import BenchError
+from ragbench.bench.runs import past_results, past_runs
+from ragbench.bench.runs.compared import compare_runs
 from ragbench.datasets import DatasetError
-from ragbench.report import comparison
+from ragbench.report.pages import comparison
 from ragbench.store import Store
 from ragbench.store.runs import Runs
 from tests import foreign_files as made

@@ -16,9 +16,9 @@ import scipy.stats
 import ragbench
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.answer_tables import digest, find_answers
-from ragbench.bench.findings import Sureness
-from ragbench.bench.rag_metrics import PEOPLE, correlations, side_by_side
+from ragbench.bench.answers.rag_metrics import PEOPLE, correlations, side_by_side
+from ragbench.bench.basics.findings import Sureness
+from ragbench.bench.scoring.answer_tables import digest, find_answers
 from ragbench.datasets import DatasetError
 from ragbench.datasets.samples import samples_of
 from ragbench.measurement import Measurement

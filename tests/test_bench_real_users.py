@@ -9,8 +9,8 @@ import pytest
 
 from ragbench import bench, settings
 from ragbench.bench import BenchError
-from ragbench.bench.personal import MASK, Masker
-from ragbench.bench.real_users import plain, when
+from ragbench.bench.retrieval.masking import MASK, Masker
+from ragbench.bench.retrieval.real_users import plain, when
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from tests.small_project import write_lines

@@ -11,7 +11,7 @@ import pytest
 
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.session import parted
+from ragbench.bench.basics.session import parted
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.show import Page
@@ -31,7 +31,7 @@ def value(measurement: Measurement, system: str, metric: str) -> float:
 
 @pytest.mark.usefixtures("project")
 def test_the_values_are_those_computed_by_hand() -> None:
-    found = bench.retrieval(systems="good,poor")
+    found = bench.tier1_retrieval(systems="good,poor")
     assert values(found, "good", "mrr@10") == {"q1": 1.0, "q2": 1.0, "q3": 0.5}
     assert values(found, "poor", "mrr@10") == {"q1": 1 / 3, "q2": 0.5, "q3": 0.0}
     assert values(found, "poor", "precision@5") == {"q1": 0.2, "q2": 0.4, "q3": 0.0}
@@ -44,7 +44,7 @@ def test_the_values_are_those_computed_by_hand() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_what_is_not_averaged_is_counted() -> None:
-    found = bench.retrieval(systems="good,poor")
+    found = bench.tier1_retrieval(systems="good,poor")
     assert found.facts["n_questions"] == 3
     assert found.facts["n_without_relevant"] == 1
     assert found.facts["unanswered"] == {"poor": 1, "good": 0}
@@ -57,7 +57,7 @@ def test_what_is_not_averaged_is_counted() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -> None:
-    found = bench.retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5")
+    found = bench.tier1_retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5")
     assert [s["name"] for s in found.facts["systems"]] == ["poor", "good", "ngrams"]
     assert [(c.metric, c.comparison.baseline, c.comparison.challenger) for c in found.comparisons] == [
         ("mrr@10", "poor", "good"),
@@ -72,7 +72,7 @@ def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -
 
 @pytest.mark.usefixtures("project")
 def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
-    found = bench.retrieval(systems="poor", unit="url", metrics="mrr,recall@3,ndcg@3")
+    found = bench.tier1_retrieval(systems="poor", unit="url", metrics="mrr,recall@3,ndcg@3")
     assert values(found, "poor", "mrr@10") == {"q1": 0.5, "q2": 0.5, "q3": 0.0}
     rows = found.retrieved.query("sample == 'q1'")
     assert list(zip(rows["rank"], rows["url"], rows["gain"], strict=True)) == [(1, "/b", 0.0), (2, "/a", 1.0)]
@@ -81,7 +81,7 @@ def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_a_short_ranking_leaves_out_the_cutoffs_beyond_it() -> None:
-    found = bench.retrieval(systems="good", k=3)
+    found = bench.tier1_retrieval(systems="good", k=3)
     labels = list(dict.fromkeys(found.scores["metric"]))
     assert labels == ["hit_rate@1", "mrr@3", "recall@1", "recall@3", "precision@1", "precision@3", "ndcg@3",
                       "retrieval_consistency"]  # fmt: skip
@@ -92,16 +92,16 @@ def test_a_short_ranking_leaves_out_the_cutoffs_beyond_it() -> None:
 def test_what_is_cut_says_so() -> None:
     """Only the first two of each list are looked at: every metric is that of two documents, and its name says it."""
     wanted = "mrr,map,bpref,rbp(p=0.5),r_precision,recall,hit_rate@1"
-    found = bench.retrieval(systems="poor", k=2, metrics=wanted, repeats=1, timed_questions=0)
+    found = bench.tier1_retrieval(systems="poor", k=2, metrics=wanted, repeats=1, timed_questions=0)
     assert list(dict.fromkeys(found.scores["metric"])) == [
         "mrr@2", "average_precision@2", "bpref@2", "rbp(p=0.5)@2", "r_precision@2", "recall@2", "hit_rate@1",
     ]  # fmt: skip
     assert values(found, "poor", "mrr@2") == {"q1": 0.0, "q2": 0.5, "q3": 0.0}, "a1 stands third for q1"
     assert values(found, "poor", "r_precision@2") == {"q1": 0.0, "q2": 0.5, "q3": 0.0}
-    deep = bench.retrieval(systems="poor", k=10, metrics=wanted, repeats=1, timed_questions=0)
+    deep = bench.tier1_retrieval(systems="poor", k=10, metrics=wanted, repeats=1, timed_questions=0)
     for label in ("mrr", "average_precision", "bpref", "rbp(p=0.5)", "r_precision", "recall"):
         cut = parse(f"{label}@2")
-        same = bench.retrieval(systems="poor", metrics=cut.label, repeats=1, timed_questions=0)
+        same = bench.tier1_retrieval(systems="poor", metrics=cut.label, repeats=1, timed_questions=0)
         assert values(found, "poor", cut.label) == values(same, "poor", cut.label), label
     assert value(deep, "poor", "mrr@10") > value(found, "poor", "mrr@2")
     assert deep.facts["primary"] == "mrr@10"
@@ -127,7 +127,7 @@ def test_what_is_cut_says_so() -> None:
 )
 def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
     with pytest.raises(ValueError, match=expected) as caught:
-        bench.retrieval(**wrong)
+        bench.tier1_retrieval(**wrong)
     assert isinstance(caught.value, BenchError) or "metric" in str(caught.value)
 
 
@@ -135,19 +135,19 @@ def test_questions_of_one_cluster_are_drawn_together(project: Path) -> None:
     path = project / "data" / "small" / "questions.en.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     write_lines(path, [{**row, "cluster": "one"} if row["id"] in ("q1", "q2") else row for row in rows])
-    together = bench.retrieval(systems="poor", metrics="mrr")
+    together = bench.tier1_retrieval(systems="poor", metrics="mrr")
     assert together.facts["n_clusters"] == 2
     assert together.estimates[0].estimate.clusters == 2
-    apart = bench.retrieval(systems="poor", metrics="mrr", cluster_by="none")
+    apart = bench.tier1_retrieval(systems="poor", metrics="mrr", cluster_by="none")
     assert apart.facts["n_clusters"] is None
     assert apart.estimates[0].estimate.value == together.estimates[0].estimate.value
 
 
 def test_a_run_keeps_what_it_measured_and_draws_from_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / "run"))
-    first = bench.retrieval(systems="good,poor")
+    first = bench.tier1_retrieval(systems="good,poor")
     (project / "good.jsonl").unlink()
-    again = bench.retrieval(systems="good,poor")
+    again = bench.tier1_retrieval(systems="good,poor")
     assert again.estimates == first.estimates
     assert (project / "run" / "parts" / "tier1_retrieval" / "scores.parquet").is_file()
 
@@ -155,7 +155,7 @@ def test_a_run_keeps_what_it_measured_and_draws_from_it(project: Path, monkeypat
 def test_two_measurements_are_equal_to_the_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / name))
-        bench.retrieval(systems="ngrams,poor")
+        bench.tier1_retrieval(systems="ngrams,poor")
     for path in (project / "one" / "parts" / "tier1_retrieval").iterdir():
         other = project / "two" / "parts" / "tier1_retrieval" / path.name
         assert path.read_bytes() == other.read_bytes(), path.name
@@ -167,7 +167,7 @@ def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_da
     chunks, questions, _ = datasets.squad.read(shared_data("xquad/xquad.ru.json.gz"))
     about = {"title": "XQuAD", "licence": "CC BY-SA 4.0", "source": "xquad.ru.json.gz", "language": "ru"}
     datasets.write("xquad-ru", project / "data", chunks=chunks, questions=questions, **about)
-    found = bench.retrieval("xquad-ru", "ngrams", metrics="hit_rate@1,mrr", resamples=1000)
+    found = bench.tier1_retrieval("xquad-ru", "ngrams", metrics="hit_rate@1,mrr", resamples=1000)
     estimate = {e.metric: e.estimate for e in found.estimates}["mrr@10"]
     assert estimate.n == 894
     assert estimate.clusters == 36
@@ -181,7 +181,7 @@ def test_as_many_pages_are_ranked_as_were_asked_for_however_many_chunks_the_firs
     write_lines(data / "chunks.en.jsonl", [*oak, {"id": "b", "url": "/b", "text": "Salaries are paid monthly."}])
     asked = {"id": "q", "text": "Where does the old oak stand in the yard?", "relevant": {"b": 1}}
     write_lines(data / "questions.en.jsonl", [asked])
-    found = bench.retrieval(systems="ngrams", unit="url", k=2, metrics="mrr,recall@2", repeats=1)
+    found = bench.tier1_retrieval(systems="ngrams", unit="url", k=2, metrics="mrr,recall@2", repeats=1)
     assert list(found.retrieved["url"]) == ["/a", "/b"]
     assert values(found, "ngrams", "mrr@2") == {"q": 0.5}
 
@@ -201,7 +201,7 @@ def test_names_stand_between_commas_outside_parentheses(given: str | list[str], 
 
 @pytest.mark.usefixtures("project")
 def test_a_metric_with_options_can_be_asked_for() -> None:
-    made = bench.retrieval(metrics="ndcg(gain=exponential)@3, mrr", repeats=1, timed_questions=0)
+    made = bench.tier1_retrieval(metrics="ndcg(gain=exponential)@3, mrr", repeats=1, timed_questions=0)
     assert {one.metric for one in made.estimates} == {"ndcg(gain=exponential)@3", "mrr@10"}
 
 
@@ -211,7 +211,7 @@ def test_questions_of_two_sources_are_sliced_by_them_and_listed(project: Path) -
         for name, source in (("q1", "real"), ("q2", "synthetic"), ("q3", "real"))
     ]
     write_lines(project / "data" / "small" / "questions.en.jsonl", rows)
-    made = bench.retrieval(systems="good", metrics="mrr", repeats=1, timed_questions=0, resamples=100)
+    made = bench.tier1_retrieval(systems="good", metrics="mrr", repeats=1, timed_questions=0, resamples=100)
     said = Page(made).slices().html().striptags()
     assert "Source: real, 2 questions" in said
     assert "Source: synthetic, 1 question" in said

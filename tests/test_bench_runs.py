@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ragbench import stats
-from ragbench.bench.changes import said
-from ragbench.bench.families import Sureness
-from ragbench.bench.runs import compare_runs
-from ragbench.bench.session import BenchError
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.runs.changes import said
+from ragbench.bench.runs.compared import compare_runs
 from ragbench.language import translator
-from ragbench.report import kept
+from ragbench.report.keeping import kept
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.types import Verdict
 from tests import kept_runs

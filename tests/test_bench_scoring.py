@@ -13,7 +13,7 @@ import pytest
 
 import ragbench
 from ragbench import settings
-from ragbench.bench.scores import Scores
+from ragbench.bench.scoring.result import Scores
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.settings import JudgeSettings, Settings

@@ -11,9 +11,9 @@ import pytest
 
 from ragbench import bench, report
 from ragbench.bench import BenchError
-from ragbench.bench.caching import Asked, asked_of, cached, questions, rates, serving, summary
-from ragbench.bench.families import Sureness
-from ragbench.bench.ux import of_history, talks
+from ragbench.bench.answers.caching import Asked, asked_of, cached, questions, rates, serving, summary
+from ragbench.bench.answers.tier_ux import of_history, talks
+from ragbench.bench.basics.families import Sureness
 from ragbench.datasets import Dataset, PastQuestion, load
 from ragbench.datasets.records import Dialogue, Turn
 from ragbench.embed import make
@@ -76,7 +76,7 @@ def test_a_history_is_parted_by_user_and_day_in_the_order_of_asking(talking: Pat
 
 
 def test_the_measures_by_hand(talking: Path) -> None:
-    made = bench.ux(embedders="hashing", resamples=500)
+    made = bench.tier_ux(embedders="hashing", resamples=500)
     pairs = made.extra["similarities"]
     asked = pairs[(pairs["what"] == "question") & (pairs["second"] - pairs["first"] == 1)]
     first = asked[asked["sample"] == "d1"]["similarity"].to_numpy()
@@ -95,7 +95,7 @@ def test_the_measures_by_hand(talking: Path) -> None:
 
 
 def test_the_cache_by_hand(talking: Path) -> None:
-    made = bench.ux(embedders="hashing", threshold=0.9, resamples=500)
+    made = bench.tier_ux(embedders="hashing", threshold=0.9, resamples=500)
     rows = made.extra["nearest"].query("asked == 'dialogues'").set_index("sample")
     assert rows["cached"].isin(["h1", "h2", "h3", "h5"]).all(), "only answers with a score of 5 are in the cache"
     assert rows.loc["d1.1", "similarity"] == pytest.approx(1.0)
@@ -117,7 +117,7 @@ def test_the_cache_by_hand(talking: Path) -> None:
 
 
 def test_the_threshold_is_strict(talking: Path) -> None:
-    exact = bench.ux(embedders="hashing", threshold=1.0, resamples=100)
+    exact = bench.tier_ux(embedders="hashing", threshold=1.0, resamples=100)
     assert value(exact, "cache_hit_rate") == 0.0
 
 
@@ -181,7 +181,7 @@ def test_the_bounds_of_the_wrong_hit_rate_by_hand(talking: Path) -> None:
     rows[5] = ("h5", "When does hall 5 open?", "At ten. ", None, 4, None, None)
     keys = ("id", "question", "answer", "url", "score", "user", "asked_at")
     write_lines(talking / "data" / "small" / "history.en.jsonl", [dict(zip(keys, row, strict=True)) for row in rows])
-    made = bench.ux(embedders="hashing", threshold=-1.0, resamples=500)
+    made = bench.tier_ux(embedders="hashing", threshold=-1.0, resamples=500)
     row = made.extra["caches"].query("asked == 'history'").to_dict("records")[0]
     assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [11, 10, 1, 0, 4, 5]
     assert row["wrong_rate"] == pytest.approx(4 / 6), "h0 finds nothing and is not served wrongly"
@@ -240,7 +240,7 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
             ("h1", "Where is the library of house one?", "In house one.", "/a", 5, None, None)]  # fmt: skip
     keys = ("id", "question", "answer", "url", "score", "user", "asked_at")
     write_lines(talking / "data" / "small" / "history.en.jsonl", [dict(zip(keys, row, strict=True)) for row in rows])
-    made = bench.ux(embedders="hashing", threshold=0.8, resamples=200)
+    made = bench.tier_ux(embedders="hashing", threshold=0.8, resamples=200)
     rows_of = made.extra["caches"].to_dict("records")
     counts = {key: sum(int(row[key]) for row in rows_of) for key in ("hits", "right", "wrong", "doubtful", "unknown")}
     assert counts["hits"] == sum(counts.values()) - counts["hits"] > 0
@@ -265,15 +265,15 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
 
 @pytest.mark.fault("personal-data", tried="what a measurement of a log keeps and shows", count=1)
 def test_what_is_kept_names_nobody(talking: Path) -> None:
-    made = bench.ux(embedders="hashing", resamples=100)
+    made = bench.tier_ux(embedders="hashing", resamples=100)
     said = made.extra["nearest"].to_json(force_ascii=False)
     assert "123-45-67" not in said
     assert "Call ann" not in said
-    assert "123-45-67" in bench.ux(embedders="hashing", mask=False, resamples=100).extra["nearest"].to_json()
+    assert "123-45-67" in bench.tier_ux(embedders="hashing", mask=False, resamples=100).extra["nearest"].to_json()
 
 
 def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: Path) -> None:
-    made = bench.ux(dataset="small", resamples=100)
+    made = bench.tier_ux(dataset="small", resamples=100)
     assert [e.metric for e in made.estimates if not math.isnan(e.estimate.value)] == []
     page = Page(made)
     for name in ("answer", "cache", "hits", "dialogues", "measures", "method", "provenance", "summary"):
@@ -282,7 +282,7 @@ def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: 
 
 
 def test_sessions_can_be_the_history(talking: Path) -> None:
-    made = bench.ux(embedders="hashing", sessions="history", resamples=100)
+    made = bench.tier_ux(embedders="hashing", sessions="history", resamples=100)
     assert made.facts["n_sessions"] == 2
     assert next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate").n == 6
     assert "one user asked on one day" in Page(made).method().html()
@@ -298,12 +298,12 @@ def test_sessions_can_be_the_history(talking: Path) -> None:
 )
 def test_wrong_options_name_the_legal_ones(options: dict[str, object], said: str, talking: Path) -> None:
     with pytest.raises(BenchError, match=said):
-        bench.ux(**options)  # type: ignore[arg-type]
+        bench.tier_ux(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=1)
 def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> None:
-    made = bench.ux(embedders="hashing", threshold=0.6, resamples=100)
+    made = bench.tier_ux(embedders="hashing", threshold=0.6, resamples=100)
     made.save(talking / "kept")
     again = Measurement.load(talking / "kept")
     for name in ("answer", "cache", "hits", "dialogues", "measures"):

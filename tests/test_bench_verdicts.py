@@ -14,14 +14,15 @@ from typer.testing import CliRunner
 
 import ragbench
 from ragbench import stats
-from ragbench.bench import verdicts
-from ragbench.bench.overview import over
+from ragbench.bench.basics import verdicts
+from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
 from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedComparison
-from ragbench.report import articles, results
+from ragbench.report.exports import articles
+from ragbench.report.keeping import results
 from ragbench.show import Page
-from ragbench.show.text import clean
+from ragbench.show.basics.text import clean
 from ragbench.types import Comparison, Verdict
 from tests.measurements import measurement
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragbench import bench, settings, show
-from ragbench.bench.calibration import COLUMNS
+from ragbench.bench.runs.statistics_calibration import COLUMNS
 from tests.calibration import __main__ as calibrate
 from tests.calibration import populations, simulations
 from tests.calibration.simulations import Outcome
@@ -78,7 +78,7 @@ def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: 
     with (tmp_path / "table.csv").open(encoding="utf-8") as file:
         assert tuple(next(csv.reader(file))) == COLUMNS
     monkeypatch.setattr(settings, "project_folder", lambda: tmp_path)
-    measurement = bench.calibration("table.csv")
+    measurement = bench.statistics_calibration("table.csv")
     assert (measurement.facts["n_simulations"], measurement.facts["n_rows"]) == (2000, 5)
     for language in ("en", "ru"):
         page = show.Page(measurement, language=language)
@@ -91,7 +91,7 @@ def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: 
     with pytest.raises(ValueError, match="the part is one of interval, clusters"):
         page.simulations("tests")
     with pytest.raises(ValueError, match="make calibrate"):
-        bench.calibration("none.csv")
+        bench.statistics_calibration("none.csv")
     (tmp_path / "short.csv").write_text("part,n\n", encoding="utf-8")
     with pytest.raises(ValueError, match="lacks the columns population, method"):
-        bench.calibration("short.csv")
+        bench.statistics_calibration("short.csv")

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from ragbench.__main__ import _is_for_people, _words, application
 from ragbench.llm import lines
-from ragbench.report import files
+from ragbench.report.keeping import files
 
 ANSWERS = [
     {

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from ragbench import datasets, settings
 from ragbench.__main__ import application
-from ragbench.bench import tables
+from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import DatasetError
 from tests import foreign_files as made
 from tests.test_datasets_foreign import BROKEN
@@ -121,7 +121,7 @@ def test_a_users_database_is_looked_at_or_copied(project: Path, own: object) -> 
     assert "ragbench run real_users sources -d db:own" in said
     assert state(project) == before
     ragbench("database", "own", "--name", "copy")
-    copy, read = datasets.load("copy", project / "data"), tables.read("own", settings.load())
+    copy, read = datasets.load("copy", project / "data"), own_tables.read("own", settings.load())
     assert [chunk.text for chunk in copy.chunks] == [chunk.text for chunk in read.chunks]
     assert [past.id for past in copy.history] == [past.id for past in read.history]
 

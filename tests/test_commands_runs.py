@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ragbench import report, settings
-from ragbench.report import kept, results
+from ragbench.report.keeping import kept, results
 from tests import kept_runs
 from tests.measurements import measurement
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from ragbench import trec
 from ragbench.__main__ import application
-from ragbench.commands import screen
+from ragbench.commands.console import screen
 from ragbench.types import Comparison, Verdict
 
 

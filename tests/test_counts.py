@@ -15,16 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import stats
-from ragbench.bench import judge_numbers
-from ragbench.bench.overview import over
-from ragbench.bench.scores import Row, Scores
-from ragbench.commands import screen
+from ragbench.bench.judges import numbers
+from ragbench.bench.runs.overview import over
+from ragbench.bench.scoring.result import Row, Scores
+from ragbench.commands.console import screen
 from ragbench.counts import brackets, counted, missing
 from ragbench.language import translator
 from ragbench.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate, estimate_of, estimate_row
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
-from ragbench.report import articles, results
+from ragbench.report.exports import articles
+from ragbench.report.keeping import results
 from ragbench.show import Page
 from ragbench.types import Estimate, Sample, Score, Status
 from tests.measurements import measurement
@@ -38,8 +39,8 @@ WHOLE = stats.estimate(np.arange(60) % 2, bounds=(0.0, 1.0), resamples=200, seed
 def made(estimate: Estimate = HALF, **facts: Any) -> Measurement:
     """A page of one system and one number, as every page has it, a judge's tables among its own."""
     base = measurement(systems=("one",), metrics=("faithfulness",), questions=60, facts=facts)
-    judge = judge_numbers.table([("one", "flip_rate", *judge_numbers.row(estimate))], "judge", "name")
-    coverage = judge_numbers.table([("one", "valid", 48, 60, *judge_numbers.row(estimate))],
+    judge = numbers.table([("one", "flip_rate", *numbers.row(estimate))], "judge", "name")
+    coverage = numbers.table([("one", "valid", 48, 60, *numbers.row(estimate))],
                                    "judge", "outcome", "count", "asked")  # fmt: skip
     one_judge = pd.DataFrame([("one", "faithfulness", kind, name, *estimate_row(estimate).values())
                               for kind, name in (("judge", "a"), ("judge", "b"))],
@@ -114,7 +115,7 @@ def test_a_mean_stands_with_what_it_is_made_of_and_what_it_lacks(output: str) ->
 
 
 def test_of_60_rated_answers_those_that_the_judge_scored_count() -> None:
-    agreed = judge_numbers.table([("one", "mean", "spearman", *judge_numbers.row(HALF))], "judge", "against", "name")
+    agreed = numbers.table([("one", "mean", "spearman", *numbers.row(HALF))], "judge", "against", "name")
     page = made()
     said = text(Page(replace(page, extra={**page.extra, "agreement": agreed})).people().html())
     assert "60 answers were rated by people." in said
@@ -164,7 +165,7 @@ def test_metrics_of_nothing_lie_anywhere_on_their_scale() -> None:
 )
 def test_a_row_of_a_table_is_the_estimate_again(values: list[float], bounded: bool) -> None:
     found = stats.estimate(values, bounds=(0.0, 1.0) if bounded else None, resamples=100, seed=0)
-    table = judge_numbers.table([("x", *judge_numbers.row(found))], "judge")
+    table = numbers.table([("x", *numbers.row(found))], "judge")
     [row] = table.to_dict("records")
     again = estimate_of(row)
     for name in ESTIMATE_COLUMNS:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ragbench import datasets
 from ragbench.__main__ import application
-from ragbench.bench.answer_tables import find_answers
+from ragbench.bench.scoring.answer_tables import find_answers
 from ragbench.datasets import DatasetError, normalise
 from ragbench.datasets.cells import MAX_CHARACTERS, MAX_VALUES, Forms, held
 from ragbench.datasets.samples import read_samples, samples_of

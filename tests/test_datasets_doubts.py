@@ -11,7 +11,7 @@ from ragbench import bench, datasets
 from ragbench.datasets import ChunkRecord, QuestionRecord, doubts_of
 from ragbench.language import translator
 from ragbench.show import Page
-from ragbench.show.doubts import sentences
+from ragbench.show.retrieval.doubts import sentences
 from tests.small_project import CHUNKS, write_lines
 
 BASE = [
@@ -66,7 +66,7 @@ def test_the_page_warns_in_its_method(project: Path) -> None:
         {"id": "q2", "text": "What of b1?", "relevant": {"b1": 1}, "relevant_urls": {"/nowhere": 1}},
     ]
     write_lines(project / "data" / "small" / "questions.en.jsonl", questions)
-    made = bench.retrieval(systems="good", metrics="hit_rate@1", repeats=1, timed_questions=0, resamples=100)
+    made = bench.tier1_retrieval(systems="good", metrics="hit_rate@1", repeats=1, timed_questions=0, resamples=100)
     assert made.facts["doubts"] == {"question_is_passage": 1, "labels_nowhere": 1, "labelled": 2, "labels": 3}
     said = Page(made).method().html().striptags()
     assert "1 of 2 labelled questions is word for word its own relevant passage" in said
@@ -85,7 +85,9 @@ def test_the_last_tier_and_the_log_warn_too(project: Path) -> None:
     write_lines(project / "good.jsonl", [{"id": "h", "retrieved": ["d1"]}])
     users = bench.real_users(systems="good", resamples=100)
     assert users.facts["doubts"] == {"question_is_passage": 1, "labelled": 1, "labels": 1}
-    last = bench.end_to_end(systems="ngrams", metrics="rougeL_f", resamples=100, timed_questions=0, perfect_parts=False)
+    last = bench.tier3_end_to_end(
+        systems="ngrams", metrics="rougeL_f", resamples=100, timed_questions=0, perfect_parts=False
+    )
     assert last.facts["doubts"] == {"passage_copied": 2, "labelled": 3, "labels": 4}
 
 

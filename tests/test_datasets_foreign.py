@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench import datasets
-from ragbench.bench.judge_pipeline import cases_of
+from ragbench.bench.decisions.tier_judge_pipeline import cases_of
 from ragbench.datasets import Brought, DatasetError
 from tests import foreign_files as made
 

@@ -15,10 +15,11 @@ import pandas as pd
 import pytest
 
 from ragbench import datasets, folders
-from ragbench.bench import projection
+from ragbench.bench.retrieval import projection
 from ragbench.labelling import Item, Sheet, export_csv
 from ragbench.llm import lines
-from ragbench.report import results, tabular
+from ragbench.report.exports import tabular
+from ragbench.report.keeping import results
 from tests import foreign_files as made
 from tests import kept_runs
 from tests.measurements import measurement

@@ -39,7 +39,7 @@ clock = time.time
 time.time = lambda: clock() + float(os.environ.get("TEST_CLOCK", "0"))
 import ragbench
 from ragbench import bench
-found = bench.retrieval(resamples=500, timed_questions=0)
+found = bench.tier1_retrieval(resamples=500, timed_questions=0)
 tables = [found.scores, found.questions, found.retrieved]
 with open("answers.json", encoding="utf-8") as file:
     judged = ragbench.score(json.load(file), judge="lexical", resamples=500)

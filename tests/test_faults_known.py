@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ragbench import ascore, bench, metrics, rankings, settings
-from ragbench.bench import past_runs
+from ragbench.bench.runs import past_runs
 from ragbench.judge import ModelJudge
 from ragbench.judge.rendering import render
 from ragbench.labelling import Item, Sheet, export_csv
@@ -101,8 +101,8 @@ def test_fault_03_a_published_ndcg_above_one_is_marked(tmp_path: Path) -> None:
 
 
 def test_fault_04_one_table_has_one_unit(project: Path) -> None:
-    by_chunk = bench.retrieval(unit="chunk", repeats=1, timed_questions=0)
-    by_page = bench.retrieval(unit="url", repeats=1, timed_questions=0)
+    by_chunk = bench.tier1_retrieval(unit="chunk", repeats=1, timed_questions=0)
+    by_page = bench.tier1_retrieval(unit="url", repeats=1, timed_questions=0)
     assert [made.facts["unit"] for made in (by_chunk, by_page)] == ["chunk", "url"]
     for made in (by_chunk, by_page):
         labels = [one.metric for one in made.estimates if one.system == "poor"]
@@ -161,7 +161,7 @@ def test_fault_07_the_judge_is_tried_on_a_data_set_without_answers_of_its_own_an
         path = project / "ragbench.toml"
         path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
         settings.load.cache_clear()
-        made = bench.judge("small", "one, two", resamples=200)
+        made = bench.tier_judge("small", "one, two", resamples=200)
         assert first.calls > 0
         assert second.calls > 0
     rates = {e.system: e.estimate.value for e in made.estimates if e.metric == "error_rate"}
@@ -184,7 +184,7 @@ def test_fault_09_what_was_not_repeated_is_unmeasured(project: Path) -> None:
         found = catalogue()[label]([SAMPLE], **tools)
         score = asyncio.run(found) if asyncio.iscoroutine(found) else found
         assert (math.isnan(score.value), score.status) == (True, Status.MISSING_FIELD)
-    made = bench.retrieval(systems="ngrams", repeats=1, timed_questions=0, metrics="mrr, retrieval_consistency")
+    made = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0, metrics="mrr, retrieval_consistency")
     rows = made.scores[made.scores["metric"] == "retrieval_consistency"]
     assert rows["value"].isna().all()
 
@@ -195,7 +195,7 @@ def test_fault_09_a_repeat_embeds_and_searches_anew(project: Path, monkeypatch: 
     monkeypatch.setattr(
         ConfiguredSystem, "embedded", lambda self, texts: embedded.append(len(texts)) or whole(self, texts)
     )
-    bench.retrieval(systems="ngrams", repeats=3, timed_questions=0, metrics="retrieval_consistency")
+    bench.tier1_retrieval(systems="ngrams", repeats=3, timed_questions=0, metrics="retrieval_consistency")
     assert sum(embedded) == 2 * 3, "both repeats embed all three questions again"
 
 
@@ -217,8 +217,8 @@ def test_fault_10_a_failed_call_of_the_production_judge_stays_in_n() -> None:
 
 
 def test_fault_08_a_limit_is_never_silent(project: Path) -> None:
-    whole = bench.generation(systems="ngrams", metrics="rouge1_f")
-    cut = bench.generation(systems="ngrams", metrics="rouge1_f", length_limit=5)
+    whole = bench.tier2_generation(systems="ngrams", metrics="rouge1_f")
+    cut = bench.tier2_generation(systems="ngrams", metrics="rouge1_f", length_limit=5)
     assert whole.extra["answers"][["contexts_cut", "characters_cut"]].to_numpy().sum() == 0
     assert cut.extra["answers"]["characters_cut"].sum() > 0
     assert cut.facts["length_limit"] == 5
@@ -252,7 +252,7 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
     plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\nbuckets = 4096\n'
     path.write_text(path.read_text(encoding="utf-8") + plain, encoding="utf-8")
     settings.load.cache_clear()
-    made = bench.ux("small", "plain")
+    made = bench.tier_ux("small", "plain")
     rows = made.scores.set_index(["metric", "sample"])["value"]
     assert set(made.scores["sample"]) >= set(turns)
     assert math.isnan(rows["context_preservation", "d3"]), "one question has no neighbour"

@@ -58,16 +58,16 @@ def test_a_number_that_is_not_legal_is_refused_before_a_run_begins(project: Path
 
 
 TIERS = {
-    "retrieval": ("resamples", "level", "seed", "repeats", "k", "timed_questions"),
-    "generation": ("resamples", "level", "seed", "repeats", "length_limit", "quorum"),
-    "end_to_end": ("resamples", "level", "seed", "repeats", "k", "contexts", "timed_questions", "quorum"),
-    "judge": ("resamples", "level", "seed", "repeats", "tempted"),
-    "judge_pipeline": ("resamples", "level", "seed"),
-    "embeddings": ("resamples", "level", "seed", "neighbors"),
+    "tier1_retrieval": ("resamples", "level", "seed", "repeats", "k", "timed_questions"),
+    "tier2_generation": ("resamples", "level", "seed", "repeats", "length_limit", "quorum"),
+    "tier3_end_to_end": ("resamples", "level", "seed", "repeats", "k", "contexts", "timed_questions", "quorum"),
+    "tier_judge": ("resamples", "level", "seed", "repeats", "tempted"),
+    "tier_judge_pipeline": ("resamples", "level", "seed"),
+    "tier0_embeddings": ("resamples", "level", "seed", "neighbors"),
     "real_users": ("resamples", "level", "seed", "k"),
     "rag_metrics": ("resamples", "level", "seed"),
     "sources": ("level", "seed", "k", "n_topics"),
-    "ux": ("resamples", "level", "seed"),
+    "tier_ux": ("resamples", "level", "seed"),
 }
 
 

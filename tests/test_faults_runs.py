@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from ragbench import report, settings
-from ragbench.report import kept, publish
+from ragbench.report.exports import publish
+from ragbench.report.keeping import kept
 from ragbench.store import Store
 from tests import kept_runs
 from tests.measurements import measurement

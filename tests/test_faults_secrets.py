@@ -26,7 +26,8 @@ from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.labelling import Item, Sheet, export_csv
 from ragbench.llm import Client, MemoryJournal, ModelError, lines, run
 from ragbench.llm.request import key_of
-from ragbench.report import files, publish, results, tabular
+from ragbench.report.exports import publish, tabular
+from ragbench.report.keeping import files, results
 from ragbench.settings import JudgeSettings, secrets
 from ragbench.types import EmbeddingError
 from tests import judged_project, kept_runs

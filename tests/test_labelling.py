@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.bench.labels import guarded, plain, read
+from ragbench.bench.scoring.labels import guarded, plain, read
 from ragbench.labelling import Item, Sheet, export_csv, import_csv, items, label, scale_of
 from ragbench.labelling.widget import panel
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement

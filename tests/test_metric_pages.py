@@ -11,8 +11,8 @@ from ragbench.commands.metrics import markdown
 from ragbench.language import translator
 from ragbench.metric import Metric, registered
 from ragbench.metrics import catalogue
-from ragbench.report import metric_pages
-from ragbench.show import metric_page
+from ragbench.report.pages import metric_pages
+from ragbench.show.about import metric_page
 from tests import readme
 from tests.measurements import measurement
 from tests.visits import build

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench import settings
 from ragbench.bench import BenchError
-from ragbench.bench.overview import NAME, keep, over, overview
+from ragbench.bench.runs.overview import NAME, keep, over, overview
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.show import Page
 from ragbench.types import Estimate

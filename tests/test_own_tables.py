@@ -12,7 +12,8 @@ import pytest
 from psycopg import sql
 
 from ragbench import bench, settings
-from ragbench.bench import BenchError, tables
+from ragbench.bench import BenchError
+from ragbench.bench.retrieval import own_tables
 from ragbench.store import EmbeddingError, Source, StoreError, server
 
 CHUNKS = [
@@ -74,22 +75,22 @@ def change(project: Path, before: str, after: str) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_tables_become_a_data_set() -> None:
-    found = tables.read("own", settings.load())
+    found = own_tables.read("own", settings.load())
     assert [(c.id, c.url) for c in found.chunks] == [(str(i), url) for i, url, _, _ in CHUNKS]
     assert [q.id for q in found.questions] == ["10", "11", "12"], "a question without a URL has no proxy label"
     assert found.questions[0].relevant_urls == {"https://x.example/a": 1.0}
     assert len(found.history) == 4
     assert found.history[2].score == 1
     assert found.left_out == {}
-    assert tables.read("own", settings.load()) == found
+    assert own_tables.read("own", settings.load()) == found
 
 
 def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
-    before = tables.read("own", settings.load())
+    before = own_tables.read("own", settings.load())
     own.execute("INSERT INTO chunk VALUES (5, NULL, '  ', NULL), (NULL, NULL, 'x', NULL)")
     own.execute("INSERT INTO chunk VALUES (1, NULL, 'Ясно: тот же номер.', NULL)")
     own.execute("INSERT INTO \"order\" VALUES (14, NULL, NULL, NULL, NULL), (15, 'ок?', NULL, NULL, 77)")
-    found = tables.read("own", settings.load())
+    found = own_tables.read("own", settings.load())
     assert found.left_out == {
         "chunk without an id or a text": 2,
         "chunk whose id stands there twice": 1,
@@ -102,7 +103,7 @@ def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
-    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
+    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
     scores = found.scores.query("metric == 'mrr@10'").set_index("sample")["value"].to_dict()
     assert scores == {"10": 1.0, "11": 1.0, "12": 0.5}
     assert found.facts["dataset"] == "db:own:ru"
@@ -111,7 +112,7 @@ def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
 
 @pytest.mark.usefixtures("own")
 def test_tier_1_runs_on_new_vectors_kept_in_our_own_schema() -> None:
-    found = bench.retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
+    found = bench.tier1_retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
     assert len(found.scores) == 3
     assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
 
@@ -119,7 +120,7 @@ def test_tier_1_runs_on_new_vectors_kept_in_our_own_schema() -> None:
 @pytest.mark.usefixtures("own")
 def test_chunks_have_no_labels_of_their_own() -> None:
     with pytest.raises(BenchError, match="no question of db:own:ru names a relevant chunk"):
-        bench.retrieval("db:own", "theirs", unit="chunk")
+        bench.tier1_retrieval("db:own", "theirs", unit="chunk")
 
 
 @pytest.mark.fault("sql", tried="all reading of users' tables, with the tables compared", count=1)
@@ -132,7 +133,7 @@ def test_nothing_is_ever_written(own: psycopg.Connection) -> None:
 
     own.execute("SELECT pg_stat_force_next_flush()")
     before = state()
-    bench.retrieval("db:own", "theirs,ngrams", unit="url", resamples=1000)
+    bench.tier1_retrieval("db:own", "theirs,ngrams", unit="url", resamples=1000)
     own.execute("SELECT pg_stat_clear_snapshot()")
     assert state() == before
     names = own.execute("SELECT relname FROM pg_class WHERE relnamespace = '\"Own Data\"'::regnamespace ORDER BY 1")
@@ -164,7 +165,7 @@ def test_a_name_that_is_not_there_is_refused_with_those_there_are(
 ) -> None:
     change(project, before, after)
     with pytest.raises(StoreError, match=expected):
-        tables.read("own", settings.load())
+        own_tables.read("own", settings.load())
 
 
 HOSTILE = [
@@ -190,7 +191,7 @@ def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, pla
         project, '[databases.own.chunks]\nin_schema = "Own Data"\n', f'[databases.own.chunks]\n{place} = "{quoted}"\n'
     )
     with pytest.raises(StoreError):
-        tables.read("own", settings.load())
+        own_tables.read("own", settings.load())
     assert own.execute("SELECT count(*) FROM chunk").fetchone() == (4,)
 
 
@@ -198,9 +199,9 @@ def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, pla
 def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Connection, project: Path) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
     with pytest.raises(EmbeddingError, match="1 of 5 rows of chunk have no vector"):
-        bench.retrieval("db:own", "theirs", unit="url")
+        bench.tier1_retrieval("db:own", "theirs", unit="url")
     change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
-    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_chunks"] == 4
     assert found.facts["left_out"] == {"chunk without a vector": 1}
 
@@ -214,9 +215,9 @@ def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_
         row = (number, f"что {number}?", "https://x.example/a")
         own.execute("INSERT INTO \"order\" VALUES (%s, %s, 'Да.', %s, 5, 7, NULL)", row)
     with pytest.raises(EmbeddingError, match="5 of 9 rows of order have no vector in embedding; embed them, or set"):
-        bench.retrieval("db:own", "theirs", unit="url")
+        bench.tier1_retrieval("db:own", "theirs", unit="url")
     change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
-    found = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_questions"] == 3
     assert found.facts["left_out"] == {"question without a vector": 5}
     assert bench.real_users("db:own", "theirs", resamples=1000).facts["n_history"] == 4
@@ -226,7 +227,7 @@ def test_a_chunk_with_blanks_around_it_has_the_vector_of_its_row(own: psycopg.Co
     own.execute("UPDATE chunk SET text = E'  Пропуск выдаёт комендант.\\n' WHERE id = 2")
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
     change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
-    found = tables.read("own", settings.load())
+    found = own_tables.read("own", settings.load())
     assert [chunk.id for chunk in found.chunks] == ["1", "2", "3", "4"]
     assert found.left_out == {"chunk without a vector": 1}
 
@@ -234,23 +235,23 @@ def test_a_chunk_with_blanks_around_it_has_the_vector_of_its_row(own: psycopg.Co
 def test_questions_that_nobody_embedded_are_asked_by_vectors_of_our_own(own: psycopg.Connection, project: Path) -> None:
     own.execute('UPDATE "order" SET embedding = NULL')
     change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
-    assert len(tables.read("own", settings.load()).questions) == 3
+    assert len(own_tables.read("own", settings.load()).questions) == 3
 
 
 @pytest.mark.fault("vectors", tried="vectors of two widths in users' tables", count=1)
 def test_vectors_of_two_widths_are_refused(own: psycopg.Connection) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'u', 'Другая ширина.', '[1,2]')")
     with pytest.raises(EmbeddingError, match="its widths are 2, 3; one is expected"):
-        bench.retrieval("db:own", "theirs", unit="url")
+        bench.tier1_retrieval("db:own", "theirs", unit="url")
 
 
 @pytest.mark.fault("changed", tried="vectors of users' tables made anew", count=1)
 def test_a_table_embedded_anew_is_another_embedder(own: psycopg.Connection) -> None:
-    first = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    first = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     own.execute("UPDATE chunk SET embedding = '[0,1,0]' WHERE id = 1")
     own.execute("UPDATE chunk SET embedding = '[0.1,0.9,0.3]' WHERE id = 2")
     own.execute("UPDATE chunk SET embedding = '[1,0,0]' WHERE id = 3")
-    second = bench.retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    second = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert second.facts["systems"] != first.facts["systems"]
     assert second.scores["value"].mean() < first.scores["value"].mean()
 
@@ -278,11 +279,11 @@ def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPat
     settings.load.cache_clear()
     monkeypatch.setenv("FAR_URL", "postgresql://someone:canary-word@127.0.0.1:9/none")
     with pytest.raises(StoreError) as caught:
-        tables.read("far", settings.load())
+        own_tables.read("far", settings.load())
     assert "canary-word" not in str(caught.value)
     monkeypatch.setenv("FAR_URL", "mysql://someone:canary-word@127.0.0.1:9/none")
     with pytest.raises(StoreError, match="FAR_URL begins with 'mysql'") as caught:
-        tables.read("far", settings.load())
+        own_tables.read("far", settings.load())
     assert "canary-word" not in str(caught.value)
     assert os.environ["FAR_URL"]
 

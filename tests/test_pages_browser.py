@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragbench.report import files, pages
+from ragbench.report.keeping import files
+from ragbench.report.pages import assembly
 from tests.measurements import measurement
 from tests.visits import Visit, build
 
@@ -160,7 +161,7 @@ def test_the_policy_refuses_what_is_injected(browser: Any, folder: Path, tmp_pat
 
 
 def test_the_policy_of_every_page_is_the_same() -> None:
-    assert pages.policy("x") == (
+    assert assembly.policy("x") == (
         "default-src 'none'; script-src 'self' 'sha256-x'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
     )

@@ -26,7 +26,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     first = measurement(systems, ("mrr", "hit_rate@1", "ndcg@10"), 60, notebook="tier1_retrieval")
     third = judged(measurement(systems[:2], ("mrr", "faithfulness"), 60, notebook="tier3_end_to_end"))
     described = [keep_page(folder, made, made.notebook, language, TITLES[made.notebook]) for made in (first, third)]
-    from ragbench.bench.overview import over
+    from ragbench.bench.runs.overview import over
 
     whole = over({made.notebook: made for made in (first, third)}, seed=0)
     views = ("standing", "overview", "limits", "provenance")

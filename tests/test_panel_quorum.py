@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 
 from ragbench import settings
 from ragbench.__main__ import application
-from ragbench.bench.attendance import facts, of_facts
-from ragbench.bench.gate import Outcome, decide
-from ragbench.bench.overview import over
+from ragbench.bench.runs.gate import Outcome, decide
+from ragbench.bench.runs.overview import over
+from ragbench.bench.scoring.attendance import facts, of_facts
 from ragbench.judge import Rule, attendance
 from ragbench.settings import GateSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.show import Page

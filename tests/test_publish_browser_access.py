@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from ragbench.bench.history import history
-from ragbench.bench.runs import compare_runs
-from ragbench.report import comparison, kept
-from ragbench.report import history as history_page
+from ragbench.bench.runs.compared import compare_runs
+from ragbench.bench.runs.history import history
+from ragbench.report.keeping import kept
+from ragbench.report.pages import comparison
+from ragbench.report.pages import history as history_page
 from tests import kept_runs
 from tests.measurements import measurement
 from tests.visits import Visit

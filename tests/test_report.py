@@ -14,7 +14,7 @@ import pytest
 
 from ragbench import report
 from ragbench.measurement import ESTIMATE_COLUMNS, Measurement
-from ragbench.report import parameters
+from ragbench.report.execution import parameters
 from ragbench.settings import secrets
 from tests.measurements import measurement
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragbench.report import execute
+from ragbench.report.execution import execute
 
 needed = execute.ADDRESSES + execute.ADDRESSES_OF_A_CORE * (os.cpu_count() or 1)
 

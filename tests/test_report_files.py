@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.report import files
+from ragbench.report.keeping import files
 
 
 @pytest.mark.fault("disk", tried="a file whose writing breaks off", count=1)
@@ -30,7 +30,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 CLAIM = """
 import sys
 from pathlib import Path
-from ragbench.report import files
+from ragbench.report.keeping import files
 for _ in range(25):
     print(files.finish(files.new_run(Path(sys.argv[1]))).name)
 """

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from ragbench import report, settings
 from ragbench.__main__ import application
-from ragbench.report import packs
+from ragbench.report.exports import packs
 from ragbench.settings import Settings
 from ragbench.store import Store
 from ragbench.store.runs import Runs

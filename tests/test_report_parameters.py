@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragbench import report
-from ragbench.report import parameters
+from ragbench.report.execution import parameters
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from ragbench.language import translator
-from ragbench.report.prose import may_be_followed, prose
+from ragbench.report.pages.prose import may_be_followed, prose
 
 ATTACKS = (
     "[x](javascript:alert(1))",

@@ -18,8 +18,9 @@ import pytest
 from ragbench import report, settings
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report import articles, kept, publish, tabular
-from ragbench.report.personal import Veil
+from ragbench.report.exports import articles, publish, tabular
+from ragbench.report.exports.personal import Veil
+from ragbench.report.keeping import kept
 from ragbench.settings import secrets
 from tests import kept_runs
 from tests.measurements import measurement

@@ -14,7 +14,9 @@ import pytest
 
 from ragbench import settings
 from ragbench.measurement import Measurement
-from ragbench.report import files, kept, results, run, unfinished
+from ragbench.report import run
+from ragbench.report.execution import unfinished
+from ragbench.report.keeping import files, kept, results
 from tests import kept_runs
 from tests.measurements import measurement
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
-from ragbench.show.material import Material
+from ragbench.show.about.summary import key_metrics
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, clean, shown
+from ragbench.show.comparison.worst_questions import losses, lowest
 from ragbench.show.page import VIEWS
-from ragbench.show.summary import key_metrics
-from ragbench.show.text import anchor, clean, shown
-from ragbench.show.worst import losses, lowest
 from ragbench.types import Estimate, Verdict
 from tests.measurements import METRICS, estimate, measurement
 

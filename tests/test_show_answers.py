@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragbench.bench.answer_profiles import LENGTHS, REFUSALS
-from ragbench.bench.answers import ANSWER_COLUMNS
-from ragbench.bench.stages import QUANTILES
+from ragbench.bench.answers.profiles import LENGTHS, REFUSALS
+from ragbench.bench.answers.stages import QUANTILES
+from ragbench.bench.answers.written_answers import ANSWER_COLUMNS
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from tests.measurements import measurement

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from ragbench import show
-from ragbench.bench import blame_tables
-from ragbench.bench.blame import Standard
-from ragbench.bench.counterfactuals import COLUMNS as PERFECT
-from ragbench.bench.families import Sureness
+from ragbench.bench.answers import blame_tables
+from ragbench.bench.answers.blame import Standard
+from ragbench.bench.answers.perfect_parts import COLUMNS as PERFECT
+from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import Measurement
-from ragbench.show.blame import STEPS, Blamed
-from ragbench.show.blame_table import transitions
+from ragbench.show.blame.parts import STEPS, Blamed
+from ragbench.show.blame.shares import transitions
 from tests import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")

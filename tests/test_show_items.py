@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench.bench.caching import CACHES, CURVE, NEAREST
-from ragbench.bench.judge_pipeline import DECISIONS
-from ragbench.bench.judge_tables import ANSWER_COLUMNS
-from ragbench.bench.judge_trials import EFFECTS, TRIALS
-from ragbench.bench.ux import SIMILARITIES
+from ragbench.bench.answers.caching import CACHES, CURVE, NEAREST
+from ragbench.bench.answers.tier_ux import SIMILARITIES
+from ragbench.bench.decisions.tier_judge_pipeline import DECISIONS
+from ragbench.bench.judges.tables import ANSWER_COLUMNS
+from ragbench.bench.judges.trials import EFFECTS, TRIALS
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
-from ragbench.show.item_data import BLOCK
-from ragbench.show.question_data import parts
+from ragbench.show.items.data import BLOCK
+from ragbench.show.items.question_data import parts
 from ragbench.types import Estimate
 from tests.test_show import HOSTILE
 

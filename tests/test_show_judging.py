@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragbench.bench.answer_tables import of_samples
-from ragbench.bench.rag_metrics import Made, measurement_of
-from ragbench.bench.scores import Row, Scores
-from ragbench.bench.scoring import Asked, applicable, measure
+from ragbench.bench.answers.rag_metrics import Made, measurement_of
+from ragbench.bench.scoring.answer_tables import of_samples
+from ragbench.bench.scoring.measure import Asked, applicable, measure
+from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule
 from ragbench.llm import run
 from ragbench.measurement import Measurement
@@ -91,17 +91,17 @@ def scored(samples: list[Sample], names: tuple[str, ...] = JUDGED, by: ScriptedJ
 
 @pytest.fixture(autouse=True)
 def _no_judge_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench.bench import judged
+    from ragbench.bench.scoring import judged_metrics
 
-    monkeypatch.setattr(judged, "listed", lambda *_: [{"name": "scripted", "stand_in": False}])
+    monkeypatch.setattr(judged_metrics, "listed", lambda *_: [{"name": "scripted", "stand_in": False}])
 
 
 @pytest.fixture(scope="module")
 def page() -> Page:
     with pytest.MonkeyPatch.context() as patch:
-        from ragbench.bench import judged
+        from ragbench.bench.scoring import judged_metrics
 
-        patch.setattr(judged, "listed", lambda *_: [{"name": "scripted", "stand_in": False}])
+        patch.setattr(judged_metrics, "listed", lambda *_: [{"name": "scripted", "stand_in": False}])
         return Page(scored([sample(), sample("s2", response="In Spain.")]))
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench.bench import curves, slices, timing
-from ragbench.bench.families import Sureness
+from ragbench.bench.basics import slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.retrieval import curves, timing
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue

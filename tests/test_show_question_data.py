@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench.report import parts as files
+from ragbench.report.pages import parts as files
 from ragbench.show import Page
-from ragbench.show.question_data import BLOCK, CHARACTERS, Lengths, parts
+from ragbench.show.items.question_data import BLOCK, CHARACTERS, Lengths, parts
 from tests.measurements import measurement
 from tests.test_pages_browser_questions import judged
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.bench import slices
+from ragbench.bench.basics import slices
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.show import Page

@@ -13,20 +13,20 @@ import pandas as pd
 import pytest
 
 from ragbench import settings
-from ragbench.bench.answer_tables import of_samples
-from ragbench.bench.families import Sureness
-from ragbench.bench.findings import find
-from ragbench.bench.rag_metrics import Made, measurement_of
-from ragbench.bench.scoring import Asked, applicable, measure
+from ragbench.bench.answers.rag_metrics import Made, measurement_of
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import find
+from ragbench.bench.scoring.answer_tables import of_samples
+from ragbench.bench.scoring.measure import Asked, applicable, measure
 from ragbench.judge import Rule
 from ragbench.language import LANGUAGES
 from ragbench.llm import run
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import declaration
 from ragbench.show import Page
+from ragbench.show.basics.statuses import statuses
+from ragbench.show.items.question_data import parts
 from ragbench.show.page import VIEWS
-from ragbench.show.question_data import parts
-from ragbench.show.statuses import statuses
 from ragbench.types import Estimate, Sample, Score, Status
 from tests import every_ending, every_page
 
@@ -122,7 +122,7 @@ def judged(samples: list[Sample], judges: int = 1, embedders: int = 1) -> Measur
     by = tuple(every_ending.Judge(name) for name in names)
     vectors = tuple(every_ending.Embedder(f"letters{place}") for place in range(embedders))
     with pytest.MonkeyPatch.context() as patch:
-        from ragbench.bench import judged as module
+        from ragbench.bench.scoring import judged_metrics as module
 
         patch.setattr(module, "listed", lambda *_: [{"name": name, "stand_in": False} for name in names])
         scores = run(measure(samples, applicable(samples, METRICS), Asked(by, vectors, resamples=100)))

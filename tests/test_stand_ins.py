@@ -17,14 +17,16 @@ from typer.testing import CliRunner
 
 import ragbench
 from ragbench import bench, settings, stand_ins
-from ragbench.bench.overview import over
+from ragbench.bench.runs.overview import over
 from ragbench.commands.run import _conclude as conclude
 from ragbench.judge import LexicalJudge
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
-from ragbench.report import RunResult, articles, kept, results, tabular
+from ragbench.report import RunResult
+from ragbench.report.exports import articles, tabular
+from ragbench.report.keeping import kept, results
 from ragbench.show import Page
 from ragbench.stand_ins import StandIn
 from tests import answer_project, kept_runs
@@ -78,7 +80,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> Map
 
 
 def page(systems: str, **how: str) -> Measurement:
-    return bench.end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
+    return bench.tier3_end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from typer.testing import CliRunner, Result
 
 from ragbench import names, settings, terminal
 from ragbench.commands import gate, run
-from ragbench.report import RunResult, Step, kept
+from ragbench.report import RunResult, Step
+from ragbench.report.keeping import kept
 from tests import hostile, kept_runs
 from tests.measurements import measurement
 

@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner
 
 from ragbench import rankings, trec
-from ragbench.commands import assessment
 from ragbench.commands import trec as command
+from ragbench.commands.tables import assessment
 from ragbench.metric import parse
 from ragbench.metrics.evaluation import evaluate
 

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 
 from ragbench import report
-from ragbench.bench.overview import keep
+from ragbench.bench.runs.overview import keep
 from ragbench.measurement import Measurement
-from ragbench.report import results
+from ragbench.report.keeping import results
 from ragbench.show import Page
 
 CHROMIUM = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

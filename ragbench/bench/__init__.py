@@ -1,34 +1,34 @@
 """Systems × questions × metrics to measurements: one function a tier."""
 
-from ragbench.bench.calibration import calibration
-from ragbench.bench.corrections import corrected
-from ragbench.bench.embeddings import embeddings
-from ragbench.bench.end_to_end import end_to_end
-from ragbench.bench.generation import generation
-from ragbench.bench.judge_pipeline import judge_pipeline
-from ragbench.bench.judge_quality import judge
-from ragbench.bench.overview import overview
-from ragbench.bench.rag_metrics import rag_metrics
-from ragbench.bench.real_users import real_users
-from ragbench.bench.retrieval import retrieval
-from ragbench.bench.session import BenchError, check
-from ragbench.bench.sources import sources
-from ragbench.bench.ux import ux
+from ragbench.bench.answers.rag_metrics import rag_metrics
+from ragbench.bench.answers.tier2_generation import tier2_generation
+from ragbench.bench.answers.tier3_end_to_end import tier3_end_to_end
+from ragbench.bench.answers.tier_ux import tier_ux
+from ragbench.bench.basics.session import BenchError, check
+from ragbench.bench.decisions.tier_judge_pipeline import tier_judge_pipeline
+from ragbench.bench.judges.tier_judge import tier_judge
+from ragbench.bench.retrieval.real_users import real_users
+from ragbench.bench.retrieval.sources import sources
+from ragbench.bench.retrieval.tier0_embeddings import tier0_embeddings
+from ragbench.bench.retrieval.tier1_retrieval import tier1_retrieval
+from ragbench.bench.runs.overview import overview
+from ragbench.bench.runs.statistics_calibration import statistics_calibration
+from ragbench.bench.scoring.corrections import corrected
 
 __all__ = [
     "BenchError",
-    "calibration",
     "check",
     "corrected",
-    "embeddings",
-    "end_to_end",
-    "generation",
-    "judge",
-    "judge_pipeline",
     "overview",
     "rag_metrics",
     "real_users",
-    "retrieval",
     "sources",
-    "ux",
+    "statistics_calibration",
+    "tier0_embeddings",
+    "tier1_retrieval",
+    "tier2_generation",
+    "tier3_end_to_end",
+    "tier_judge",
+    "tier_judge_pipeline",
+    "tier_ux",
 ]

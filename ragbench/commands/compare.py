@@ -10,7 +10,7 @@ import typer
 from ragbench import terminal
 
 if TYPE_CHECKING:
-    from ragbench.bench.runs import RunComparison
+    from ragbench.bench.runs.compared import RunComparison
 
 
 def compare(
@@ -46,10 +46,10 @@ def compare(
     Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
     """
     from ragbench import settings
-    from ragbench.bench.runs import compare_runs
-    from ragbench.commands import outputs
-    from ragbench.report import comparison as report
-    from ragbench.report import kept
+    from ragbench.bench.runs.compared import compare_runs
+    from ragbench.commands.console import outputs
+    from ragbench.report.keeping import kept
+    from ragbench.report.pages import comparison as report
     from ragbench.settings import project_folder
 
     outputs.file(json_file, "--json")
@@ -81,8 +81,8 @@ def _systems(given: list[str]) -> tuple[str | None, str | None]:
 
 
 def _say(found: RunComparison) -> None:
-    from ragbench.bench.changes import said
-    from ragbench.commands import screen
+    from ragbench.bench.runs.changes import said
+    from ragbench.commands.console import screen
     from ragbench.language import translator
 
     english = translator("en")

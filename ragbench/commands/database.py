@@ -46,7 +46,7 @@ def status() -> None:
 def size() -> None:
     """Say what takes how much room: every table, what it is for, its rows and its bytes."""
     from ragbench import settings
-    from ragbench.commands.quantities import told
+    from ragbench.commands.console.quantities import told
     from ragbench.store import Store, dumps
 
     with Store.open(settings.load()) as store:
@@ -64,8 +64,8 @@ def dump(file: Annotated[Path, typer.Argument(help="Where to write; a file of th
     into any version of PostgreSQL.
     """
     from ragbench import settings
-    from ragbench.commands import outputs
-    from ragbench.commands.quantities import told
+    from ragbench.commands.console import outputs
+    from ragbench.commands.console.quantities import told
     from ragbench.store import dumps, server
     from ragbench.store.engine import connect
 
@@ -126,7 +126,7 @@ def upgrade() -> None:
 def vacuum() -> None:
     """Give the room of deleted replies back to the disk. Best while no run is under way."""
     from ragbench import settings
-    from ragbench.commands.quantities import told
+    from ragbench.commands.console.quantities import told
     from ragbench.store import Store
     from ragbench.store.pruning import shrink
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from ragbench import terminal
-from ragbench.commands import consent
+from ragbench.commands.console import consent
 
 Finding = tuple[Literal["ok", "note", "fault"], str]
 MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
@@ -125,7 +125,7 @@ def _judges() -> Iterator[Finding]:
 
 def _trust() -> Iterator[Finding]:
     from ragbench import settings, trust
-    from ragbench.show.text import clean
+    from ragbench.show.basics.text import clean
 
     reach = trust.of_project(settings.load())
     open_ = trust.doubts(reach)
@@ -139,9 +139,9 @@ def _models() -> Iterator[Finding]:
     """One short question to each model, and the name under which it answers."""
     from ragbench import settings
     from ragbench.answered_by import AnsweredBy, sentence
-    from ragbench.commands import probing
+    from ragbench.commands.console import probing
     from ragbench.language import translator
-    from ragbench.show.text import clean
+    from ragbench.show.basics.text import clean
 
     for role, name, asked, ask in probing.probes(settings.load()):
         try:

@@ -10,7 +10,7 @@ import typer
 from ragbench import terminal
 
 if TYPE_CHECKING:
-    from ragbench.bench.gate import Check
+    from ragbench.bench.runs.gate import Check
 
 JSON = "gate.json"
 
@@ -23,8 +23,8 @@ def gate(
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence.
     """
     from ragbench import settings
-    from ragbench.bench import gate as room
-    from ragbench.report import kept
+    from ragbench.bench.runs import gate as room
+    from ragbench.report.keeping import kept
 
     room.check_gates(settings.load())
     code = hold(kept.pages_of(name))
@@ -35,11 +35,12 @@ def gate(
 def hold(folder: Path) -> int:
     """Decide every gate on a run's numbers, say so, keep it beside them as gate.json; the exit code."""
     from ragbench import settings, stand_ins
-    from ragbench.bench import gate as room
-    from ragbench.commands import outputs
-    from ragbench.report import pages, results
+    from ragbench.bench.runs import gate as room
+    from ragbench.commands.console import outputs
+    from ragbench.report.keeping import results
+    from ragbench.report.pages import assembly
 
-    kept = pages.Measurements(folder)
+    kept = assembly.Measurements(folder)
     measured = {name: kept[name] for name in kept.names()}
     found = room.decide(measured, settings.load())
     results.write_json(folder / JSON, {**found.as_json(), **results.stood_in(measured)})

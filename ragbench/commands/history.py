@@ -30,10 +30,10 @@ def history(
     Example: `ragbench history -m mrr -m ndcg@10`
     """
     from ragbench import settings, stand_ins
-    from ragbench.bench import history as room
-    from ragbench.commands import outputs
+    from ragbench.bench.runs import history as room
+    from ragbench.commands.console import outputs
     from ragbench.language import translator
-    from ragbench.report import history as report
+    from ragbench.report.pages import history as report
     from ragbench.settings import project_folder
     from ragbench.store import Store
     from ragbench.store.runs import Runs

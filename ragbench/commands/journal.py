@@ -50,7 +50,7 @@ def export(
 ) -> None:
     """Write the journal as JSON lines: requests and replies, no keys. The texts that were judged are in it."""
     from ragbench import settings
-    from ragbench.commands import outputs
+    from ragbench.commands.console import outputs
     from ragbench.llm import lines
     from ragbench.store import Store
     from ragbench.store.journal import DatabaseJournal
@@ -105,7 +105,7 @@ def prune(
     Example: `ragbench journal prune --unused --older-than 90d --dry-run`
     """
     from ragbench import settings
-    from ragbench.commands import quantities
+    from ragbench.commands.console import quantities
     from ragbench.store import Store
     from ragbench.store.pruning import Choice, Pruning, shrink
 

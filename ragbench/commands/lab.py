@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
-from ragbench.commands import consent
+from ragbench.commands.console import consent
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

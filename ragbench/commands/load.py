@@ -13,7 +13,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands import load_runs
-from ragbench.commands.preview import tell
+from ragbench.commands.console.preview import tell
 
 if TYPE_CHECKING:
     from ragbench.datasets import Brought
@@ -180,10 +180,10 @@ def database(
     Example: ragbench load database helpdesk --dry-run
     """
     from ragbench import settings
-    from ragbench.bench import tables
+    from ragbench.bench.retrieval import own_tables
     from ragbench.datasets import Brought, ChunkRecord, QuestionRecord
 
-    read = tables.read(source, settings.load())
+    read = own_tables.read(source, settings.load())
     found = Brought(
         chunks=[ChunkRecord.model_construct(**_fields(chunk, ChunkRecord)) for chunk in read.chunks],
         questions=[QuestionRecord.model_construct(**_fields(question, QuestionRecord)) for question in read.questions],
@@ -256,11 +256,11 @@ def _base(name: str) -> Mapping[str, Any] | None:
     if not name:
         return None
     from ragbench import datasets, settings
-    from ragbench.bench import tables
+    from ragbench.bench.retrieval import own_tables
 
     known = settings.load()
-    if name.startswith(tables.PREFIX):
-        read = tables.read(name.removeprefix(tables.PREFIX), known)
+    if name.startswith(own_tables.PREFIX):
+        read = own_tables.read(name.removeprefix(own_tables.PREFIX), known)
     else:
         read = datasets.load(name, settings.project_folder() / known.data_folder)
     return {

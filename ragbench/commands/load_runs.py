@@ -10,7 +10,7 @@ import typer
 from ragbench import terminal
 
 if TYPE_CHECKING:
-    from ragbench.bench.past_runs import Loaded
+    from ragbench.bench.runs.past_runs import Loaded
     from ragbench.store.records import RunRecord
 
 SHOWN = 40
@@ -28,7 +28,7 @@ def history(
 
     Example: ragbench load history benchmark_runs.json --name v1 && ragbench history
     """
-    from ragbench.bench import past_runs
+    from ragbench.bench.runs import past_runs
 
     _keep(past_runs.history(file, name), file.name, dry_run)
 
@@ -49,12 +49,13 @@ def result(
     Example: ragbench load result v2.json --name v2 --dataset helpdesk && ragbench compare latest v2
     """
     from ragbench import datasets, settings
-    from ragbench.bench import past_results, tables
+    from ragbench.bench.retrieval import own_tables
+    from ragbench.bench.runs import past_results
 
     known = settings.load()
     read = None
-    if dataset.startswith(tables.PREFIX):
-        read = tables.read(dataset.removeprefix(tables.PREFIX), known)
+    if dataset.startswith(own_tables.PREFIX):
+        read = own_tables.read(dataset.removeprefix(own_tables.PREFIX), known)
     elif dataset:
         read = datasets.load(dataset, settings.project_folder() / known.data_folder)
     _keep(past_results.result(file, name, dataset=read, unit=unit), file.name, dry_run)

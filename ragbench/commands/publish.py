@@ -41,8 +41,8 @@ def publish(
 
     Example: `ragbench publish latest --to public`
     """
-    from ragbench.commands import outputs
-    from ragbench.report.publish import publish as write
+    from ragbench.commands.console import outputs
+    from ragbench.report.exports.publish import publish as write
 
     outputs.folder(to, "--to")
     outputs.language(language)

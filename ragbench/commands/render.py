@@ -22,8 +22,8 @@ def render(
     Example: `ragbench render latest -l ru`
     """
     from ragbench import report
-    from ragbench.commands import outputs
-    from ragbench.report import kept
+    from ragbench.commands.console import outputs
+    from ragbench.report.keeping import kept
 
     outputs.language(language)
     terminal.say(report.render(kept.pages_of(name), language=language or None))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
-from ragbench.commands import consent, interruption
+from ragbench.commands.console import consent, interruption
 
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
@@ -49,8 +49,8 @@ def run(
     With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
     from ragbench import bench, report, settings
-    from ragbench.bench import gate as gates
-    from ragbench.commands import outputs
+    from ragbench.bench.runs import gate as gates
+    from ragbench.commands.console import outputs
 
     outputs.folder(out, "--out")
     outputs.language(language)
@@ -76,7 +76,7 @@ def run(
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str) -> None:
     from ragbench import report, settings
-    from ragbench.commands import plans
+    from ragbench.commands.console import plans
 
     with terminal.Bars() as bars:
         found = report.plan(notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars))
@@ -110,8 +110,8 @@ def _tiers() -> list[str]:
 def _conclude(result: RunResult, gate: bool) -> None:
     from ragbench import answered_by, stand_ins
     from ragbench.commands import gate as gates
-    from ragbench.commands import outputs
-    from ragbench.report import pages
+    from ragbench.commands.console import outputs
+    from ragbench.report.pages import assembly
 
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
@@ -119,7 +119,7 @@ def _conclude(result: RunResult, gate: bool) -> None:
         terminal.say(
             f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, colour="yellow"
         )
-    measured = pages.Measurements(result.folder)
+    measured = assembly.Measurements(result.folder)
     outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)

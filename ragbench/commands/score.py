@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ragbench import terminal
-from ragbench.commands import consent
+from ragbench.commands.console import consent
 
 if TYPE_CHECKING:
-    from ragbench.bench.answer_tables import AnswerTable
-    from ragbench.bench.scores import Scores
-    from ragbench.bench.scoring import Asked
+    from ragbench.bench.scoring.answer_tables import AnswerTable
+    from ragbench.bench.scoring.measure import Asked
+    from ragbench.bench.scoring.result import Scores
     from ragbench.types import Estimate
 
 MOST_UNMEASURED = 0.02
@@ -108,12 +108,12 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings, trust
-    from ragbench.bench import ranges
-    from ragbench.bench.answer_tables import of_samples
-    from ragbench.bench.judged import OFFLINE, Judging
-    from ragbench.bench.scoring import Asked, applicable, kept_replies, live_line, measure
-    from ragbench.bench.session import parted
-    from ragbench.commands import outputs, plans, screen
+    from ragbench.bench.basics import ranges
+    from ragbench.bench.basics.session import parted
+    from ragbench.bench.scoring.answer_tables import of_samples
+    from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging
+    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
+    from ragbench.commands.console import outputs, plans, screen
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
     from ragbench.llm import Outlook, run
@@ -183,8 +183,8 @@ def score(
 
 def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language: str) -> None:
     """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.bench.rag_metrics import Made, measurement_of
-    from ragbench.bench.session import told
+    from ragbench.bench.answers.rag_metrics import Made, measurement_of
+    from ragbench.bench.basics.session import told
     from ragbench.report import assemble
 
     judges, embedder = tuple(map(str, asked.judges)), str(asked.embedder)
@@ -209,7 +209,7 @@ def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language
 
 def _kept(found: Scores, gates: list[Gate]) -> bool:
     """Whether all gates hold, for every system; each is said on the error channel."""
-    from ragbench.bench.attendance import incomplete
+    from ragbench.bench.scoring.attendance import incomplete
     from ragbench.metrics import meant
 
     every = True
@@ -226,8 +226,8 @@ def _kept(found: Scores, gates: list[Gate]) -> bool:
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
-    from ragbench.commands import outputs
-    from ragbench.report import tabular
+    from ragbench.commands.console import outputs
+    from ragbench.report.exports import tabular
 
     if json_file is not None:
         outputs.write(json_file, found.as_json())

@@ -13,7 +13,7 @@ import typer
 from ragbench import terminal
 
 if TYPE_CHECKING:
-    from ragbench.commands.ratings import Ratings
+    from ragbench.commands.tables.ratings import Ratings
     from ragbench.types import Comparison
 
 MOST_PAIRS = 15
@@ -84,8 +84,8 @@ def agree(
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
-    from ragbench.commands import screen
-    from ragbench.commands.ratings import Columns, Ratings
+    from ragbench.commands.console import screen
+    from ragbench.commands.tables.ratings import Columns, Ratings
     from ragbench.measurement import without_nan
 
     order = _categories(categories, scale)
@@ -154,9 +154,9 @@ def significance(
     Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
     """
     from ragbench import stats
-    from ragbench.bench.families import corrected
-    from ragbench.commands import screen
-    from ragbench.commands.columns import Table, numbers_of_both
+    from ragbench.bench.basics.families import corrected
+    from ragbench.commands.console import screen
+    from ragbench.commands.tables.columns import Table, numbers_of_both
     from ragbench.datasets.rows import cut
     from ragbench.measurement import without_nan
 

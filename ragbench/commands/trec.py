@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
-from ragbench.commands.assessment import Assessment, Convention, Plan, as_json, asked, assess
+from ragbench.commands.tables.assessment import Assessment, Convention, Plan, as_json, asked, assess
 
 
 def trec(
@@ -54,7 +54,7 @@ def trec(
     Example: ragbench trec qrels.txt bm25.run dense.run --metrics ndcg@10,map --json result.json
     """
     from ragbench import trec as files
-    from ragbench.commands import outputs
+    from ragbench.commands.console import outputs
 
     outputs.file(json_file, "--json")
     try:
@@ -104,7 +104,7 @@ def _say_missing(found: Assessment) -> None:
 
 
 def _print(found: Assessment, per_query: bool) -> None:
-    from ragbench.commands import screen
+    from ragbench.commands.console import screen
 
     if per_query:
         rows = as_json(found, per_query=True)["per_query"]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
-from ragbench.commands import consent
+from ragbench.commands.console import consent
 
 
 def trust(

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ragbench.bench.labels import COLUMNS, guarded, plain
+from ragbench.bench.scoring.labels import COLUMNS, guarded, plain
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.folders import write

@@ -15,7 +15,7 @@ from ragbench.labelling.items import Item, items, scale_of
 from ragbench.labelling.sheet import Sheet, export_csv, import_csv
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.show.text import shown
+from ragbench.show.basics.text import shown
 from ragbench.show.view import style
 
 FOLDER = "labels"

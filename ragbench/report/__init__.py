@@ -1,9 +1,9 @@
 """Notebooks with parameters become executed notebooks, pages, and an index over the pages of a run."""
 
-from ragbench.report.assembled import assemble
-from ragbench.report.drawing import render
-from ragbench.report.parameters import ParameterError
-from ragbench.report.planning import Planned, plan
-from ragbench.report.run import RunResult, Step, find, reach, run
+from ragbench.report.execution.parameters import ParameterError
+from ragbench.report.execution.planning import Planned, plan
+from ragbench.report.execution.run import RunResult, Step, find, reach, run
+from ragbench.report.pages.combined import assemble
+from ragbench.report.pages.drawing import render
 
 __all__ = ["ParameterError", "Planned", "RunResult", "Step", "assemble", "find", "plan", "reach", "render", "run"]

@@ -1,7 +1,7 @@
 """Nothing secret leaves the process: values of key variables and passwords of URLs are masked at every door.
 
-A door is where something goes to a file or a screen: `ragbench.terminal`, `ragbench.report.files`, a measurement's
-`save`, the journal's export, labels and data sets. What an endpoint sends back is masked as it comes in.
+A door is where something goes to a file or a screen: `ragbench.terminal`, `ragbench.report.keeping.files`, a
+measurement's `save`, the journal's export, labels and data sets. What an endpoint sends back is masked as it comes in.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragbench.show import answers, stages
-from ragbench.show.frame import Frame
+from ragbench.show.answers import stages, writers
+from ragbench.show.basics.frame import Frame
 from ragbench.show.view import View
 
 
@@ -12,15 +12,15 @@ class AnsweringViews(Frame):
 
     def writers(self) -> View:
         """Who answered, from what, what a limit on the context cut, what failed."""
-        return self._view("writers", answers.writers)
+        return self._view("writers", writers.writers)
 
     def lengths(self) -> View:
         """How long answers, references and contexts are; tokens where a model wrote."""
-        return self._view("lengths", answers.lengths)
+        return self._view("lengths", writers.lengths)
 
     def refusals(self, count: int = 10) -> View:
         """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
-        return self._listed("refusals", answers.refusals, count)
+        return self._listed("refusals", writers.refusals, count)
 
     def stages(self) -> View:
         """Latency by stage: embed, search, write, judge; empty where none was measured."""

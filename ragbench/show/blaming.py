@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragbench.show import blame_questions, blame_table, perfect, waterfall
-from ragbench.show.frame import Frame
+from ragbench.show.basics.frame import Frame
+from ragbench.show.blame import failed_questions, perfect_parts, shares, waterfall
 from ragbench.show.view import View
 
 
@@ -16,16 +16,16 @@ class BlameViews(Frame):
 
     def blame_table(self) -> View:
         """The share of every part with its interval, system by system, and comparisons with the baseline."""
-        return self._view("blame_table", blame_table.draw)
+        return self._view("blame_table", shares.draw)
 
     def blame_changes(self) -> View:
         """How the parts of two systems go together, question by question; empty for one system."""
-        return self._view("blame_changes", blame_table.changes)
+        return self._view("blame_changes", shares.changes)
 
     def perfect_parts(self) -> View:
         """What the whole would be worth if one part were perfect; empty where nothing was measured again."""
-        return self._view("perfect_parts", perfect.draw)
+        return self._view("perfect_parts", perfect_parts.draw)
 
     def blame_questions(self, count: int = 10) -> View:
         """The first `count` questions of every part that failed, with answer, passages and reason."""
-        return self._listed("blame_questions", blame_questions.draw, count)
+        return self._listed("blame_questions", failed_questions.draw, count)

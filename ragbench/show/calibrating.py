@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragbench.show import calibration
-from ragbench.show.frame import Frame
+from ragbench.show.about import calibration
+from ragbench.show.basics.frame import Frame
 from ragbench.show.view import View
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ragbench.show import answer, curves, intervals, method, provenance, questions, slices, speed, summary, table, worst
-from ragbench.show.frame import Frame
+from ragbench.show.about import method, provenance, summary
+from ragbench.show.basics.frame import Frame
+from ragbench.show.comparison import answer, intervals, slices, verdict_table, worst_questions
+from ragbench.show.items import questions
+from ragbench.show.retrieval import curves, speed
 from ragbench.show.view import View
 
 
@@ -22,7 +25,7 @@ class ComparingViews(Frame):
 
     def table(self) -> View:
         """Values, differences, corrected p and verdict words, metric by metric."""
-        return self._view("table", table.draw)
+        return self._view("table", verdict_table.draw)
 
     def curves(self) -> View:
         """Recall and NDCG by depth, with an interval at each; empty for rankings of depth 1."""
@@ -40,7 +43,7 @@ class ComparingViews(Frame):
         """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
         if count < 1:
             raise ValueError(f"worst({count}): a count is a whole number from 1")
-        return self._view("worst", lambda m, p: worst.draw(m, p, count), count=count)
+        return self._view("worst", lambda m, p: worst_questions.draw(m, p, count), count=count)
 
     def questions(self, limit: int = 2000) -> View:
         """Every question with its values and what each system retrieved; the first `limit` of them."""

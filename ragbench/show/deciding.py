@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragbench.show import decisions
-from ragbench.show.frame import Frame
+from ragbench.show.answers import decisions
+from ragbench.show.basics.frame import Frame
 from ragbench.show.view import View
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ragbench.show import coverage, measures, neighbours, space, users
-from ragbench.show import map as maps
-from ragbench.show.frame import Frame
+from ragbench.show.about import measures
+from ragbench.show.basics.frame import Frame
+from ragbench.show.retrieval import coverage, distances, neighbours, users
+from ragbench.show.retrieval import neighbourhood_map as maps
 from ragbench.show.view import View
 
 
@@ -17,11 +18,13 @@ class DescribingViews(Frame):
 
     def distances(self) -> View:
         """How distances to nearest neighbours, and of all pairs, are spread."""
-        return self._view("distances", space.distances, figure=self._figure("histograms", space.distances_figure))
+        return self._view(
+            "distances", distances.distances, figure=self._figure("histograms", distances.distances_figure)
+        )
 
     def spectrum(self) -> View:
         """How much of the variance the first principal components hold."""
-        return self._view("spectrum", space.spectrum, figure=self._figure("spectrum", space.spectrum_figure))
+        return self._view("spectrum", distances.spectrum, figure=self._figure("spectrum", distances.spectrum_figure))
 
     def closest(self, count: int = 10) -> View:
         """The closest pairs of texts of each embedder, near-duplicates marked."""

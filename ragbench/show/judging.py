@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ragbench.show import correlations, judges, side_by_side, verdicts
-from ragbench.show.frame import Frame
+from ragbench.show.answers import judged_answers, side_by_side, who_judged
+from ragbench.show.basics.frame import Frame
+from ragbench.show.comparison import correlations
 from ragbench.show.view import View
 
 
@@ -12,7 +13,7 @@ class JudgedViews(Frame):
 
     def judges(self) -> View:
         """Who judged, how often each gave no score, what its replies took, and how much each sways a panel."""
-        return self._view("judges", judges.draw)
+        return self._view("judges", who_judged.draw)
 
     def correlations(self) -> View:
         """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
@@ -34,5 +35,5 @@ class JudgedViews(Frame):
         """
         if count < 1:
             raise ValueError(f"verdicts({count}): a count is a whole number from 1")
-        verdicts.ranked_by(self._material, metric)
-        return self._view("verdicts", lambda m, p: verdicts.draw(m, p, count, metric), count=count, metric=metric)
+        judged_answers.ranked_by(self._material, metric)
+        return self._view("verdicts", lambda m, p: judged_answers.draw(m, p, count, metric), count=count, metric=metric)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragbench.show import overview
-from ragbench.show.frame import Frame
+from ragbench.show.about import overview
+from ragbench.show.basics.frame import Frame
 from ragbench.show.view import View
 
 

@@ -23,7 +23,7 @@ import pandas as pd
 
 from ragbench import report
 from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
-from ragbench.report import results
+from ragbench.report.keeping import results
 from ragbench.show import Page
 from tests.measurements import comparison, estimate
 

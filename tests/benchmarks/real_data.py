@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from ragbench import datasets, settings, stats
-from ragbench.bench import retrieval
+from ragbench.bench import tier1_retrieval
 from ragbench.datasets import ChunkRecord, QuestionRecord
 from ragbench.measurement import Measurement
 
@@ -45,7 +45,7 @@ def main() -> None:
         for language in ("ru", "en"):
             chunks, questions, _ = datasets.squad.read(data / "xquad" / f"xquad.{language}.json.gz")
             _write(folder, f"xquad-{language}", language, chunks, questions)
-            _tell(f"xquad-{language}", retrieval(f"xquad-{language}", arguments.systems))
+            _tell(f"xquad-{language}", tier1_retrieval(f"xquad-{language}", arguments.systems))
         for collection in ("clapnq", "fiqa"):
             _multi_turn(data, folder, collection, arguments.systems)
 
@@ -66,7 +66,7 @@ def _multi_turn(data: Path, folder: Path, collection: str, systems: str) -> None
         )
         name = f"{collection}-{form}"
         _write(folder, name, "en", chunks, questions)
-        found[form] = retrieval(name, systems, metrics=METRICS)
+        found[form] = tier1_retrieval(name, systems, metrics=METRICS)
         _tell(f"{name} (left out: {left_out})", found[form])
     for form in ("rewrite", "questions"):
         _contrast(found["lastturn"], found[form], form)

@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
     os.environ["RAGBENCH_CONFIG"] = str(project(folder))
     from ragbench import bench, stats
 
-    made = bench.judge_pipeline(judges="lexical")
+    made = bench.tier_judge_pipeline(judges="lexical")
     print(made.facts["dataset"], made.facts["n_questions"], "answers,", made.facts["n_to_be_shown"], "to be shown,",
           made.facts["n_clusters"], "questions")  # fmt: skip
     for each in made.estimates:
@@ -134,7 +134,7 @@ def on_the_page(table: pd.DataFrame, folder: Path) -> None:
     ]  # fmt: skip
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (folder / "begin.jsonl").write_text(text, encoding="utf-8")
-    found = bench.judge(ratings="begin.jsonl", classes=", ".join(order), resamples=2000)
+    found = bench.tier_judge(ratings="begin.jsonl", classes=", ".join(order), resamples=2000)
     print("tier_judge, rows people, columns judge:", order)
     counts = found.extra["confusion"].query("said != ''").pivot(index="people", columns="said", values="count")
     print(counts.loc[list(order), list(order)].to_numpy())

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.real_judges FOLDER_OF_THE_REAL_DATA_SETS [FOLDER_FOR_FILES]
 
-Each set is written as a file of logged judgements and measured by `bench.judge(ratings=...)`, as a notebook would.
+Each set is written as a file of logged judgements and measured by `bench.tier_judge(ratings=...)`, as a notebook would.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def measured(name: str, rows: Iterable[dict[str, Any]], folder: Path, **how: str
     """The set as a file of the project in `folder`, and what the trial says of it."""
     path = folder / f"{name.replace(' ', '-')}.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return bench.judge(ratings=path.name, **how)  # type: ignore[arg-type]
+    return bench.tier_judge(ratings=path.name, **how)  # type: ignore[arg-type]
 
 
 def told(name: str, found: Measurement) -> None:

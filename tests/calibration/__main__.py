@@ -14,7 +14,7 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # one process a core is faster than many threads in each
 
-from ragbench.show.calibration import is_stray  # noqa: E402
+from ragbench.show.about.calibration import is_stray  # noqa: E402
 from tests.calibration import simulations, studies  # noqa: E402
 from tests.calibration.simulations import Cell, Outcome  # noqa: E402
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
-from ragbench.bench.families import Group, Sureness, compared
+from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.stats.power import POWER
 from ragbench.types import Comparison, Verdict
 from tests.calibration import populations as known

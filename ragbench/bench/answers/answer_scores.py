@@ -1,0 +1,189 @@
+"""What answers are worth: by judges, by the reference's words, by their own repeats; what failed is unmeasured."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ragbench import embed, llm
+from ragbench.bench.answers import corpora
+from ragbench.bench.answers.written_answers import Answered, sample
+from ragbench.bench.basics import findings
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.scoring import measure
+from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
+from ragbench.language import translator
+from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.vectors import Batch
+from ragbench.types import Embedder, Question, Sample, Score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
+ONCE = "every question was answered once: repeats = 2 or more are needed"
+LOGGED = "fewer answers than repeats were given: nothing can be compared"
+TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What was measured of the answers.
+
+    scores: one row a system, metric and question (SCORE_COLUMNS), of all metrics but those of a whole set.
+    judgements: as `ragbench.bench.scoring.judged_metrics.Judged.judgements`. facts: `judges`, `aggregate`, `embedder`.
+    """
+
+    scores: pd.DataFrame
+    judgements: pd.DataFrame
+    facts: dict[str, Any]
+
+
+def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric, ...]:
+    """The metrics of these labels, or the tier's own; each reads one answer, repeats of one, or a set of answers.
+
+    Raises BenchError for one that reads something else, ValueError for one that does not exist.
+    """
+    catalogue()
+    found = tuple(parse(label) for label in parted(labels) or default)
+    for each in found:
+        if not (each.grain == "sample" or each.name in REPEATED or corpora.is_corpus(each)):
+            raise BenchError(
+                f"{each.label} reads a {each.grain}, not answers; `ragbench metrics --grain sample` lists those that do"
+            )
+    return found
+
+
+def measured(
+    session: Session, asked: Sequence[Question], answered: Answered, metrics: Sequence[Metric], judging: Judging
+) -> Worth:
+    """Every metric on the answers of all systems to these questions; a question that was not answered has its status.
+
+    What a question lacks (a reference, contexts) leaves its metrics unmeasured, never 0.
+    """
+    import pandas as pd
+
+    questions = {question.id for question in asked}
+    single = [each for each in metrics if each.grain == "sample"]
+    samples = [one for one in answered.samples(asked) if one.id in questions]
+    parts = []
+    judgements, facts = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}
+    if single and samples:
+        found = judged(session, samples, single, judging)
+        parts.append(found.scores)
+        judgements, facts = found.judgements, found.facts
+    rows = [
+        (system, each.label, identifier, float("nan"), status, reason, None)
+        for (system, identifier), (status, reason) in answered.unanswered().items()
+        if identifier in questions
+        for each in single
+    ]
+    rows += _repeated(session, asked, answered, [each for each in metrics if each.name in REPEATED], judging)
+    parts.append(pd.DataFrame(rows, columns=list(SCORE_COLUMNS)))
+    scores = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+    return Worth(_in_order(scores, session, asked, metrics), judgements, facts)
+
+
+def find(
+    session: Session,
+    worth: Worth,
+    answered: Answered,
+    asked: Sequence[Question],
+    metrics: Sequence[Metric],
+    sureness: Sureness,
+    systems: Sequence[str],
+) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
+    """Estimates of every system and metric in the metrics' order, and all comparisons with the first as one family."""
+    clusters = clusters_of(asked)
+    single = [each for each in metrics if not corpora.is_corpus(each)]
+    whole = [each for each in metrics if corpora.is_corpus(each)]
+    aligned = {name: _aligned(answered, asked, name) for name in systems}
+    labels = None if clusters is None else [clusters[question.id] for question in asked]
+    corpus = corpora.find(aligned, whole, labels, sureness)
+    estimates, comparisons = findings.find(worth.scores, single, systems, clusters, sureness, corpus.comparisons)
+    order = {each.label: place for place, each in enumerate(metrics)}
+    place = {name: number for number, name in enumerate(systems)}
+    return (
+        tuple(sorted((*estimates, *corpus.estimates), key=lambda e: (place[e.system], order[e.metric]))),
+        tuple(sorted(comparisons, key=lambda c: (place[c.comparison.challenger], order[c.metric]))),
+    )
+
+
+def clusters_of(asked: Sequence[Question]) -> dict[str, str] | None:
+    """Question id → cluster; None where every question stands alone."""
+    labels = {question.id: question.cluster or f"\0{question.id}" for question in asked}
+    return labels if len(set(labels.values())) < len(labels) else None
+
+
+def _aligned(answered: Answered, asked: Sequence[Question], system: str) -> list[Sample]:
+    """One sample a question, its response None where there is no answer."""
+    known = {one.id: one for one in answered.samples(asked) if one.system == system}
+    return [known.get(question.id) or sample(question, system, None, ()) for question in asked]
+
+
+def _in_order(
+    scores: pd.DataFrame, session: Session, asked: Sequence[Question], metrics: Sequence[Metric]
+) -> pd.DataFrame:
+    """Rows by system, metric and question, each in the order in which they are known."""
+    orders = {
+        "system": {name: place for place, name in enumerate(session.systems)},
+        "metric": {each.label: place for place, each in enumerate(metrics)},
+        "sample": {question.id: place for place, question in enumerate(asked)},
+    }
+    keys = scores[list(orders)].copy()
+    for column, order in orders.items():
+        keys[column] = keys[column].map(order)
+    return scores.loc[keys.sort_values(list(orders), kind="stable").index].reset_index(drop=True)
+
+
+def _repeated(
+    session: Session, asked: Sequence[Question], answered: Answered, metrics: Sequence[Metric], judging: Judging
+) -> list[tuple[Any, ...]]:
+    """Rows of the metrics over repeats; unmeasured, with the reason, where nothing was repeated."""
+    if not metrics:
+        return []
+    questions = {question.id: question for question in asked}
+    turns: dict[tuple[str, str], list[Sample]] = {
+        (system, question.id): [] for system in answered.generators for question in asked
+    }
+    for row in answered.table.sort_values("repeat", kind="stable").to_dict("records"):
+        if row["sample"] in questions:
+            question = questions[row["sample"]]
+            turns[row["system"], question.id].append(sample(question, row["system"], row["response"], ()))
+    works = list(itertools.product(turns.items(), metrics))
+    batch = Batch(_embedder(session, turns, metrics, judging))
+    found = llm.run(batch.gather([partial(_score, metric, group, batch) for (_, group), metric in works]))
+    once = all(len(group) < 2 for group in turns.values())
+    speaker = translator(judging.language or session.settings.language)
+    rows = []
+    for (((system, identifier), group), metric), score in zip(works, found, strict=True):
+        reason = explain(score, speaker)
+        if len(group) < 2:
+            reason = ONCE if once else LOGGED
+        rows.append((system, metric.label, identifier, score.value, score.status.value, reason, None))
+    return rows
+
+
+async def _score(metric: Metric, turns: Sequence[Sample], batch: Batch) -> Score:
+    found: Score | Coroutine[Any, Any, Score] = metric(turns, **({"embedder": batch} if metric.needs else {}))
+    return await found if inspect.isawaitable(found) else found
+
+
+def _embedder(
+    session: Session, turns: Mapping[Any, Sequence[Sample]], metrics: Sequence[Metric], judging: Judging
+) -> Embedder:
+    """The first of the embedders asked for; one that embeds nothing where no metric needs it."""
+    name = parted(judging.embedder or measure.DEFAULT_EMBEDDER)[0]
+    known = session.settings.embedders
+    if name not in known:
+        raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")
+    texts = sorted({turn.response for group in turns.values() for turn in group if turn.response})
+    return embed.make(name, known[name], texts or ["."])

@@ -1,0 +1,235 @@
+"""Blame in tables: the part of every question, the share of every part, and where two systems differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
+from ragbench.bench.basics import families
+from ragbench.bench.basics.families import Group, Sureness
+from ragbench.types import Better, Question, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "system", "sample", "group", "part", "cause", "rank", "read", "refused", "correctness", "faithfulness", "shown",
+    "reason",
+)  # fmt: skip
+SHARES = (
+    "system", "group", "part", "count", "share", "low", "high", "level", "method", "note", "n", "n_unmeasured",
+    "clusters", "floor", "ceiling",
+)  # fmt: skip
+COMPARED = (
+    "challenger", "baseline", "part", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted",
+    "verdict", "n", "n_dropped", "clusters", "family",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the parts did: the tables of a measurement, and what the base holds.
+
+    base: ids and addresses of all its passages. retrieved: RETRIEVED_COLUMNS. answers: one row a system, question and
+    repeat, of which the first counts, with `contexts` (ids of what the generator was given), `refused`, `status`.
+    scores: SCORE_COLUMNS with the standard's two metrics. shown: (system, question) → whether the answer was shown,
+    None where that failed; empty where every answer is.
+    """
+
+    asked: Sequence[Question]
+    base: Collection[str]
+    retrieved: pd.DataFrame
+    answers: pd.DataFrame
+    scores: pd.DataFrame
+    shown: Mapping[tuple[str, str], bool | None]
+
+
+def blame(evidence: Evidence, standard: Standard) -> pd.DataFrame:
+    """One row a system and question (COLUMNS): the part that failed first, and what that was told from.
+
+    rank: of the first passage that holds the answer, NaN where none was retrieved. read: how many passages the
+    generator was given. A question without a label of relevance, of which nobody says that it can be answered, is
+    unmeasured ("label").
+    """
+    import pandas as pd
+
+    labels = (standard.correctness, standard.faithfulness)
+    ranked = by_question(evidence.retrieved.sort_values("rank", kind="stable"))
+    values = {
+        (row["system"], row["metric"], row["sample"]): row
+        for row in evidence.scores.to_dict("records")
+        if row["metric"] in labels
+    }
+    held = set(evidence.base)
+    firsts = evidence.answers[evidence.answers["repeat"] == 0].to_dict("records")
+    searched = {system for system, _ in ranked}
+    by_place = {(row["system"], row["sample"]): row for row in firsts}
+    rows = []
+    for system in dict.fromkeys(row["system"] for row in firsts):
+        for question in evidence.asked:
+            answer = by_place.get((system, question.id))
+            if answer is None:
+                continue
+            hits = ranked.get((system, question.id), ()) if system in searched else None
+            scores = [
+                values.get((system, label, question.id)) for label in (standard.correctness, standard.faithfulness)
+            ]
+            shown = evidence.shown.get((system, question.id)) if evidence.shown else True
+            rows.append(_row(system, question, answer, hits, scores, shown, held, standard))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.astype(dict.fromkeys(("rank", "read", "correctness", "faithfulness", "refused", "shown"), float))
+
+
+def _row(
+    system: str,
+    question: Question,
+    answer: Mapping[Any, Any],
+    hits: Sequence[Mapping[Any, Any]] | None,
+    scores: Sequence[Mapping[Any, Any] | None],
+    shown: bool | None,
+    held: set[str],
+    standard: Standard,
+) -> tuple[Any, ...]:
+    there = answer["status"] == Status.OK.value
+    refused = bool(answer["refused"]) if there and answer["response"] != "" else None  # silence is no refusal
+    right_from, faithful_from = standard.limits
+    right = _reaches(scores[0], right_from) if there else None
+    faithful = _reaches(scores[1], faithful_from) if there else None
+    ranks = None if hits is None else [int(hit["rank"]) for hit in hits if holds(question, hit)]
+    given = set(answer["contexts"])
+    read = None if hits is None else [
+        hit for hit in hits if hit["chunk"] in given and holds(question, hit)
+    ]  # fmt: skip
+    known = Known(
+        answerable=question.answerable is not False,
+        in_base=bool(_labelled(question) & held),
+        retrieved=None if ranks is None else bool(ranks),
+        read=None if read is None else bool(read),
+        refused=refused,
+        right=False if refused else right,
+        faithful=True if refused else faithful,
+        shown=shown,
+    )
+    part, cause = first_failure(known)
+    if known.answerable and question.answerable is None and not _labelled(question):
+        part, cause = Part.UNMEASURED, "label"
+    return (
+        system, question.id, ANSWERABLE if known.answerable else UNANSWERABLE, part.value, cause,
+        min(ranks) if ranks else math.nan, math.nan if hits is None else len(given), _number(refused),
+        _value(scores[0]), _value(scores[1]), _number(shown), _said(answer, scores, part, cause),
+    )  # fmt: skip
+
+
+def _labelled(question: Question) -> set[str]:
+    """Ids and addresses of the passages that hold the answer."""
+    return {name for labels in (question.relevant, question.relevant_urls) for name, gain in labels.items() if gain > 0}
+
+
+def holds(question: Question, passage: Mapping[Any, Any]) -> bool:
+    """Whether a passage (`chunk`, `url`) holds the answer, by the labels of the question."""
+    labelled = _labelled(question)
+    return passage["chunk"] in labelled or passage["url"] in labelled
+
+
+def _reaches(score: Mapping[Any, Any] | None, limit: float) -> bool | None:
+    """Whether a value reaches its limit; an answer without claims goes beyond nothing."""
+    if score is None:
+        return None
+    if score["status"] == Status.EMPTY_DECOMPOSITION.value:
+        return True
+    return None if math.isnan(score["value"]) else bool(score["value"] >= limit)
+
+
+def _value(score: Mapping[Any, Any] | None) -> float:
+    return math.nan if score is None else float(score["value"])
+
+
+def _number(flag: bool | None) -> float:
+    return math.nan if flag is None else float(flag)
+
+
+def _said(answer: Mapping[Any, Any], scores: Sequence[Mapping[Any, Any] | None], part: Part, cause: str) -> str | None:
+    """What the judge, or whoever failed, said of it."""
+    if answer["status"] != Status.OK.value:
+        return str(answer["reason"])
+    place = {"right": 0, "faithful": 1}.get(cause, 1 if part is Part.BEYOND else 0)
+    score = scores[place]
+    return None if score is None else str(score["reason"])
+
+
+def by_question(table: pd.DataFrame) -> dict[tuple[str, str], list[Mapping[Any, Any]]]:
+    """(system, question) → what was retrieved, in the table's order."""
+    found: dict[tuple[str, str], list[Mapping[Any, Any]]] = {}
+    for row in table[["system", "sample", "rank", "chunk", "url"]].to_dict("records"):
+        found.setdefault((row["system"], row["sample"]), []).append(row)
+    return found
+
+
+def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness) -> pd.DataFrame:
+    """One row a system, group and part (SHARES): how many questions, and which share of those that were measured.
+
+    The same questions are drawn for all parts, so that shares add up to 1 in every draw; clusters are drawn whole.
+    floor, ceiling: the share if every unmeasured question were of another part, or of this one.
+    """
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = []
+    for (system, group), own in table.groupby(["system", "group"], sort=False):
+        flags = indicators(own["part"], PARTS[str(group)])
+        labels = None if clusters is None else [clusters[sample] for sample in own["sample"]]
+        found = stats.estimate_many(flags, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
+        rows += [
+            (system, group, part, int(np.nansum(flags[part])), e.value, e.low, e.high, e.level, e.method, e.note, e.n,
+             e.n_unmeasured, e.clusters, e.floor, e.ceiling)
+            for part, e in found.items()
+        ]  # fmt: skip
+    made = pd.DataFrame(rows, columns=list(SHARES))
+    return made.astype(dict.fromkeys(("share", "low", "high", "clusters", "floor", "ceiling"), float))
+
+
+def indicators(parts: Iterable[str], of: Sequence[Part]) -> dict[str, Any]:
+    """Part → one number a question: 1 where it is to blame, 0 where another is, NaN where nobody can tell."""
+    column = np.array(list(parts), dtype=object)
+    unmeasured = column == Part.UNMEASURED.value
+    return {part.value: np.where(unmeasured, np.nan, (column == part.value).astype(float)) for part in of}
+
+
+def compared(
+    table: pd.DataFrame, systems: Sequence[str], clusters: Mapping[str, str] | None, sureness: Sureness
+) -> pd.DataFrame:
+    """Every system against the first, part by part (COMPARED), paired by question; all of them one family.
+
+    Of parts that nobody had to answer for there is nothing to compare.
+    """
+    import pandas as pd
+
+    groups: dict[str, Group] = {}
+    for group, parts in PARTS.items():
+        own = table[table["group"] == group]
+        wide = own.pivot_table(index="sample", columns="system", values="part", aggfunc="first", sort=False)
+        if set(systems) - set(wide.columns) or len(systems) < 2:
+            continue
+        labels = None if clusters is None else [clusters[sample] for sample in wide.index]
+        flags = {name: indicators(wide[name].fillna(Part.UNMEASURED.value), parts) for name in systems}
+        for part in parts:
+            if part is Part.RIGHT_REFUSAL:
+                continue  # it is what answers that were invented leave
+            better: Better = "higher" if part in GOOD else "lower"
+            values = {name: flags[name][part.value] for name in systems}
+            if any(np.nansum(column) > 0 for column in values.values()):
+                groups[part.value] = Group(values, better, labels)
+    found = families.compared(groups, "metrics", sureness)
+    rows = [
+        (one.challenger, one.baseline, part, one.difference, one.low, one.high, one.level, one.method, one.note, one.p,
+         one.p_adjusted, one.verdict.value, one.n, one.n_dropped, one.clusters, one.family)
+        for part, against in found.items()
+        for one in against
+    ]  # fmt: skip
+    made = pd.DataFrame(rows, columns=list(COMPARED))
+    return made.astype(dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "clusters"), float))

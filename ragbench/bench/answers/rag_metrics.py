@@ -1,0 +1,289 @@
+"""A table of answers by every metric that its fields allow: estimates, comparisons, correlations, single verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from ragbench import llm, stats
+from ragbench import settings as configuration
+from ragbench.bench.basics.findings import Sureness, bounds
+from ragbench.bench.basics.session import BenchError, commit, kept, part, parted, versions
+from ragbench.bench.scoring import judged_metrics
+from ragbench.bench.scoring import measure as scoring
+from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
+from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
+from ragbench.judge import Rule
+from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    Measurement,
+    NamedEstimate,
+    estimate_row,
+)
+from ragbench.metric import Metric
+from ragbench.progress import Progress
+from ragbench.settings import Settings
+from ragbench.types import Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTEBOOK = "rag_metrics"
+PEOPLE = "people"
+CORRELATION_RESAMPLES = 2000
+
+
+def rag_metrics(
+    answers: str = "",
+    dataset: str = "",
+    *,
+    metrics: str | Sequence[str] = "",
+    judges: str | Sequence[str] = "",
+    aggregate: str = "mean",
+    tolerance: float | None = None,
+    quorum: int | None = None,
+    embedder: str = "",
+    baseline: str = "",
+    prompts: str = "",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    notebook: str = NOTEBOOK,
+) -> Measurement:
+    """Score a table of answers by all metrics that its fields allow, or by those named.
+
+    answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: the
+    rated answers of the data set, or its ideal ones where nobody rated any. judges, aggregate, tolerance,
+    quorum: see `ragbench.bench.scoring.judged_metrics.Judging`. embedder: one or several, comma-separated; the offline
+    one if empty. baseline: the system that others are compared with, where the table names several; the first if empty.
+    prompts: the language in which judges are asked; empty: that of each answer.
+
+    Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
+    """
+    sureness = Sureness(level, resamples, seed)
+    judging = judged_metrics.Judging(
+        judges, aggregate, tolerance, embedder or scoring.DEFAULT_EMBEDDER, prompts, quorum
+    )
+
+    def measure() -> Measurement:
+        known = configuration.load()
+        found = find_answers(answers, dataset, known)
+        chosen = scoring.applicable(found.samples, parted(metrics) or None)
+        return _measure(found, chosen, judging, sureness, baseline, notebook, known)
+
+    return kept(notebook, measure)
+
+
+def _measure(
+    found: AnswerTable,
+    metrics: Sequence[Metric],
+    judging: judged_metrics.Judging,
+    sureness: Sureness,
+    baseline: str,
+    notebook: str,
+    known: Settings,
+) -> Measurement:
+    if baseline and baseline not in found.systems:
+        raise BenchError(f"baseline = {baseline!r} is not among the systems of the table: {', '.join(found.systems)}")
+    names = judging.judge_names(known)
+    rule = judging.rule(names)
+    total = len(found.samples) * len(metrics)
+    with (
+        scoring.kept_replies(names, metrics) as journal,
+        Progress("judging", total, part(notebook)) as progress,
+    ):
+        asked = scoring.Asked(
+            judges=names,
+            embedder=judging.embedder,
+            language=judging.language or None,
+            rule=rule,
+            journal=journal,
+            advance=progress,
+            on_change=scoring.live_line(progress),
+            baseline=baseline,
+            **asdict(sureness),
+        )
+        scores = llm.run(scoring.measure(found.samples, metrics, asked))
+    made = Made(names, rule, parted(judging.embedder))
+    return measurement_of(scores, found, made, notebook)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Who made the scores: judges by name, how they become one, embedders by name."""
+
+    judges: tuple[str, ...]
+    rule: Rule
+    embedders: tuple[str, ...]
+
+
+def measurement_of(
+    scores: Scores,
+    found: AnswerTable,
+    made: Made,
+    notebook: str = NOTEBOOK,
+) -> Measurement:
+    """Scores of a table of answers as a measurement that a page shows."""
+    table = judged_metrics.score_table(scores)
+    table["system"] = table["system"].fillna(SYSTEM)
+    judgements = judged_metrics.judgements(scores, made.judges)
+    judgements["system"] = judgements["system"].fillna(SYSTEM)
+    samples = list({sample.id: sample for sample in found.samples}.values())
+    clusters = {sample.id: sample.cluster or sample.id for sample in samples}
+    return Measurement(
+        notebook=notebook,
+        facts=_facts(scores, found, made, len(samples)),
+        scores=table,
+        questions=_questions(samples),
+        retrieved=_retrieved(found.samples),
+        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
+        comparisons=scores.comparisons,
+        extra={
+            "judgements": judgements,
+            "answers": _answers(found.samples),
+            "correlations": correlations(table, found.people, clusters, _sureness(scores)),
+            "side_by_side": side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
+        },
+    )
+
+
+def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
+    known = configuration.load()
+    judging = any("judge" in metric.needs for metric in scores.metrics)
+    embedding = any("embedder" in metric.needs for metric in scores.metrics)
+    return {
+        **found.facts,
+        "level": scores.level,
+        "resamples": scores.resamples,
+        "seed": scores.seed,
+        "n_questions": n,
+        "systems": [{"name": name} for name in scores.systems],
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
+        "primary": scores.metrics[0].label,
+        "key_metrics": [metric.label for metric in scores.metrics[:4]],
+        "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
+        **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
+        "embedder": ", ".join(made.embedders) if embedding else None,
+        "stand_ins": [one.fact for one in scores.stand_ins],
+        "commit": commit(),
+        "versions": versions(),
+    }
+
+
+def _sureness(scores: Scores) -> Sureness:
+    return Sureness(scores.level, scores.resamples, scores.seed)
+
+
+def correlations(
+    scores: pd.DataFrame,
+    people: Mapping[tuple[str, str], float],
+    clusters: Mapping[str, str],
+    sureness: Sureness,
+) -> pd.DataFrame:
+    """Spearman's ρ of every two metrics over all answers, with its interval; answers to one question go together.
+
+    Columns: one, other, and ESTIMATE_COLUMNS. What people thought of the answers, where it
+    is known, is one metric more.
+    """
+    import pandas as pd
+
+    wide = scores.pivot_table(
+        index=["system", "sample"], columns="metric", values="value", dropna=False, sort=False, aggfunc="first"
+    )
+    columns = {label: wide[label].to_numpy(dtype=float) for label in dict.fromkeys(scores["metric"]) if label in wide}
+    if people:
+        columns = {PEOPLE: pd.Series(people).reindex(wide.index).to_numpy(dtype=float), **columns}
+    groups = [clusters[sample] for _, sample in wide.index]
+    apart = len(set(groups)) == len(groups)
+    resamples = min(sureness.resamples, CORRELATION_RESAMPLES)
+    labels = None if apart else groups
+    rows = []
+    for (one, first), (other, second) in combinations(columns.items(), 2):
+        rho = stats.spearman(
+            first, second, clusters=labels, level=sureness.level, resamples=resamples, seed=sureness.seed
+        )
+        rows.append((one, other, *estimate_row(rho).values()))
+    return _typed(pd.DataFrame(rows, columns=["one", "other", *ESTIMATE_COLUMNS]))
+
+
+def side_by_side(
+    judgements: pd.DataFrame, metrics: Sequence[Metric], clusters: Mapping[str, str], sureness: Sureness
+) -> pd.DataFrame:
+    """Each judge's and each embedder's own means, where there are several; empty where there is one of each.
+
+    Columns: system, metric, kind ("judge" or "embedder"), name, and ESTIMATE_COLUMNS.
+    """
+    import pandas as pd
+
+    scales = {metric.label: bounds(metric) for metric in metrics}
+    columns: dict[tuple[str, str, str, str], dict[str, float]] = {}
+    for row in judgements.to_dict("records"):
+        system, label, sample = str(row["system"]), str(row["metric"]), str(row["sample"])
+        detail = json.loads(str(row["detail"]))
+        if row["judge"] is not None:
+            columns.setdefault((system, label, "judge", str(row["judge"])), {})[sample] = float(row["value"])
+        for name, value in (detail.get("embedders") or {}).items():
+            columns.setdefault((system, label, "embedder", name), {}).setdefault(sample, float(value))
+    rows = []
+    for key, values in columns.items():
+        if sum(other[:3] == key[:3] for other in columns) < 2:
+            continue
+        groups = [clusters[sample] for sample in values]
+        apart = len(set(groups)) == len(groups)
+        one = stats.estimate(
+            list(values.values()),
+            clusters=None if apart else groups,
+            bounds=scales.get(key[1]),
+            **asdict(sureness),
+        )
+        rows.append((*key, *estimate_row(one).values()))
+    return _typed(pd.DataFrame(rows, columns=["system", "metric", "kind", "name", *ESTIMATE_COLUMNS]))
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float)
+    return table.astype({**numbers, "n": int, "n_unmeasured": int})
+
+
+def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (
+            sample.id,
+            sample.user_input if sample.user_input is not None else sample.response or "",
+            sample.reference,
+            None,
+            sample.language,
+            sample.cluster,
+            None,
+            json.dumps({chunk.id: 1.0 for chunk in sample.reference_contexts or ()}, sort_keys=True),
+        )
+        for sample in samples
+    ]
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+
+
+def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (system_name(sample), sample.id, rank, chunk.id, chunk.url, math.nan, 0.0, chunk.text)
+        for sample in samples
+        for rank, chunk in enumerate(sample.contexts or (), 1)
+    ]
+    table = pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    return table.astype({"rank": int, "similarity": float, "gain": float})
+
+
+def _answers(samples: Sequence[Sample]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(system_name(sample), sample.id, sample.response) for sample in samples]
+    return pd.DataFrame(rows, columns=["system", "sample", "response"])

@@ -1,0 +1,282 @@
+"""Tier 2: how well systems answer from the ideal context, so that nothing which was not found can be blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragbench import stand_ins
+from ragbench.bench.answers import answer_scores, profiles
+from ragbench.bench.answers.written_answers import (
+    Answered,
+    Own,
+    answered,
+    generator_name,
+    ideal_contexts,
+)
+from ragbench.bench.basics import ranges, slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError, Session, described, kept, parted
+from ragbench.bench.scoring.judged_metrics import Judging
+from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.metric import Metric
+from ragbench.types import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS = (
+    "faithfulness_rating", "answer_relevance", "answer_correctness_rating", *answer_scores.TEXTS,
+    *answer_scores.REPEATED,
+)  # fmt: skip
+PRIMARY = "answer_correctness_rating"
+KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
+
+Context = Literal["ideal", "none"]
+
+
+def tier2_generation(
+    dataset: str = "",
+    systems: str | Sequence[str] = "",
+    *,
+    baseline: str = "",
+    metrics: str | Sequence[str] = "",
+    judges: str | Sequence[str] = "",
+    aggregate: str = "mean",
+    tolerance: float | None = None,
+    quorum: int | None = None,
+    embedder: str = "",
+    repeats: int = 1,
+    context: Context = "ideal",
+    length_limit: int | None = None,
+    slice_by: str | Sequence[str] = slices.DIMENSIONS,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    notebook: str = "tier2_generation",
+) -> Measurement:
+    """Have every system's generator answer every question from its relevant chunks, and measure the answers.
+
+    dataset, systems, baseline: as in ragbench.toml where empty. Systems that share a generator would give the same
+    answers: the first of them is measured and the others are named in the facts. metrics: labels such as
+    "faithfulness, rouge1_f", comma-separated or as a list; empty for the specification's. judges, aggregate, tolerance,
+    quorum, embedder: see `ragbench.bench.scoring.judged_metrics.Judging`. repeats: how often every question is
+    answered; 1 leaves response_exact_match_rate and response_semantic_consistency unmeasured. context: "ideal", or
+    "none" to see what a
+    model answers without any. length_limit: characters of context an answer is written from at most; None: all of it.
+    What is cut is counted. slice_by: any of "kind, language, source".
+
+    Means are over the questions with a relevant chunk. Those that the base cannot answer are asked as well, without
+    context, and only their refusals are counted. An answer that fails is unmeasured with its status.
+    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a
+    provider refuses altogether.
+    """
+    ranges.check(repeats=repeats, length_limit=length_limit, quorum=quorum)
+    if context not in ("ideal", "none"):
+        raise BenchError(f"context = {context!r}: it is ideal or none")
+    request = _Request(
+        answer_scores.chosen(metrics, METRICS),
+        Judging(judges, aggregate, tolerance, embedder, quorum=quorum),
+        repeats,
+        context,
+        length_limit,
+        slices.chosen(slice_by),
+        Sureness(level, resamples, seed),
+    )
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is measured, by whom, and how sure one wants to be of it."""
+
+    metrics: tuple[Metric, ...]
+    judging: Judging
+    repeats: int
+    context: Context
+    length_limit: int | None
+    slice_by: tuple[str, ...]
+    sureness: Sureness
+
+
+@dataclass
+class _Writers:
+    """Whose answers are measured. own: answers that were logged. shared: system → those that would answer alike.
+
+    left_out: system → why it cannot answer from a given context.
+    """
+
+    systems: list[str] = field(default_factory=list)
+    own: dict[str, Own] = field(default_factory=dict)
+    shared: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def primary(metrics: Sequence[Metric], wanted: str) -> str:
+    """The metric that the page speaks of first."""
+    return next((each.label for each in metrics if each.label == wanted), metrics[0].label)
+
+
+def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The embedders that stand in for models, of those that these metrics needed."""
+    if not any("embedder" in each.needs for each in metrics):
+        return []
+    names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
+    return stand_ins.facts("embedder", [name for name in names if session.settings.embedders[name].is_stand_in])
+
+
+def _measure(session: Session, request: _Request) -> Measurement:
+    ideal = ideal_contexts(session, session.dataset.questions)
+    scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
+    apart = [q for q in session.dataset.questions if q.answerable is False]
+    if not scored:
+        raise BenchError(
+            f"no question of {session.dataset.label} names a relevant chunk: there is no ideal context to answer from"
+        )
+    asked = [*scored, *apart]
+    writers = _writers(session, asked)
+    given = {q.id: ideal[q.id] if request.context == "ideal" and q in scored else () for q in asked}
+    found = answered(
+        session,
+        asked,
+        dict.fromkeys(writers.systems, given),
+        repeats=request.repeats,
+        length_limit=request.length_limit,
+        own=writers.own,
+    )
+    worth = answer_scores.measured(session, scored, found, request.metrics, request.judging)
+    estimates, comparisons = answer_scores.find(
+        session, worth, found, scored, request.metrics, request.sureness, writers.systems
+    )
+    clusters = answer_scores.clusters_of(scored)
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            **asdict(request.sureness),
+            **worth.facts,
+            "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
+            "primary": primary(request.metrics, PRIMARY),
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
+            "n_questions": len(scored),
+            "n_unanswerable": len(apart),
+            "n_without_context": len(session.dataset.questions) - len(asked),
+            "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "context": request.context,
+            "length_limit": request.length_limit,
+            "repeats": request.repeats,
+            "slices_left_out": slices.left_out(scored, request.slice_by),
+            "generators": {name: dict(one) for name, one in found.generators.items()},
+            "cut": profiles.cut(found),
+            "failed": profiles.failed(found),
+            "empty": profiles.empty(found),
+            "shared": writers.shared,
+            "left_out_systems": writers.left_out,
+            "systems": described_writers(session, writers.systems, found),
+            "stand_ins": embedding_stand_ins(session, request.metrics, worth.facts),
+        },
+        scores=worth.scores,
+        questions=questions_table(asked),
+        retrieved=_shown(scored, found),
+        estimates=estimates,
+        comparisons=comparisons,
+        extra={
+            "answers": found.table,
+            "judgements": worth.judgements,
+            "lengths": profiles.lengths(found, scored, request.sureness.level),
+            "refusals": profiles.refusals(found, asked, request.sureness),
+            "slices": sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by,
+                             request.sureness),
+        },
+    )  # fmt: skip
+
+
+def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
+    """Systems by who writes for them: each generator once, logged answers as they are."""
+    from ragbench.store import Store
+    from ragbench.systems import make
+
+    found = _Writers()
+    by_generator: dict[str, str] = {}
+    with Store.open(session.settings) as store:
+        for name in session.systems:
+            one = session.settings.systems[name]
+            if one.generator is None and one.embedder is None:
+                probe = asked if one.results is not None else asked[:1]
+                answers = make(name, session.settings, store, session.dataset).retrieve(probe, 1).answers
+                if answers and one.results is not None:
+                    found.own[name] = answers
+                    found.systems.append(name)
+                    continue
+                if answers:
+                    found.left_out[name] = "answers by itself"
+                    continue
+            generator = generator_name(session, name)
+            if generator in by_generator:
+                found.shared.setdefault(by_generator[generator], []).append(name)
+                continue
+            by_generator[generator] = name
+            found.systems.append(name)
+    if not found.systems:
+        raise BenchError(
+            f"{', '.join(session.systems)} answer by themselves and cannot be given the ideal context; name a "
+            "`generator` in their tables, or measure them end to end (tier3_end_to_end)"
+        )
+    return found
+
+
+def described_writers(
+    session: Session, systems: Sequence[str], found: Answered, more: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them, each with its generator and what else was found out about it."""
+    known: dict[str, dict[str, Any]] = {}
+    for name, one in found.generators.items():
+        generator = {key: value for key, value in one.items() if value not in (None, False) and key != "stand_in"}
+        known[name] = {**({} if more is None else more.get(name, {})), "generator": generator}
+    return described(session.settings, systems, known)
+
+
+def sliced(
+    worth: answer_scores.Worth,
+    metrics: Sequence[Metric],
+    wanted: str,
+    systems: Sequence[str],
+    asked: Sequence[Question],
+    dimensions: Sequence[str],
+    sureness: Sureness,
+) -> pd.DataFrame:
+    """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
+    import pandas as pd
+
+    single = [each for each in metrics if each.grain == "sample"]
+    metric = next((each for each in single if each.label == wanted), next(iter(single), None))
+    if metric is None:
+        return pd.DataFrame()
+    clusters = answer_scores.clusters_of(asked)
+    return slices.table(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
+
+
+def questions_table(asked: Sequence[Question]) -> pd.DataFrame:
+    """One row a question (QUESTION_COLUMNS), and its source, by which it may be sliced."""
+    import pandas as pd
+
+    rows = [
+        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant), q.source)
+        for q in asked
+    ]
+    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
+
+
+def _shown(scored: Sequence[Question], found: Answered) -> pd.DataFrame:
+    """What each answer was written from, in the form of what is retrieved."""
+    import pandas as pd
+
+    rows = [
+        (name, q.id, rank, chunk.id, chunk.url, None, float(q.relevant.get(chunk.id, 0.0)), chunk.text)
+        for name in found.generators
+        for q in scored
+        for rank, chunk in enumerate(found.shown[name, q.id].contexts, 1)
+    ]
+    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))

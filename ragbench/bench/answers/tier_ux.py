@@ -1,0 +1,348 @@
+"""Tier UX: how often a cache of liked answers would serve, and rightly; and how dialogues hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ragbench import llm, stand_ins, stats
+from ragbench.bench.answers import caching
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.retrieval.masking import Masker
+from ragbench.bench.retrieval.real_users import when
+from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.datasets import Dataset, PastQuestion
+from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    NamedEstimate,
+    estimate_row,
+)
+from ragbench.metric import Metric
+from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
+from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
+from ragbench.metrics.vectors import Batch, cosine
+from ragbench.types import Embedder, Estimate, Sample, Score, Vectors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+
+DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
+COSINE = (-1.0, 1.0)
+SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+POOLED = ("system", "metric", *ESTIMATE_COLUMNS)
+Sessions = Literal["auto", "dialogues", "history"]
+
+
+def tier_ux(
+    dataset: str = "",
+    embedders: str | Sequence[str] = "",
+    *,
+    sessions: Sessions = "auto",
+    threshold: float = THRESHOLD,
+    cached_score: int = 5,
+    mask: bool = True,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    notebook: str = "tier_ux",
+) -> Measurement:
+    """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
+
+    embedders: names of the tables [embedders.NAME], comma-separated or as a list; those of the systems where empty.
+    sessions: "dialogues", or "history": what one user asked on one day; "auto" is dialogues where there are any.
+    threshold: a cached question serves where its cosine is above this, strictly. cached_score: the user's score that an
+    answer must have had to be in the cache. mask: users' ids, addresses and long numbers are replaced in what is kept.
+
+    `cache_hit_rate` is over the questions of the sessions; the table `caches` has the same over the data set's other
+    questions. A question never finds its own entry in the history. Raises BenchError or DatasetError.
+    """
+    if sessions not in ("auto", "dialogues", "history"):
+        raise BenchError(f"sessions = {sessions!r}: it is auto, dialogues or history")
+    if not -1 <= threshold <= 1:
+        raise BenchError(f"threshold = {threshold}: a cosine lies between -1 and 1")
+    request = _Request(sessions, threshold, cached_score, mask, Sureness(level, resamples, seed))
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), embedders, request))
+
+
+@dataclass(frozen=True)
+class _Request:
+    sessions: Sessions
+    threshold: float
+    cached_score: int
+    mask: bool
+    sureness: Sureness
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One session: its turns in order, and the group whose sessions are not independent."""
+
+    id: str
+    turns: tuple[Sample, ...]
+    cluster: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one embedder says."""
+
+    name: str
+    facts: Mapping[str, Any]
+    estimates: list[NamedEstimate]
+    scores: list[tuple[Any, ...]]
+    tables: Mapping[str, pd.DataFrame]
+
+
+class Stored:
+    """An embedder whose vectors are kept in the database."""
+
+    def __init__(self, store: Store, model: Embedder, batch: int) -> None:
+        self.store, self.model, self.batch = store, model, batch
+        self.name, self.identity = model.name, model.identity
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+        """See `ragbench.types.Embedder`."""
+        return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
+
+
+def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
+    """The kind of sessions that is used, and the sessions."""
+    if sessions == "dialogues" or (sessions == "auto" and dataset.dialogues):
+        return "dialogues", [
+            Talk(one.id, tuple(Sample(f"{one.id}.{n}", user_input=turn.question, response=turn.answer)
+                               for n, turn in enumerate(one.turns, 1)), one.id)
+            for one in dataset.dialogues
+        ]  # fmt: skip
+    return "history", of_history(dataset.history)
+
+
+def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
+    """One user's questions of one day are a session; those without a user or a day belong to none."""
+    groups: dict[tuple[str, str], list[PastQuestion]] = {}
+    for past in history:
+        at, _ = when(past.asked_at)
+        if past.user is not None and at is not None:
+            groups.setdefault((past.user, at.date().isoformat()), []).append(past)
+    found = []
+    for number, ((user, _day), asked) in enumerate(sorted(groups.items()), 1):
+        ordered = sorted(asked, key=lambda past: (past.asked_at or "", past.id))
+        turns = tuple(Sample(past.id, user_input=past.question, response=past.answer or None) for past in ordered)
+        found.append(Talk(f"s{number:04d}", turns, user))
+    return found
+
+
+def _measure(session: Session, embedders: str | Sequence[str], request: _Request) -> Measurement:
+    import pandas as pd
+
+    from ragbench.store import Store
+
+    dataset = session.dataset
+    kind, sessions = talks(dataset, request.sessions)
+    cache = caching.cached(dataset, request.cached_score)
+    asked = caching.questions(dataset, cache)
+    masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
+    shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
+    names = chosen_embedders(embedders, session.settings) if sessions or asked else []
+    with Store.open(session.settings) as store, session.progress("tier_ux", len(names)) as progress:
+        found = []
+        for name in names:
+            found.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
+            progress(1)
+    keys = list(found[0].tables) if found else []
+    tables = {key: pd.concat([one.tables[key] for one in found], ignore_index=True) for key in keys}
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, found, kind, sessions, cache, asked),
+        scores=pd.DataFrame([row for one in found for row in one.scores], columns=list(SCORE_COLUMNS)),
+        questions=_questions(sessions, kind, dataset.language, shown),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        estimates=tuple(each for one in found for each in one.estimates),
+        extra={**tables, "turns": _turns(sessions, shown)},
+    )
+
+
+def _one(
+    store: Store,
+    name: str,
+    session: Session,
+    kind: str,
+    sessions: Sequence[Talk],
+    cache: Sequence[PastQuestion],
+    asked: Mapping[str, Sequence[caching.Asked]],
+    request: _Request,
+    shown: Callable[[Any], Any],
+) -> _Found:
+    import pandas as pd
+
+    from ragbench.embed import make
+
+    settings = session.settings.embedders[name]
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    embedder = Stored(store, model, settings.batch)
+    scores = _dialogue_scores(sessions, embedder)
+    estimates, pooled = _over_dialogues(name, sessions, scores, request.sureness)
+    entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
+    curves, caches, nearest = [], [], []
+    served: list[NamedEstimate] = []
+    for which, questions in asked.items():
+        if not cache:
+            break
+        one = caching.asked_of(
+            questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
+        )
+        [rate] = caching.rates(one, np.array([request.threshold]), request.sureness)
+        curves.append(caching.curve(name, which, one, request.sureness))
+        caches.append(caching.summary(name, which, one, request.threshold, rate))
+        nearest += caching.listed(name, which, one, cache, shown)
+        if which == kind:
+            served = [NamedEstimate(name, metric.label, each)
+                      for metric, each in zip((cache_hit_rate, wrong_hit_rate), rate, strict=True) if each]  # fmt: skip
+    facts = {
+        **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
+        "stand_in": settings.is_stand_in,
+    }  # fmt: skip
+    tables = {
+        "curve": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(caching.CURVE)),
+        "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
+        "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
+        "similarities": _similarities(name, sessions, embedder),
+        "pooled": pooled,
+    }
+    return _Found(name, facts, [*served, *estimates], _rows(name, sessions, scores), tables)
+
+
+def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
+    """Every dialogue metric on every session, embedded in one batch."""
+    from ragbench.store import StoreError
+
+    batch = Batch(embedder, fatal=(StoreError,))
+    works = [
+        lambda turns=one.turns, metric=metric: metric(turns, embedder=batch)
+        for metric in DIALOGUE_METRICS
+        for one in sessions
+    ]
+    scores = llm.run(batch.gather(works))
+    number = len(sessions)
+    return {
+        metric.label: scores[place * number : (place + 1) * number] for place, metric in enumerate(DIALOGUE_METRICS)
+    }
+
+
+def _over_dialogues(
+    name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]], sureness: Sureness
+) -> tuple[list[NamedEstimate], pd.DataFrame]:
+    """Means over sessions, and over all pairs of neighbours, which the session draws together."""
+    import pandas as pd
+
+    how: dict[str, Any] = asdict(sureness)
+    labels = [one.cluster for one in sessions]
+    groups = labels if len(set(labels)) < len(labels) else None
+    estimates, rows = [], []
+    for label, found in scores.items():
+        mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
+        estimates.append(NamedEstimate(name, label, mean))
+        pairs = [(value, one.cluster) for one, score in zip(sessions, found, strict=True)
+                 for value in score.detail.get("similarities", ())]  # fmt: skip
+        pooled: Estimate = stats.estimate(
+            [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
+        )
+        rows.append((name, label, *estimate_row(pooled).values()))
+    return estimates, pd.DataFrame(rows, columns=list(POOLED))
+
+
+def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
+    return [
+        (name, label, one.id, score.value, score.status.value, score.reason, None)
+        for label, found in scores.items()
+        for one, score in zip(sessions, found, strict=True)
+    ]
+
+
+def _similarities(name: str, sessions: Sequence[Talk], embedder: Embedder) -> pd.DataFrame:
+    """The cosine of every two turns of every session: of their questions, and of their answers where both are there."""
+    import pandas as pd
+
+    rows = []
+    for what, kind in (("question", "query"), ("answer", "passage")):
+        texts = [
+            (one.id, number, text)
+            for one in sessions
+            for number, turn in enumerate(one.turns, 1)
+            if (text := turn.user_input if what == "question" else turn.response) and text.strip()
+        ]
+        if not texts:
+            continue
+        vectors = embedder.embed([text for _, _, text in texts], kind=kind)  # type: ignore[arg-type]
+        by_session: dict[str, list[tuple[int, Any]]] = {}
+        for (sample, number, _), vector in zip(texts, vectors, strict=True):
+            by_session.setdefault(sample, []).append((number, vector))
+        rows += [
+            (name, sample, what, i, j, cosine(one, other))
+            for sample, turns in by_session.items()
+            for place, (i, one) in enumerate(turns)
+            for j, other in turns[place + 1 :]
+        ]
+    return pd.DataFrame(rows, columns=list(SIMILARITIES))
+
+
+def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (one.id, number, shown(turn.user_input), shown(turn.response))
+        for one in sessions
+        for number, turn in enumerate(one.turns, 1)
+    ]
+    return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
+
+
+def _questions(sessions: Sequence[Talk], kind: str, language: str, shown: Callable[[Any], Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = [
+        (one.id, shown(one.turns[0].user_input), None, kind, language, None, None, []) for one in sessions
+    ]
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+
+
+def _facts(
+    session: Session,
+    request: _Request,
+    found: Sequence[_Found],
+    kind: str,
+    sessions: Sequence[Talk],
+    cache: Sequence[PastQuestion],
+    asked: Mapping[str, Sequence[caching.Asked]],
+) -> dict[str, Any]:
+    return {
+        **session.facts(),
+        "data_hash": session.dataset.hash_with("dialogues"),
+        **asdict(request.sureness),
+        "baseline": None,
+        "describes": "dialogues",
+        "primary": cache_hit_rate.label if cache else context_preservation.label,
+        "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
+        "sessions": kind,
+        "n_sessions": len(sessions),
+        "n_one_question": sum(len(one.turns) == 1 for one in sessions),
+        "n_questions": sum(len(one.turns) for one in sessions),
+        "n_cached": len(cache),
+        "cached_score": request.cached_score,
+        "threshold": request.threshold,
+        "masked": request.mask,
+        "asked": {which: len(questions) for which, questions in asked.items()},
+        "systems": [
+            {"name": one.name, **{key: each for key, each in one.facts.items() if key != "stand_in"}} for one in found
+        ],
+        "stand_ins": stand_ins.facts("embedder", [one.name for one in found if one.facts["stand_in"]], own=True),
+    }

@@ -1,0 +1,1 @@
+"""What every tier begins with and ends in: the session, bounds of parameters, estimates and comparisons."""

@@ -1,0 +1,84 @@
+"""Two systems of one report compared question by question on one metric, for those who need just that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ragbench import stats
+from ragbench.bench.basics.findings import bounds
+from ragbench.measurement import Measurement
+from ragbench.metrics import declaration
+from ragbench.stats.intervals import bonett_price
+from ragbench.types import Array, Better, Comparison
+
+
+def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comparison | None:
+    """The paired comparison of two systems, from their values; as the report has it where there are none."""
+    pairs = [_column(made, name, metric) for name in (baseline, system)]
+    known = next(
+        (
+            c.comparison
+            for c in made.comparisons
+            if (c.metric, c.comparison.baseline, c.comparison.challenger) == (metric, baseline, system)
+        ),
+        None,
+    )
+    first, second = pairs
+    if first is None or second is None:
+        return known
+    facts = made.facts
+    found = stats.compare(
+        first,
+        second,
+        clusters=_clusters(made),
+        better=_better(known, metric),
+        level=facts.get("level", 0.95),
+        resamples=facts.get("resamples", 10_000),
+        seed=facts.get("seed", 0),
+        names=(baseline, system),
+    )
+    return _widened(found, metric)
+
+
+def _better(known: Comparison | None, metric: str) -> Better:
+    if known is not None:
+        return known.better
+    declared = declaration(metric)
+    return (declared.better if declared is not None else None) or "higher"
+
+
+def _widened(one: Comparison, metric: str) -> Comparison:
+    """Where no pair moved there is no spread to tell from: the interval is that of two pairs that moved by the scale.
+
+    Bonett and Price's added pairs (2012), on as many pairs as there are independent groups.
+    """
+    declared = declaration(metric)
+    scale = None if declared is None else bounds(declared)
+    number = one.clusters or one.n
+    if not math.isnan(one.low) or one.difference != 0 or scale is None or number < 2:
+        return one
+    low, high = bonett_price(0.0, 2 * (scale[1] - scale[0]) ** 2, number, number - 1, one.level)
+    return replace(one, low=low, high=high, method="bonett_price", note="no_spread")
+
+
+def _column(made: Measurement, system: str, metric: str) -> Array | None:
+    """A system's values in the order of the questions, NaN where unmeasured; None where there are none."""
+    own = made.scores[(made.scores["system"] == system) & (made.scores["metric"] == metric)]
+    if not len(own):
+        return None
+    values = own.drop_duplicates("sample").set_index("sample")["value"]
+    found: Array = values.reindex(_samples(made)).to_numpy(dtype=float)
+    return found
+
+
+def _samples(made: Measurement) -> list[str]:
+    return list(dict.fromkeys(made.scores["sample"]))
+
+
+def _clusters(made: Measurement) -> list[str] | None:
+    """The group of each question where the report's intervals were made over groups."""
+    if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
+        return None
+    named = dict(zip(made.questions["sample"], made.questions["cluster"], strict=True))
+    return [str(named.get(sample) or f"\x1f{sample}") for sample in _samples(made)]

@@ -1,0 +1,177 @@
+"""What every tier begins with: settings, data set, chosen systems, and where a run keeps what it measured."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings as configuration
+from ragbench import trust
+from ragbench.bench.basics import bands
+from ragbench.bench.retrieval import own_tables
+from ragbench.datasets import Dataset, load
+from ragbench.measurement import Measurement
+from ragbench.metrics import declaration
+from ragbench.names import meant
+from ragbench.progress import Progress
+from ragbench.settings import Settings
+
+_COMMA = re.compile(r",(?![^()]*\))")
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
+
+
+class BenchError(ValueError):
+    """A tier was asked for something that cannot be measured; the message says what is legal."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """Settings and data of one measurement. `folder` is where a headless run keeps it, None in JupyterLab."""
+
+    notebook: str
+    settings: Settings
+    dataset: Dataset
+    systems: tuple[str, ...]
+    baseline: str
+    folder: Path | None
+
+    @classmethod
+    def begin(cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str) -> Session:
+        """Read the settings and the data. Empty values mean: as configured.
+
+        systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
+        UntrustedError for a project with code or keys that its user does not trust.
+        """
+        found = configuration.load()
+        trust.require(trust.of_settings(found), lambda: trust.of_project(found))
+        names = parted(systems) or tuple(found.systems)
+        if systems and not parted(systems):
+            raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
+        for name in names:
+            if name not in found.systems:
+                raise BenchError(
+                    f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
+                    f"there are {', '.join(found.systems)}"
+                )
+        first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+        if first not in names:
+            raise BenchError(
+                f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
+            )
+        ordered = (first, *(name for name in names if name != first))
+        return cls(notebook, found, _dataset(dataset or found.dataset, found), ordered, first, part(notebook))
+
+    def progress(self, label: str, total: int) -> Progress:
+        """A bar for `total` units of work."""
+        return Progress(label, total, self.folder)
+
+    def facts(self) -> dict[str, Any]:
+        """Provenance that every page shows."""
+        return {
+            "dataset": self.dataset.label,
+            "dataset_title": self.dataset.title,
+            "licence": self.dataset.licence,
+            "data_hash": self.dataset.content_hash,
+            "n_chunks": len(self.dataset.chunks),
+            "left_out": dict(self.dataset.left_out),
+            "baseline": self.baseline,
+            "commit": commit(),
+            "versions": versions(),
+        }
+
+
+def _dataset(name: str, settings: Settings) -> Dataset:
+    if name.startswith(own_tables.PREFIX):
+        return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
+    return load(name, configuration.project_folder() / settings.data_folder)
+
+
+def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:
+    """Refuse names that are not configured and data that cannot be read, before anything is measured."""
+    Session.begin("", dataset, systems, baseline)
+
+
+def part(notebook: str) -> Path | None:
+    """The folder in which the current headless run keeps what `notebook` measured; None outside of a run."""
+    run = os.environ.get(configuration.RUN_FOLDER)
+    return Path(run) / "parts" / notebook if run else None
+
+
+def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
+    """What `measure` returns; in a headless run what the run has kept of it, measured only if nothing is there yet.
+
+    A run's pages are always drawn from what was kept, so drawing them again gives the same bytes.
+    """
+    folder = part(notebook)
+    if folder is None:
+        return told(measure())
+    if not (folder / "findings.json").is_file():
+        told(measure()).save(folder)
+    return Measurement.load(folder)
+
+
+def told(made: Measurement) -> Measurement:
+    """The same with what a reader needs beside the numbers: the thresholds they are held to, and by which other
+    program's words they can be had again."""
+    labels = list(dict.fromkeys(each.metric for each in made.estimates))
+    declared = {label: declaration(label) for label in labels}
+    more = {
+        "thresholds": bands.told(labels, configuration.load()),
+        "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
+    }
+    return replace(made, facts={**made.facts, **{key: value for key, value in more.items() if value}})
+
+
+def versions() -> dict[str, str]:
+    """Versions of ragbench, of Python, and of the packages that numbers depend on."""
+    import platform
+
+    found = {"ragbench": version("ragbench"), "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # pragma: no cover - every package above is a dependency
+            continue
+    return found
+
+
+def commit() -> str | None:
+    """The commit of the checkout that the settings lie in, with a plus sign where files were changed since."""
+    folder = configuration.project_folder()
+    try:
+        head = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head[:12] + ("+" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
+def parted(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
+    parts = _COMMA.split(given) if isinstance(given, str) else given
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
+    return [
+        {
+            "name": name,
+            **settings.systems[name].model_dump(mode="json", exclude_defaults=True),
+            **more.get(name, {}),
+        }
+        for name in names
+    ]

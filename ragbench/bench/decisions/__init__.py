@@ -1,0 +1,1 @@
+"""Who decides which answers are shown, and how well."""

@@ -1,0 +1,379 @@
+"""Does the production judge decide rightly what is shown? Its decisions against labels, with the cases behind each."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench import stand_ins, stats
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.decisions import deciders, thresholds
+from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
+from ragbench.bench.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
+from ragbench.bench.decisions.thresholds import Costs
+from ragbench.datasets import Dataset
+from ragbench.measurement import (
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    NamedComparison,
+    NamedEstimate,
+)
+from ragbench.metric import Metric
+from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost
+from ragbench.stats.families import holm
+from ragbench.types import Array, Chunk, Comparison, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LATENCY = "avg_latency_ms"
+DECISIONS = (
+    "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
+    "reason", "ms",
+)  # fmt: skip
+CONSTANT = ("system", "constant", "metric", "value", "low", "high", "p_adjusted", "verdict")
+PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
+
+
+def tier_judge_pipeline(
+    dataset: str = "",
+    judges: str | Sequence[str] = "",
+    *,
+    baseline: str = SHOW_ALL,
+    cost_shown: float = 1.0,
+    cost_hidden: float = 1.0,
+    cluster_by: Literal["question", "none"] = "question",
+    fresh_timings: bool = False,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    language: str = "",
+    notebook: str = "tier_judge_pipeline",
+) -> Measurement:
+    """Let production judges decide on every labelled answer of the data set, and hold what they decide to the labels.
+
+    judges: comma-separated or a list of names of ragbench.toml, functions `module:function` called with (question,
+        answer, contexts), and files of logged decisions (JSON Lines, JSON, CSV, Parquet with id, show, and perhaps
+        score, reason, ms); empty for all configured judges, or the lexical one. baseline: the judge that the others
+        are compared with; "show-all" shows every answer, "hide-all" none. Both are always there: a judge has to beat
+        the better of them.
+    cost_shown, cost_hidden: of showing what should not be shown, and of holding back what should, in any unit. Where
+        they are not both 1 the mean cost of a decision heads the page, else balanced accuracy does.
+    cluster_by: "question" draws the answers to one question together; "none" takes all cases as independent, and then
+        the comparison is McNemar's exact test. fresh_timings: read the clock again. language: of the judges' prompts.
+
+    A call that failed stays in n: it agrees with no label, and shows nothing. A case that a judge has nothing to decide
+    by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
+    decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
+    """
+    if cluster_by not in ("question", "none"):
+        raise BenchError(f"cluster_by = {cluster_by!r}: it is question or none")
+    for name, value in (("cost_shown", cost_shown), ("cost_hidden", cost_hidden)):
+        if not (0 <= value < float("inf")):
+            raise BenchError(f"{name} = {value}: a number from 0")
+    if cost_shown == cost_hidden == 0:
+        raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
+    request = _Request(
+        judges, baseline, Costs(cost_shown, cost_hidden), cluster_by, fresh_timings, Sureness(level, resamples, seed),
+        language,
+    )  # fmt: skip
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), request))
+
+
+@dataclass(frozen=True)
+class _Request:
+    judges: str | Sequence[str]
+    baseline: str
+    costs: Costs
+    cluster_by: str
+    fresh: bool
+    sureness: Sureness
+    language: str
+
+    @property
+    def priced(self) -> bool:
+        """Whether errors have prices of their own."""
+        return (self.costs.shown, self.costs.hidden) != (1.0, 1.0)
+
+    @property
+    def primary(self) -> Metric:
+        return decision_cost if self.priced else balanced_accuracy
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A judge's decisions as arrays: cells (cases,), UNMEASURED where it had nothing to decide by, and scores (cases,),
+    NaN for a failed call."""
+
+    decider: Decider
+    cells: NDArray[np.int64]
+    scores: Array
+
+    @property
+    def name(self) -> str:
+        return self.decider.name
+
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        return self.cells != UNMEASURED
+
+    @property
+    def table(self) -> Array:
+        """(cases, 6) one where the decision falls; NaN where it is unmeasured."""
+        return table(self.cells)
+
+    @property
+    def right(self) -> Array:
+        right = np.isin(self.cells, (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE))
+        return np.where(self.measured, right, np.nan)
+
+    def costs(self, costs: Costs) -> Array:
+        """(cases,) what each decision costs, NaN where it is unmeasured; a failed call shows nothing."""
+        hidden = np.isin(self.cells, (Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE))
+        return np.where(
+            self.measured, costs.shown * (self.cells == Cell.FALSE_POSITIVE) + costs.hidden * hidden, np.nan
+        )
+
+
+def cases_of(dataset: Dataset) -> list[Case]:
+    """The labelled decisions of a data set with the texts of their contexts."""
+    chunks = {chunk.id: chunk for chunk in dataset.chunks}
+    return [
+        Case(one.id, one.question, one.answer,
+             tuple(Chunk(name, one.passages[name]) if name in one.passages else chunks[name] for name in one.context),
+             one.show, one.rationale, dataset.language)
+        for one in dataset.decisions
+    ]  # fmt: skip
+
+
+def _measure(session: Session, request: _Request) -> Measurement:
+    cases = cases_of(session.dataset)
+    names = deciders.asked(request.judges, session)
+    first = request.baseline.strip() or SHOW_ALL
+    titles = [deciders.title(name) for name in names]
+    if first not in (*CONSTANTS, *names, *titles):
+        raise BenchError(
+            f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
+        )
+    names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
+    if not cases:
+        return _nothing(session, request)
+    found = [deciders.decide(name, cases, session, request.language, fresh=request.fresh) for name in names]
+    return measurement(session, cases, found, request)
+
+
+def measurement(session: Session, cases: Sequence[Case], found: Sequence[Decider], request: _Request) -> Measurement:
+    """What the decisions of several judges come to, the first of them the baseline."""
+    import pandas as pd
+
+    truth = np.array([case.show for case in cases], dtype=bool)
+    groups = [_plain(case.question) for case in cases]
+    clusters = groups if request.cluster_by == "question" and len(set(groups)) < len(groups) else None
+    judged = [_judged(one, truth) for one in found]
+    estimates = [each for one in judged for each in _estimates(one, clusters, request)]
+    comparisons, constants = _comparisons(judged, clusters, request)
+    chosen = [
+        made
+        for one in judged
+        if (made := thresholds.chosen_and_scored(
+            one.name, one.scores[one.measured],
+            np.isin(one.cells[one.measured], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE)), truth[one.measured],
+            [group for group, there in zip(groups, one.measured, strict=True) if there], request.costs,
+            request.sureness,
+        )) is not None
+    ]  # fmt: skip
+    curves = [curve for _, curve in chosen]
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, cases, judged, clusters),
+        scores=_scores(cases, judged),
+        questions=_questions(cases, clusters),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        estimates=tuple(estimates),
+        comparisons=tuple(comparisons),
+        extra={
+            "decisions": _decisions(cases, judged),
+            "constants": constants,
+            "pairs": _pairs(judged),
+            "thresholds": pd.DataFrame([row for row, _ in chosen], columns=list(thresholds.COLUMNS)),
+            "costs": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(thresholds.CURVE)),
+        },
+    )
+
+
+def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
+    cells = np.array([
+        UNMEASURED if each.status is Status.EMPTY_INPUT else cell(bool(label), each.show)
+        for label, each in zip(truth, one.decided, strict=True)
+    ])  # fmt: skip
+    scores = [np.nan if each.show is None or each.score is None else each.score for each in one.decided]
+    return _Judged(one, cells, np.array(scores, dtype=float))
+
+
+def _estimates(one: _Judged, clusters: list[str] | None, request: _Request) -> list[NamedEstimate]:
+    how: dict[str, Any] = {**asdict(request.sureness), "clusters": clusters}
+    found = [NamedEstimate(one.name, each.label, guarded(each, one.cells, **how)) for each in METRICS]
+    if request.priced:
+        bounds = (0.0, max(request.costs.shown, request.costs.hidden))
+        cost = stats.estimate(one.costs(request.costs), bounds=bounds, **how)
+        found.insert(0, NamedEstimate(one.name, decision_cost.label, cost))
+    if not np.isnan(one.decider.ms).all():
+        latency = stats.estimate(one.decider.ms, **how)
+        found.append(NamedEstimate(one.name, LATENCY, latency))
+    return found
+
+
+def _comparisons(
+    judged: Sequence[_Judged], clusters: Sequence[str] | None, request: _Request
+) -> tuple[list[NamedComparison], pd.DataFrame]:
+    """Every judge against the first on every measure, and rows of CONSTANT: against the judges that do not look, on
+    the measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
+    import pandas as pd
+
+    by_name = {one.name: one for one in judged}
+    looking = [one for one in judged if one.name not in CONSTANTS]
+    measures = [request.primary.label, *(each.label for each in METRICS if each is not request.primary)]
+    wanted = {(label, judged[0].name, one.name): None for one in looking if one is not judged[0] for label in measures}
+    # Balanced accuracy is one half for both: they are one hypothesis.
+    idle = list(CONSTANTS) if request.priced else [judged[0].name if judged[0].name in CONSTANTS else SHOW_ALL]
+    nothing = {(request.primary.label, name, one.name): None for one in looking for name in idle}
+    asked = [each for each in {**wanted, **nothing} if (by_name[each[1]].measured & by_name[each[2]].measured).any()]
+    made = [_compared(label, by_name[first], by_name[name], clusters, request) for label, first, name in asked]
+    corrected = dict(zip(asked, stats.adjust(made) if made else [], strict=True))
+    rows = [
+        (name, constant, label, each.difference, each.low, each.high, each.p_adjusted, each.verdict.value)
+        for label, constant, name in nothing
+        if (each := corrected.get((label, constant, name))) is not None
+    ]
+    return (
+        [NamedComparison(each[0], corrected[each]) for each in wanted if each in corrected],
+        pd.DataFrame(rows, columns=list(CONSTANT)),
+    )
+
+
+def _compared(
+    label: str, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: _Request
+) -> Comparison:
+    how: dict[str, Any] = {**asdict(request.sureness), "clusters": clusters, "names": (first.name, one.name)}
+    if label == decision_cost.label:
+        return stats.compare(first.costs(request.costs), one.costs(request.costs), better="lower", **how)
+    if label == accuracy.label:
+        return stats.compare(first.right, one.right, better="higher", **how)
+    measure = next(each for each in METRICS if each.label == label)
+    return stats.compare_statistic(measure, first.table, one.table, better="higher", **how)
+
+
+def _pairs(judged: Sequence[_Judged]) -> pd.DataFrame:
+    """For every two judges: on how many cases each alone was right, and McNemar's exact p, corrected by Holm."""
+    import pandas as pd
+
+    rows = []
+    for one, other in combinations(judged, 2):
+        if one.name in CONSTANTS and other.name in CONSTANTS:
+            continue
+        both = one.measured & other.measured
+        a, b = one.right[both] == 1, other.right[both] == 1
+        only, alone = int((a & ~b).sum()), int((~a & b).sum())
+        p = stats.binomial_test(only, only + alone) if only + alone else 1.0
+        rows.append((one.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum()), p))
+    table = pd.DataFrame(rows, columns=list(PAIRS[:-1]))
+    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=float)))
+
+
+def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (
+            one.name, case.id, case.question, case.answer, [chunk.text for chunk in case.contexts], case.show,
+            case.rationale, each.show, each.score, "" if place == UNMEASURED else Cell(place).name.lower(),
+            each.status.value, each.reason, ms,
+        )
+        for one in judged
+        for case, each, place, ms in zip(cases, one.decider.decided, one.cells, one.decider.ms, strict=True)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(DECISIONS))
+    return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
+
+
+def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+    """Two rows a case: what was decided (NaN where the call failed), and whether it agrees with the label (NaN where it
+    is unmeasured)."""
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = []
+    for one in judged:
+        for case, each, right in zip(cases, one.decider.decided, one.right, strict=True):
+            decided = np.nan if each.show is None else float(each.show)
+            rows.append((one.name, "show_decision", case.id, decided, each.status.value, each.reason, one.name))
+            status = each.status if np.isnan(right) else Status.OK
+            rows.append((one.name, accuracy.label, case.id, float(right), status.value, each.reason, one.name))
+    return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+
+
+def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.DataFrame:
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = [
+        (case.id, case.question, None, None, case.language, None if clusters is None else clusters[place], None, [])
+        for place, case in enumerate(cases)
+    ]
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+
+
+def _facts(
+    session: Session,
+    request: _Request,
+    cases: Sequence[Case],
+    judged: Sequence[_Judged],
+    clusters: Sequence[str] | None,
+) -> dict[str, Any]:
+    return {
+        **session.facts(),
+        "data_hash": session.dataset.hash_with("decisions"),
+        **asdict(request.sureness),
+        "describes_decisions": True,
+        "baseline": judged[0].name if judged else None,
+        "primary": request.primary.label,
+        "key_metrics": [*([decision_cost.label] if request.priced else []), *(each.label for each in METRICS)],
+        "n_questions": len(cases),
+        "n_to_be_shown": sum(case.show for case in cases),
+        "cluster_by": request.cluster_by if clusters is not None else "none",
+        "n_clusters": None if clusters is None else len(set(clusters)),
+        "cost_shown": request.costs.shown,
+        "cost_hidden": request.costs.hidden,
+        "systems": [
+            {"name": one.name, **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")}}
+            for one in judged
+        ],
+        "judges": [{"name": one.name, **one.decider.facts} for one in judged],
+        "stand_ins": stand_ins.facts(
+            "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
+        ),
+    }
+
+
+def _nothing(session: Session, request: _Request) -> Measurement:
+    """A measurement without a number: the data set has no labelled decisions."""
+    import pandas as pd
+
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, [], [], None),
+        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
+        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+    )
+
+
+def _plain(question: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", question).casefold().split())

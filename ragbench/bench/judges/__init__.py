@@ -1,0 +1,1 @@
+"""Judges tried: what they answer, repeat, agree with, and are swayed by."""

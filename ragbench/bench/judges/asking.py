@@ -1,0 +1,230 @@
+"""Judges asked: the same answers again and again, answers made to tempt them, and pairs in both orders."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ragbench.bench.judges.items import Answers, Temptations
+from ragbench.judge import Choice, Duel, compare
+from ragbench.llm import BudgetSpent, ModelError
+from ragbench.metric import Metric
+from ragbench.metrics.judging import Sitting
+from ragbench.types import Answer, Array, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.waves import gather
+
+NEVER_ASKED = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
+"""A value that is missing through no fault of the judge: there was nothing to judge."""
+
+_LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A judge whose every answer is repeat number `repeat`: metrics ask, and need not know that they are repeated."""
+
+    judge: Judge
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self.judge.name
+
+    @property
+    def identity(self) -> str:
+        """The judge's."""
+        return self.judge.identity
+
+    async def ask(
+        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Shape]:
+        """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other."""
+        return await self.judge.ask(prompt, texts, language=language, repeat=1000 * self.repeat + repeat)
+
+
+@dataclass(frozen=True)
+class Turned:
+    """A judge that is shown every scale with its levels in the opposite order."""
+
+    judge: Judge
+
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self.judge.name
+
+    @property
+    def identity(self) -> str:
+        """The judge's."""
+        return self.judge.identity
+
+    async def ask(
+        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Shape]:
+        """See `ragbench.types.Judge`. A prompt without a list of levels is not asked: it has no order to turn."""
+        turned = scale_turned(prompt)
+        if turned is None:
+            return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
+        return await self.judge.ask(turned, texts, language=language, repeat=repeat)
+
+
+@lru_cache(maxsize=64)
+def scale_turned(prompt: Prompt[Shape]) -> Prompt[Shape] | None:
+    """The prompt with the lines `- 2: …` of its scale in the opposite order; None where a language has no such list."""
+    turned = {}
+    for language, text in prompt.texts.items():
+        levels = _LEVEL.findall(text)
+        if len(levels) < 2:
+            return None
+        back = iter(reversed(levels))
+        turned[language] = _LEVEL.sub(lambda _: next(back), text)  # noqa: B023 - used up before the next language
+    return replace(prompt, name=f"{prompt.name}_scale_turned", texts=turned)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Everything that one judge said.
+
+    answers: its scores of the answers, (answers, repeats). statuses: why each is there or is not, same shape.
+    reasons: its reason for each answer, of the first repeat. turned, twins: (answers,) its scores with the scale in
+    the opposite order, and of the same answers in the other language. variants: (questions,) its scores of each
+    variant by name. choices: (pairs, 2) which place won with the pair in the order given and the other way round: +1
+    the first place, −1 the second, 0 a tie, NaN without an answer.
+    family: of the model, where known. variant_reasons: its reason for each score of a variant.
+    """
+
+    name: str
+    answers: Sitting
+    statuses: np.ndarray[Any, Any]
+    reasons: tuple[str, ...] = ()
+    turned: Array | None = None
+    twins: Array | None = None
+    variants: Mapping[str, Array] = field(default_factory=dict)
+    choices: Array | None = None
+    family: str | None = None
+    variant_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What every judge is asked: `metric` on all answers `repeats` times, on their twins in another language, on all
+    variants, and which of each pair is better."""
+
+    metric: Metric
+    answers: Answers
+    temptations: Temptations
+    twins: tuple[Sample | None, ...] = ()
+    repeats: int = 2
+
+    @property
+    def calls(self) -> int:
+        """How many scores and choices each judge is asked for."""
+        several = len(self.answers.samples) * (self.repeats + 1) + sum(twin is not None for twin in self.twins)
+        return several + sum(map(len, self.temptations.variants.values())) + len(self.temptations.pairs)
+
+
+async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None) -> Heard:
+    """Ask one judge everything, all at once.
+
+    A judge whose provider stops answering altogether has failed from then on; a spent budget raises BudgetSpent.
+    """
+    asked = _Asked(judge, trial.metric, advance)
+    samples = trial.answers.samples
+    groups: list[list[Any]] = [
+        [asked.score(sample, Repeated(judge, repeat)) for sample in samples] for repeat in range(trial.repeats)
+    ]
+    groups.append([asked.score(sample, Turned(judge)) for sample in samples])
+    groups.append([asked.score(twin, judge) for twin in trial.twins])
+    groups += [[asked.score(sample, judge) for sample in group] for group in trial.temptations.variants.values()]
+    groups.append([asked.choice(*pair) for pair in trial.temptations.pairs])
+    flat = iter(await gather([work for group in groups for work in group]))
+    found = [[next(flat) for _ in group] for group in groups]
+    scores, (turned, twins), variants = (
+        found[: trial.repeats],
+        found[trial.repeats :][:2],
+        found[trial.repeats + 2 : -1],
+    )
+    return Heard(
+        judge.name,
+        _sitting(scores, len(samples)),
+        np.array([[score.status.value for score in row] for row in scores], dtype=object).T.reshape(
+            len(samples), trial.repeats
+        ),
+        tuple(score.reason for score in scores[0]),
+        _values(turned),
+        _values(twins) if any(trial.twins) else None,
+        {name: _values(group) for name, group in zip(trial.temptations.variants, variants, strict=True)},
+        np.array([_places(duel) for duel in found[-1]], dtype=np.float64).reshape(-1, 2),
+        variant_reasons={
+            name: tuple(score.reason for score in group)
+            for name, group in zip(trial.temptations.variants, variants, strict=True)
+        },
+    )
+
+
+@dataclass
+class _Asked:
+    judge: Judge
+    metric: Metric
+    advance: Callable[[int], None] | None
+    out: ModelError | None = None
+
+    async def score(self, sample: Sample | None, judge: Judge) -> Score:
+        if sample is None:
+            return Score.unmeasured(Status.MISSING_FIELD, "there is no such answer")
+        found = await self._guarded(lambda: self.metric(sample, judge=judge))
+        if not isinstance(found, Score):
+            return Score.unmeasured(Status.JUDGE_ERROR, str(self.out))
+        if found.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
+            return Score.unmeasured(Status.EMPTY_INPUT, found.reason)
+        return found
+
+    async def choice(self, first: Sample, second: Sample) -> Duel:
+        texts = (first.user_input or "", first.response or "", second.response or "")
+        more = {"reference": first.reference or "", "language": first.language}
+        found = await self._guarded(lambda: compare(self.judge, *texts, **more))  # type: ignore[arg-type]
+        return found if isinstance(found, Duel) else Duel(None, None, None, Status.JUDGE_ERROR, str(self.out))
+
+    async def _guarded(self, work: Callable[[], Any]) -> Any:
+        if self.out is not None:
+            return None
+        try:
+            return await work()
+        except BudgetSpent:
+            raise
+        except ModelError as error:
+            self.out = error
+            return None
+        finally:
+            if self.advance is not None:
+                self.advance(1)
+
+
+def _sitting(repeats: Sequence[Sequence[Score]], n: int) -> Sitting:
+    def table(of: Callable[[Score], Any], kind: Any) -> Any:
+        return np.array([[of(score) for score in row] for row in repeats], dtype=kind).T.reshape(n, len(repeats))
+
+    return Sitting(
+        table(lambda score: score.value, np.float64),
+        table(lambda score: score.status not in NEVER_ASKED, np.bool_),
+        table(lambda score: math.nan if score.seconds is None else score.seconds, np.float64),
+    )
+
+
+def _values(scores: Sequence[Score]) -> Array:
+    return np.array([score.value for score in scores], dtype=np.float64)
+
+
+def _places(duel: Duel) -> tuple[float, float]:
+    """Which place won, forward and backward; `Duel.backward` is already turned back to the pair's own order."""
+    sign = {Choice.A: 1.0, Choice.B: -1.0, Choice.TIE: 0.0}
+    forward = math.nan if duel.forward is None else sign[duel.forward]
+    backward = math.nan if duel.backward is None else -sign[duel.backward]
+    return forward, backward

@@ -1,0 +1,154 @@
+"""The judges of a page opened, asked, and timed: what stands between the settings and what was heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ragbench import llm
+from ragbench import settings as configuration
+from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.judges import asking, biases, items
+from ragbench.bench.judges.asking import Heard, Trial
+from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.scoring import measure
+from ragbench.bench.scoring.judged_metrics import OFFLINE
+from ragbench.datasets import DatasetError, load
+from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.llm import planning
+from ragbench.metric import Metric
+from ragbench.metrics.judging import Sitting
+from ragbench.settings import Settings
+from ragbench.settings.tables import JudgeSettings
+from ragbench.types import Judge, Sample
+from ragbench.waves import gather
+
+LANGUAGES = ("en", "ru")
+
+
+def bounds(found: Metric) -> Scale:
+    low, high = found.bounds
+    if low is None or high is None:
+        raise BenchError(f"metric = {found.label!r}: its scale has no ends, so nothing can be said in shares of it")
+    return Scale(low, high)
+
+
+def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tuple[Settings, tuple[str, ...]]:
+    """Settings with every model of `names` once in each mode, as judges `NAME, MODE`; unchanged without modes."""
+    if not modes:
+        return known, tuple(names)
+    judges, wanted = dict(known.judges), []
+    for name in names:
+        if name == OFFLINE:
+            wanted.append(name)
+            continue
+        for mode in modes:
+            judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
+            wanted.append(f"{name}, {mode}")
+    return known.model_copy(update={"judges": judges}), tuple(wanted)
+
+
+def assorted(temptations: Temptations) -> Answers:
+    """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
+    rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
+    samples = tuple(
+        temptations.variants[rungs[place % len(rungs)]][place] for place in range(len(temptations.questions))
+    )
+    return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
+
+
+def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
+    """The same answers in the data set's other language, where it has one; none for answers that were made."""
+    dataset = session.dataset
+    other = next((each for each in LANGUAGES if each != dataset.language), None)
+    if not dataset.ratings or ":" in dataset.name or other is None:
+        return ()
+    try:
+        there = load(f"{dataset.name}:{other}", configuration.project_folder() / session.settings.data_folder)
+    except DatasetError:
+        return ()
+    known = {one.id: one for one in items.rated_samples(there)}
+    return tuple(known.get(one.id) for one in answers.samples)
+
+
+def made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
+    """Which answer of a made pair is better: a whole one than half of it; none is, where both say the same."""
+    order = {"reference": 1.0, "partial": 0.0, "paraphrase": 1.0}
+    named = {id(sample): order[name] for name in order for sample in temptations.variants.get(name, ())}
+    return np.array([named[id(first)] - named[id(second)] for first, second in temptations.pairs])
+
+
+def all_heard(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, faithful: Metric
+) -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
+    """What the judges said of everything, how faithful each found the answers, and what their replies took."""
+    if not names:
+        return [], {}, {}
+    paid = set(names) != {OFFLINE}
+    with (
+        measure.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
+        session.progress("judging", trial.calls * len(names)) as progress,
+    ):
+        opening = rehearse_judges if planning.folder() is not None else open_judges
+
+        async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
+            told = measure.live_line(progress)
+            spoken = session.dataset.language
+            async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
+                heard = await gather([asking.hear(each, trial, progress) for each in opened.judges])
+                rated = await gather([_faithful(each, trial, faithful) for each in opened.judges])
+                more = {each.name: sitting for each, sitting in zip(opened.judges, rated, strict=True)}
+                if isinstance(opened, Rehearsed):
+                    planning.keep(await opened.outlooks())
+            return heard, more, opened.usage()
+
+        return llm.run(everything())
+
+
+async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
+    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
+    return (await asking.hear(each, bare)).answers
+
+
+def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
+    """The same with the model family of each configured judge: as settings name it, else as its model's name tells."""
+    return [
+        replace(one, family=biases.family_of_judge(judges[one.name])) if one.name in judges else one for one in heard
+    ]
+
+
+def timed(
+    session: Session, known: Settings, names: Sequence[str], trial: Trial, heard: Sequence[Heard], fresh: bool
+) -> list[Heard]:
+    """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
+    same page, though a clock is never."""
+    from ragbench.store import Store
+
+    if planning.folder() is not None or not heard:
+        return list(heard)
+    shapes = {one.name: one.answers.scores.shape for one in heard}
+    about = {
+        "what": "seconds of a judge",
+        "metric": trial.metric.label,
+        "data": session.dataset.content_hash,
+        "repeats": trial.repeats,
+        "judges": [
+            known.judges[name].model_dump(mode="json", exclude={"family"}) if name in known.judges else name
+            for name in names
+        ],
+        "names": list(names),
+    }
+    with Store.open(session.settings) as store:
+        found = store.readings(about, lambda: {one.name: _flat(one) for one in heard}, fresh=fresh)
+    return [
+        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(shapes[one.name]))) for one in heard
+    ]
+
+
+def _flat(one: Heard) -> Any:
+    seconds = one.answers.seconds
+    return (np.full(one.answers.scores.shape, np.nan) if seconds is None else seconds).ravel()

@@ -1,0 +1,186 @@
+"""One probe of a judge: an effect, its interval, the limit within which nobody would mind it, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench import stats
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError
+from ragbench.stats.margins import outside_p
+from ragbench.types import Array, Estimate
+
+ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
+CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language")}
+"""Probes of what should not matter, and the probe of how often it does: a mean of changes up and down hides them."""
+FEWEST = 10
+"""Items below which a probe says nothing: no verdict could be trusted."""
+
+
+ENDS = {
+    "bias": (0.0, 0.99, "the share of the scale by which a score may move"),
+    "flips": (0.0, 0.99, "the share of repeats that may change the decision"),
+    "changes": (0.0, 0.99, "the share of choices, or of scores, that may change for no reason"),
+    "attacks": (0.0, 0.99, "the share of worthless answers that may be called good"),
+    "ladder": (0.01, 1.0, "the share of the pairs of rungs that must be in order"),
+    "alike": (0.0, 0.99, "the correlation with the baseline's errors that is allowed"),
+}
+"""Between which numbers each limit lies, and what it is."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much nobody would mind.
+
+    bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
+    repeats that change the decision. changes: share of choices that are others in the other order, of scores that move
+    by more than `bias` with the language or the order of the scale: two readings by a judge that errs once in seven
+    differ one time in four. attacks: share of worthless answers that are called good. ladder: share of the
+    pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's errors with
+    those of the lexical baseline. Raises BenchError for one that is not a number within its ends.
+    """
+
+    bias: float = 0.05
+    flips: float = 0.02
+    changes: float = 0.25
+    attacks: float = 0.05
+    ladder: float = 0.9
+    alike: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, (low, high, meaning) in ENDS.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not low <= value <= high:
+                raise BenchError(f"{name}_limit = {value!r}: a number from {low:g} to {high:g} is expected, {meaning}")
+
+    def of(self, probe: str) -> tuple[float, float]:
+        """The limits of a probe's effect."""
+        if probe == "ladder":
+            return self.ladder, math.inf
+        high = {"repeats": self.flips, "blank": self.attacks, "key": self.attacks, "disguise": self.alike}
+        high |= dict.fromkeys(CHANGES.values(), self.changes)
+        limit = high.get(probe, self.bias)
+        return (-math.inf, limit) if probe in (*ONLY_UP, *CHANGES.values()) else (-limit, limit)
+
+    def moved(self, probe: str, values: Array) -> NDArray[np.bool_]:
+        """Whether each value of the probe's effect alone lies outside what nobody would mind: any other choice, or a
+        score beyond the limit; False where there is none."""
+        low, high = (0.0, 0.0) if probe == "place" else self.of(probe)
+        return (values < low - 1e-9) | (values > high + 1e-9)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Values whose mean is the effect, or why there are none.
+
+    kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns.
+    """
+
+    values: Array
+    clusters: Sequence[str] | None
+    kind: Literal["share", "shift", "correlation"] = "shift"
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one probe found of one judge.
+
+    effect: see `ragbench.bench.judges.biases`; its value is NaN where the probe could not be made, `why` says why.
+    limits: within which nobody would mind. p: of the hypothesis that the effect lies within; p_adjusted: by Holm.
+    verdict: "found" (beyond the limits, p_adjusted below 1 − level), "passed" (the whole interval within them),
+    "open" (neither is shown), "unmeasured".
+    """
+
+    judge: str
+    probe: str
+    effect: Estimate
+    limits: tuple[float, float]
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    verdict: str = "unmeasured"
+    why: str = ""
+
+
+def probed(judge: str, name: str, effect: Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
+    """The effect with its interval, and p that it lies within its limits."""
+    if effect.why:
+        return Probe(judge, name, _unknown(sure, 0), limits, why=effect.why)
+    if effect.kind == "correlation":
+        return _correlated(judge, name, effect, limits, sure)
+    measured = int((~np.isnan(effect.values)).sum())
+    if measured < FEWEST:
+        why = "no_scale" if name.startswith("scale_order") and not measured else "few"
+        return Probe(judge, name, _unknown(sure, measured), limits, why=why)
+    found = _mean(effect, sure)
+    return Probe(judge, name, found, limits, outside_p(effect.values, *limits, clusters=effect.clusters))
+
+
+def _mean(effect: Effect, sure: Sureness) -> Estimate:
+    """The mean with its interval. Where no value differs from another, a unit could still have moved by the whole
+    scale: the interval then reaches as far as the share of such units could go unseen."""
+    options: dict[str, Any] = {"clusters": effect.clusters, **asdict(sure)}
+    if effect.kind == "share":
+        return stats.estimate(effect.values, bounds=(0.0, 1.0), **options)
+    found = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
+    made = replace(
+        _unknown(sure, found.n), value=found.difference, low=found.low, high=found.high, method=found.method,
+        n_unmeasured=found.n_dropped, clusters=found.clusters, note=found.note,
+    )  # fmt: skip
+    if found.note != "no_spread":
+        return made
+    unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)
+    ends = (max(-1.0, made.value - (unseen.high or 1.0)), min(1.0, made.value + (unseen.high or 1.0)))
+    return replace(made, low=ends[0], high=ends[1], method=unseen.method)
+
+
+def _correlated(judge: str, name: str, effect: Effect, limits: tuple[float, float], sure: Sureness) -> Probe:
+    """Fisher's z with as many independent pairs as there are clusters."""
+    from scipy.special import ndtr
+
+    columns: Array = np.asarray(effect.values, dtype=np.float64)
+    kept = np.flatnonzero(~np.isnan(columns).any(axis=1)).tolist()
+    pairs = columns[kept]
+    number = len(pairs) if effect.clusters is None else len({effect.clusters[place] for place in kept})
+    if number < FEWEST:
+        return Probe(judge, name, _unknown(sure, len(pairs)), limits, why="few")
+    r = float(np.clip(np.asarray(np.corrcoef(pairs.T))[0, 1], -0.999999, 0.999999))
+    error = 1 / math.sqrt(number - 3)
+    half = NormalDist().inv_cdf((1 + sure.level) / 2) * error
+    low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+    found = replace(_unknown(sure, len(pairs)), value=r, low=low, high=high, method="fisher", clusters=number, note="")
+    return Probe(judge, name, found, limits, float(ndtr(-(math.atanh(r) - math.atanh(limits[1])) / error)))
+
+
+def _unknown(sure: Sureness, n: int) -> Estimate:
+    return Estimate(math.nan, None, None, sure.level, "none", n, note="empty")
+
+
+def judged(found: Sequence[Probe], level: float) -> list[Probe]:
+    """The probes with p corrected over all of them (Holm), and their verdicts."""
+    adjusted = stats.holm([each.p for each in found])
+    done = []
+    for each, p in zip(found, adjusted, strict=True):
+        low, high = each.limits
+        e = each.effect
+        if each.why:
+            verdict = "unmeasured"
+        elif p < 1 - level:
+            verdict = "found"
+        elif e.low is not None and e.high is not None and e.low >= low and e.high <= high:
+            verdict = "passed"
+        else:
+            verdict = "open"
+        done.append(replace(each, p_adjusted=float(p), verdict=verdict))
+    return done

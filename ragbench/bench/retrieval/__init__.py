@@ -1,0 +1,1 @@
+"""What is found, and where it lies: embeddings, rankings, real questions, sources."""

@@ -1,0 +1,329 @@
+"""How the knowledge base is used: chunks that are ever retrieved, topics that find few, pages that are everywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stand_ins, stats
+from ragbench.bench.basics import ranges
+from ragbench.bench.basics.session import BenchError, Session, described, kept
+from ragbench.bench.retrieval import topics
+from ragbench.datasets import Dataset
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.metrics import sources as formulas
+from ragbench.metrics.sources import TopicCoverage, Usage
+from ragbench.types import Chunk, Estimate, Question, Vectors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval
+
+PRIMARY = "utilization_rate"
+MEASURES = (formulas.utilization_rate, formulas.total_chunks, formulas.used_chunks, formulas.unused_chunks)
+
+
+def sources(
+    dataset: str = "",
+    systems: str | Sequence[str] = "",
+    *,
+    k: int = 5,
+    n_topics: int = 0,
+    fewest_topics: int = 2,
+    most_topics: int = 20,
+    thin: float = 0.5,
+    embedder: str = "",
+    level: float = 0.95,
+    seed: int = 0,
+    notebook: str = "sources",
+) -> Measurement:
+    """Retrieve for every question of the data set, and see which sources that used.
+
+    k: chunks of a ranking that count as retrieved. n_topics: clusters of questions (KMeans); 0 chooses the number from
+    fewest_topics to most_topics with the highest mean silhouette. thin: a topic is thin where it has fewer distinct
+    chunks a question than this share of the median topic. embedder: of the questions, for their clusters; empty for
+    that of the first system that has one.
+
+    The numbers describe: a high utilization can be good coverage or noise, so no system is better or worse.
+    Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
+    """
+    request = _Request(k, n_topics, fewest_topics, most_topics, thin, embedder, level, seed)
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, ""), request))
+
+
+@dataclass(frozen=True)
+class _Request:
+    k: int
+    n_topics: int
+    fewest_topics: int
+    most_topics: int
+    thin: float
+    embedder: str
+    level: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        ranges.check(
+            k=self.k, n_topics=self.n_topics, fewest_topics=self.fewest_topics, level=self.level, seed=self.seed
+        )
+        ranges.whole("most_topics", self.most_topics, self.fewest_topics, ranges.WHOLE["most_topics"][1])
+        if not 0 < self.thin <= 1:
+            raise BenchError(f"thin = {self.thin}: a share of the median topic, above 0 and at most 1")
+
+
+def _measure(session: Session, request: _Request) -> Measurement:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import make
+
+    data = session.dataset
+    if not data.questions:
+        raise BenchError(f"{data.label} has no questions: nothing can be retrieved")
+    if request.n_topics > len(data.questions):
+        raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
+    found: dict[str, Retrieval] = {}
+    with Store.open(session.settings) as store:
+        for name in session.systems:
+            system = make(name, session.settings, store, data)
+            with session.progress(name, len(data.chunks) + len(data.questions)) as progress:
+                found[name] = system.retrieve(data.questions, request.k, progress=progress)
+        chosen = _embedder(session, request.embedder)
+        vectors = _question_vectors(store, session, chosen)
+    rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
+    first = _covered(vectors, rows[session.systems[0]], request, request.n_topics)
+    others = {name: _covered(vectors, rows[name], request, first.n_topics) for name in session.systems[1:]}
+    covered = {session.systems[0]: first, **others}
+    estimates = [
+        each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
+    ]
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            "level": request.level,
+            "seed": request.seed,
+            "baseline": None,
+            "describes": "sources",
+            "primary": PRIMARY,
+            "key_metrics": [PRIMARY, "unused_chunks", "n_topics", "avg_chunks_per_topic"],
+            "n_questions": len(data.questions),
+            "k": request.k,
+            "n_topics": first.n_topics,
+            "n_topics_given": bool(request.n_topics),
+            "thin": request.thin,
+            "topics_embedder": chosen,
+            "systems": described(session.settings, session.systems, {n: dict(r.facts) for n, r in found.items()}),
+            "stand_ins": [
+                *stand_ins.facts("retrieval", [name for name, one in found.items() if one.is_stand_in], own=True),
+                *stand_ins.facts("embedder", [chosen] if session.settings.embedders[chosen].is_stand_in else []),
+            ],
+            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
+        },
+        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
+        questions=_questions(data.questions),
+        retrieved=_retrieved(data.questions, found, request.k),
+        estimates=tuple(estimates),
+        extra={
+            "topics": _topics(data.questions, vectors, first),
+            "question_topics": pd.DataFrame(
+                {"sample": [question.id for question in data.questions], "topic": first.labels + 1}
+            ),
+            "coverage": _coverage(covered, request.thin),
+            "silhouettes": pd.DataFrame(
+                {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}
+            ),
+            "chunks": _chunks(data),
+            "uses": _uses(data, rows),
+            "pages": _pages(data, rows),
+        },
+    )
+
+
+def _embedder(session: Session, named: str) -> str:
+    """The embedder of the questions' clusters."""
+    known = session.settings.embedders
+    if named and named not in known:
+        raise BenchError(f"there is no embedder {named!r}; there are {', '.join(known)}")
+    of_systems = [session.settings.systems[name].embedder for name in session.systems]
+    return named or next((name for name in of_systems if name), next(iter(known)))
+
+
+def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
+    from ragbench.embed import make
+
+    settings = session.settings.embedders[name]
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    texts = [question.text for question in session.dataset.questions]
+    return store.vectors(model, texts, kind="query", batch=settings.batch)
+
+
+def _covered(vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: _Request, n_topics: int) -> TopicCoverage:
+    """The same topics for every system: equal vectors, seed and number give equal clusters."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # sums in one order: the same topics whatever the number of threads
+        return formulas.topic_coverage(
+            topics.directions(vectors),
+            retrieved,
+            n_topics=n_topics or None,
+            choices=range(request.fewest_topics, request.most_topics + 1),
+            seed=request.seed,
+        )
+
+
+def _estimates(
+    name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: _Request
+) -> list[NamedEstimate]:
+    """Used, unused and their share with the interval of a number of distinct items; counts and topics without one."""
+    usage = Usage([chunk.id for chunk in data.chunks], [[chunk.id for chunk in row] for row in retrieved])
+    values = {each.name: each(usage) for each in MEASURES}
+    known = usage.used
+    clusters = [question.cluster for question in data.questions]
+    total = len(data.chunks)
+    used = stats.distinct(
+        [known & set(row) for row in usage.retrieved],
+        clusters=clusters if any(clusters) else None,
+        most=total,
+        level=request.level,
+    )
+
+    def bare(value: float, note: str) -> Estimate:
+        return Estimate(float(value), None, None, request.level, "none", len(retrieved), note=note)
+
+    found = {
+        "utilization_rate": _scaled(used, lambda x: x / total),
+        "total_chunks": bare(values["total_chunks"], "count"),
+        "used_chunks": used,
+        "unused_chunks": _scaled(used, lambda x: total - x),
+        "n_topics": bare(covered.n_topics, "count"),
+        "total_questions": bare(covered.total_questions, "count"),
+        "avg_chunks_per_topic": bare(covered.avg_chunks_per_topic, "topics"),
+    }
+    return [
+        NamedEstimate(name, metric, replace(one, value=values.get(metric, one.value))) for metric, one in found.items()
+    ]
+
+
+def _scaled(estimate: Estimate, change: Any) -> Estimate:
+    """The estimate of a monotone function of the number."""
+    if estimate.low is None or estimate.high is None:
+        return replace(estimate, value=change(estimate.value))
+    low, high = sorted((change(estimate.low), change(estimate.high)))
+    return replace(estimate, value=change(estimate.value), low=low, high=high, intervals={estimate.method: (low, high)})
+
+
+def _topics(questions: Sequence[Question], vectors: Vectors, covered: TopicCoverage) -> pd.DataFrame:
+    """Each topic with its typical words and its questions, those nearest its centre first."""
+    import pandas as pd
+
+    texts = [question.text for question in questions]
+    members = topics.central(topics.directions(vectors), covered.labels)
+    return pd.DataFrame(
+        {
+            "topic": range(1, covered.n_topics + 1),
+            "words": topics.typical_words(texts, covered.labels),
+            "samples": [[questions[row].id for row in rows] for rows in members],
+        }
+    )
+
+
+def _coverage(covered: Mapping[str, TopicCoverage], share: float) -> pd.DataFrame:
+    """The specification's fields for every system and topic, and which topics are thin."""
+    import pandas as pd
+
+    rows = []
+    for name, one in covered.items():
+        thin = {topic.topic_id for topic in one.thin(share)}
+        rows += [
+            (
+                name,
+                topic.topic_id + 1,
+                topic.question_count,
+                topic.unique_chunks,
+                topic.unique_urls,
+                topic.topic_id in thin,
+            )
+            for topic in one.topics
+        ]
+    return pd.DataFrame(rows, columns=["system", "topic_id", "question_count", "unique_chunks", "unique_urls", "thin"])
+
+
+def _questions(questions: Sequence[Question]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant)) for q in questions
+    ]
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+
+
+def _retrieved(questions: Sequence[Question], found: Mapping[str, Retrieval], k: int) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (
+            name,
+            question.id,
+            rank,
+            hit.chunk.id,
+            hit.chunk.url,
+            hit.similarity,
+            question.relevant.get(hit.chunk.id, 0.0),
+            hit.chunk.text,
+        )
+        for name, one in found.items()
+        for question, hits in zip(questions, one.hits, strict=True)
+        for rank, hit in enumerate(hits[:k], 1)
+    ]
+    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+
+
+def _chunks(data: Dataset) -> pd.DataFrame:
+    """All chunks, each with how many questions are labelled with it."""
+    import pandas as pd
+
+    needed = Counter(chunk for question in data.questions for chunk in question.relevant)
+    rows = [(c.id, c.text, c.url, c.title, c.section, needed[c.id]) for c in data.chunks]
+    return pd.DataFrame(rows, columns=["chunk", "text", "url", "title", "section", "needed"])
+
+
+def _uses(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> pd.DataFrame:
+    """For how many questions each chunk was retrieved, by every system; 0 for those never retrieved."""
+    import pandas as pd
+
+    counts = {name: Counter(i for row in rows for i in {chunk.id for chunk in row}) for name, rows in retrieved.items()}
+    rows = [(name, chunk.id, count[chunk.id]) for name, count in counts.items() for chunk in data.chunks]
+    return pd.DataFrame(rows, columns=["system", "chunk", "questions"])
+
+
+def _pages(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> pd.DataFrame:
+    """How often each page is retrieved, against its share of the base and against how many questions need it.
+
+    excess: the page's share of all retrieved places over its share of all chunks; above 1 it takes more than its part.
+    """
+    import pandas as pd
+
+    sizes = Counter(chunk.url for chunk in data.chunks if chunk.url)
+    page_of = {chunk.id: chunk.url for chunk in data.chunks}
+    titles = {chunk.url: chunk.title for chunk in reversed(data.chunks) if chunk.url}
+    labelled = [question for question in data.questions if question.relevant or question.relevant_urls]
+    needed = Counter(
+        page
+        for question in labelled
+        for page in {*question.relevant_urls, *(page_of.get(chunk) for chunk in question.relevant)} - {None}
+    )
+    rows = []
+    for name, lists in retrieved.items():
+        places = Counter(chunk.url for row in lists for chunk in row)
+        total = max(sum(places.values()), 1)
+        for page, questions in formulas.page_use(lists).items():
+            excess = places[page] / total * len(data.chunks) / sizes[page] if sizes[page] else np.nan
+            rows.append((name, page, titles.get(page), sizes[page], questions, round(excess, 6), needed[page]))
+    return pd.DataFrame(rows, columns=["system", "page", "title", "chunks", "questions", "excess", "needed"])

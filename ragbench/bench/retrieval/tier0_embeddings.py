@@ -1,0 +1,310 @@
+"""Tier 0: the shape of the space that embedders put the same texts in, measured without any labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ragbench import stand_ins
+from ragbench.bench.basics import ranges
+from ragbench.bench.basics.findings import Sureness
+from ragbench.bench.basics.session import BenchError, Session, kept, parted
+from ragbench.bench.retrieval import projection, spread, topics
+from ragbench.datasets import Dataset
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.metrics.distances import Distance
+from ragbench.metrics.embedding_space import Geometry
+from ragbench.settings import Settings
+from ragbench.types import Chunk, Question, Status, Vectors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+
+Texts = Literal["chunks", "questions"]
+FEWEST = 3  # texts: of two there is one distance
+PRIMARY = "effective_dimensionality"
+KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwise_distance"]
+
+
+def tier0_embeddings(
+    dataset: str = "",
+    embedders: str | Sequence[str] = "",
+    *,
+    texts: Texts = "chunks",
+    distance: Distance = "euclidean",
+    neighbors: int = 1,
+    near: float = 0.25,
+    listed: int = 10,
+    projected: int = 2000,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    notebook: str = "tier0_embeddings",
+) -> Measurement:
+    """Embed the same texts with every embedder and measure the space they lie in.
+
+    embedders: names of the tables [embedders.NAME] in ragbench.toml, comma-separated or as a list; those
+        of the configured systems where empty.
+    texts: "chunks" or "questions". neighbors: how many nearest others count in a text's neighbour distance.
+    near: two texts are near-duplicates where their distance is at most this share of the mean pairwise distance.
+    listed: how many closest pairs and outliers are listed. projected: texts in the picture at most, drawn at random
+    with the seed where there are more; 0 for no picture.
+
+    The numbers describe: a difference between two embedders is neither better nor worse without a retrieval task.
+    Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
+    """
+    request = _Request(texts, distance, neighbors, near, listed, projected, Sureness(level, resamples, seed))
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), embedders, request))
+
+
+@dataclass(frozen=True)
+class _Request:
+    texts: Texts
+    distance: Distance
+    neighbors: int
+    near: float
+    listed: int
+    projected: int
+    sureness: Sureness
+
+    def __post_init__(self) -> None:
+        if self.texts not in ("chunks", "questions"):
+            raise BenchError(f"texts = {self.texts!r}: it is chunks or questions")
+        if self.distance not in ("euclidean", "cosine"):
+            raise BenchError(f"distance = {self.distance!r}: it is euclidean or cosine")
+        if not 0 <= self.near < 1:
+            raise BenchError(f"near = {self.near}: a share of the mean pairwise distance, from 0 to below 1")
+        ranges.check(neighbors=self.neighbors, projected=self.projected)
+        ranges.whole("listed", self.listed, 1)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """What was found out about one embedder's vectors."""
+
+    name: str
+    facts: Mapping[str, Any]
+    is_stand_in: bool
+    estimates: list[NamedEstimate]
+    scores: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+
+
+def _measure(session: Session, embedders: str | Sequence[str], request: _Request) -> Measurement:
+    import pandas as pd
+
+    names = chosen_embedders(embedders, session.settings)
+    items = _items(session.dataset, request.texts)
+    if len(items) < max(FEWEST, request.neighbors + 1):
+        raise BenchError(
+            f"{session.dataset.label} has {len(items)} {request.texts}: at least "
+            f"{max(FEWEST, request.neighbors + 1)} are needed to speak of distances"
+        )
+    drawn = projection.sampled(len(items), request.projected, request.sureness.seed)
+    from ragbench.store import Store
+
+    with Store.open(session.settings) as store, session.progress("tier0", len(names) * len(items)) as progress:
+        spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
+    tables = {key: pd.concat([one.tables[key] for one in spaces], ignore_index=True) for key in spaces[0].tables}
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, spaces, len(items), len(drawn)),
+        scores=pd.concat([one.scores for one in spaces], ignore_index=True),
+        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        estimates=tuple(each for one in spaces for each in one.estimates),
+        extra={**tables, "texts": _texts(items, tables)},
+    )
+
+
+def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts: int, drawn: int) -> dict[str, Any]:
+    return {
+        **session.facts(),
+        **asdict(request.sureness),
+        "baseline": None,
+        "describes": "space",
+        "primary": PRIMARY,
+        "key_metrics": KEYS,
+        "n_texts": texts,
+        "texts": request.texts,
+        "distance": request.distance,
+        "neighbors": request.neighbors,
+        "near": request.near,
+        "listed": request.listed,
+        "projected": drawn if request.projected else 0,
+        "systems": [{"name": one.name, **one.facts} for one in spaces],
+        "stand_ins": stand_ins.facts("embedder", [one.name for one in spaces if one.is_stand_in], own=True),
+    }
+
+
+def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
+    """Names as asked for; else the embedders of the systems; else all. Raises BenchError for one that is not there."""
+    used = [system.embedder for system in settings.systems.values() if system.embedder is not None]
+    names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
+    for name in names:
+        if name not in settings.embedders:
+            raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")
+    return names
+
+
+def _items(dataset: Dataset, texts: Texts) -> Sequence[Chunk | Question]:
+    return dataset.chunks if texts == "chunks" else dataset.questions
+
+
+def _space(
+    store: Store,
+    name: str,
+    session: Session,
+    items: Sequence[Chunk | Question],
+    drawn: np.ndarray,
+    request: _Request,
+    progress: Any,
+) -> _Space:
+    from ragbench.embed import make
+    from ragbench.embed.model import ModelEmbedder
+
+    settings = session.settings.embedders[name]
+    texts = [item.text for item in items]
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    kind: Literal["passage", "query"] = "passage" if request.texts == "chunks" else "query"
+    vectors = store.vectors(model, texts, kind=kind, batch=settings.batch, progress=progress)
+    geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)
+    ids = np.array([item.id for item in items], dtype=object)
+    facts: dict[str, Any] = {
+        **settings.model_dump(mode="json", exclude_defaults=True),
+        "embedder_identity": model.identity,
+        "width": int(vectors.shape[1]),
+    }
+    if isinstance(model, ModelEmbedder) and (truncated := model.truncated(texts)):
+        facts["chunks_truncated"] = truncated
+    closest, threshold, count = _closest(name, geometry, ids, request)
+    facts |= {"near_duplicates": count, "near_distance": round(threshold, 6)}
+    return _Space(
+        name,
+        facts,
+        settings.is_stand_in,
+        spread.estimates(name, geometry, request.sureness),
+        _scores(name, geometry, ids),
+        {
+            "histograms": spread.histograms(name, geometry),
+            "spectrum": spread.spectrum(name, geometry),
+            "closest": closest,
+            "outliers": _outliers(name, geometry, ids, request.listed),
+            **_pictured(name, vectors, items, drawn, request),
+        },
+    )
+
+
+def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:
+    """The per-text values that the means are of."""
+    import pandas as pd
+
+    columns = {
+        "avg_nn_distance": geometry.nn_distances.mean(axis=1),
+        "avg_spread": geometry.spread,
+        "avg_pairwise_distance": geometry.pairs.per_vector,
+    }
+    made = [
+        pd.DataFrame(
+            {"system": name, "metric": metric, "sample": ids, "value": values, "status": Status.OK.value, "reason": ""}
+        )
+        for metric, values in columns.items()
+    ]
+    return pd.concat(made, ignore_index=True).assign(judge=None)[list(SCORE_COLUMNS)]
+
+
+MOST_PAIRS = 10_000
+
+
+def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: _Request) -> tuple[pd.DataFrame, float, int]:
+    """The closest pairs of texts, the threshold of near-duplicates, and how many pairs lie within it."""
+    import pandas as pd
+
+    threshold = request.near * geometry.pairs.mean
+    within, _ = geometry.near_duplicates(threshold, most=MOST_PAIRS)
+    pairs, distances = geometry.near_duplicates(_reach(geometry, request.listed), most=request.listed)
+    table = pd.DataFrame(
+        {
+            "system": name,
+            "rank": np.arange(1, len(pairs) + 1),
+            "first": ids[pairs[:, 0]],
+            "second": ids[pairs[:, 1]],
+            "distance": distances,
+            "near": distances <= threshold,
+        }
+    )
+    return table, threshold, len(within)
+
+
+def _reach(geometry: Geometry, listed: int) -> float:
+    """A distance within which there are at least `listed` pairs, if there are so many: each has two nearest others."""
+    nearest = np.sort(geometry.nn_distances[:, 0])
+    if len(nearest) < 2 * listed:
+        return geometry.pairs.maximum
+    return float(nearest[2 * listed - 1]) * (1 + 1e-9)  # its own pair stays within it, however it was rounded
+
+
+def _outliers(name: str, geometry: Geometry, ids: np.ndarray, listed: int) -> pd.DataFrame:
+    import pandas as pd
+
+    rows, distances = geometry.outliers(listed)
+    return pd.DataFrame(
+        {
+            "system": name,
+            "rank": np.arange(1, len(rows) + 1),
+            "text": ids[rows],
+            "nearest": ids[geometry.nearest.rows[rows, 0]],
+            "distance": distances,
+        }
+    )
+
+
+def _pictured(
+    name: str, vectors: Vectors, items: Sequence[Chunk | Question], drawn: np.ndarray, request: _Request
+) -> dict[str, pd.DataFrame]:
+    """The tables `projection` and `clusters`: coordinates of the drawn texts, and clusters to colour them by."""
+    import pandas as pd
+
+    seed = request.sureness.seed
+    chosen = vectors[drawn]
+    found = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
+    columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]
+    if not found:
+        empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
+        return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=["system", "cluster", "words"])}
+    groups = topics.clusters(chosen, seed)
+    words = topics.typical_words([items[row].text for row in drawn], groups, 3)
+    places = np.column_stack([found[2], found[3]])
+    made = pd.DataFrame({"system": name, "text": [items[row].id for row in drawn], "cluster": groups + 1})
+    return {
+        "projection": made.assign(**{column: places[:, number] for number, column in enumerate(columns[3:])}),
+        "clusters": pd.DataFrame({"system": name, "cluster": range(1, len(words) + 1), "words": words}),
+    }
+
+
+def _texts(items: Sequence[Chunk | Question], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The texts that a page can show: those of the lists and of the picture, with what they can be coloured by."""
+    import pandas as pd
+
+    closest, outliers = tables["closest"], tables["outliers"]
+    wanted = {*closest["first"], *closest["second"], *outliers["text"], *outliers["nearest"]}
+    wanted |= set(tables["projection"]["text"])
+    rows = [
+        (
+            item.id,
+            item.text,
+            getattr(item, "url", None),
+            getattr(item, "title", None),
+            getattr(item, "section", None),
+            getattr(item, "kind", None),
+            getattr(item, "cluster", None),
+        )
+        for item in items
+        if item.id in wanted
+    ]
+    return pd.DataFrame(rows, columns=["id", "text", "url", "title", "section", "kind", "cluster"])

@@ -1,0 +1,331 @@
+"""Tier 1: how well systems find the relevant chunks or pages, measured in PostgreSQL, question by question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragbench import rankings, stand_ins
+from ragbench.bench.basics import findings, ranges, slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError, Session, described, kept, parted
+from ragbench.bench.retrieval import consistency, curves, timing
+from ragbench.bench.retrieval.consistency import first
+from ragbench.datasets import Dataset, doubts_of
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.types import Question, Ranking, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval, System
+
+METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
+PRIMARY = "mrr"
+
+Unit = Literal["chunk", "url"]
+ClusterBy = Literal["auto", "none"]
+
+
+def tier1_retrieval(
+    dataset: str = "",
+    systems: str | Sequence[str] = "",
+    *,
+    baseline: str = "",
+    metrics: str | Sequence[str] = "",
+    k: int = 10,
+    unit: Unit = "chunk",
+    cluster_by: ClusterBy = "auto",
+    repeats: int = 3,
+    slice_by: str | Sequence[str] = slices.DIMENSIONS,
+    timed_questions: int = 400,
+    ef_searches: Sequence[int] = (10, 40, 160),
+    fresh_timings: bool = False,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    notebook: str = "tier1_retrieval",
+) -> Measurement:
+    """Retrieve for every question with every system, and measure what came back.
+
+    dataset, systems, baseline: as in ragbench.toml where empty. metrics: labels such as "ndcg@10", comma-separated or
+    as a list; empty for the specification's; one without a cut-off is cut at k, and its label says so. k: how many
+    chunks or pages of a ranking are looked at. unit: what is ranked, "chunk" or "url". cluster_by: "auto" groups
+    questions by their cluster where the data set has clusters. repeats: how often every question is asked, embedded and
+    searched anew each time; 1 leaves retrieval_consistency unmeasured. slice_by: any of "kind, language, source".
+    timed_questions: how many questions are timed one by one; 0 for none. ef_searches: HNSW is compared with exact
+    search at each of them, for systems with an embedder; empty for no comparison. fresh_timings: read the clock again
+    instead of showing what was kept for the same inputs.
+
+    A mean is over the questions with at least one relevant document; one that a system did not answer, or failed to,
+    counts 0, with the reason in its rows. The others are counted in the facts.
+    Raises BenchError, DatasetError or StoreError, each with what is legal.
+    """
+    clock = timing.Clock(timed_questions, tuple(ef_searches), fresh_timings)
+    sureness = Sureness(level, resamples, seed)
+    request = _Request(_metrics(metrics, k), k, unit, cluster_by, repeats, slices.chosen(slice_by), clock, sureness)
+    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
+
+
+def measured(
+    session: Session,
+    *,
+    metrics: str | Sequence[str] = "",
+    k: int = 10,
+    unit: Unit = "chunk",
+    cluster_by: ClusterBy = "auto",
+    slice_by: str | Sequence[str] = "",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Measurement:
+    """The same in an open session, each question once and nothing timed: for questions that are not the data set's own.
+
+    Parameters as in `retrieval`; retrieval_consistency is left out, because it needs repeats.
+    """
+    chosen = tuple(each for each in _metrics(metrics, k) if each.label != consistency.NAME)
+    sureness = Sureness(level, resamples, seed)
+    clock = timing.Clock(0, (), False)
+    return _measure(session, _Request(chosen, k, unit, cluster_by, 1, slices.chosen(slice_by), clock, sureness))
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is measured and how sure one wants to be of it."""
+
+    metrics: tuple[Metric, ...]
+    k: int
+    unit: Unit
+    cluster_by: ClusterBy
+    repeats: int
+    slice_by: tuple[str, ...]
+    clock: timing.Clock
+    sureness: Sureness
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("chunk", "url"):
+            raise BenchError(f"unit = {self.unit!r}: it is chunk or url")
+        if self.cluster_by not in ("auto", "none"):
+            raise BenchError(f"cluster_by = {self.cluster_by!r}: it is auto or none")
+        ranges.check(repeats=self.repeats, timed_questions=self.clock.questions)
+        for ef in self.clock.ef_searches:
+            ranges.whole("each of ef_searches", ef, 1, 1000)
+
+    @property
+    def rankings(self) -> tuple[Metric, ...]:
+        """The metrics that read a ranking: all but retrieval_consistency."""
+        return tuple(each for each in self.metrics if each.grain == "ranking")
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that the page speaks of first, and by which slices are compared."""
+        return next((each for each in self.rankings if each.name == PRIMARY), self.metrics[0])
+
+
+def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
+    ranges.check(k=k)
+    known = catalogue()
+    usual = [known[name] for name in METRICS]
+    chosen = tuple(parse(label) for label in parted(labels)) or (
+        *(bound for each in usual for bound in [each @ cut for cut in each.cutoffs if cut <= k] or [each]),
+        known[consistency.NAME],
+    )
+    for each in chosen:
+        if each.grain != "ranking" and each.label != consistency.NAME:
+            raise BenchError(
+                f"{each.label} does not read a ranking; `ragbench metrics --grain ranking` lists those that do"
+            )
+        if each.cutoff is not None and each.cutoff > k:
+            raise BenchError(f"{each.label} looks at more than the k = {k} documents that are retrieved; raise k")
+    return tuple(dict.fromkeys(_cut(each, k) for each in chosen))
+
+
+def _cut(each: Metric, k: int) -> Metric:
+    """The metric as it can be had: nothing below rank k is retrieved, so one without a cut-off has that one."""
+    return each @ k if each.grain == "ranking" and each.cutoff is None else each
+
+
+def _measure(session: Session, request: _Request) -> Measurement:
+    import pandas as pd
+
+    unit = request.unit
+    pages = {chunk.id: chunk.url for chunk in session.dataset.chunks}
+    if unit == "url" and None in pages.values():
+        raise BenchError(f"unit = 'url', but chunks of {session.dataset.label} have no URL; use unit = 'chunk'")
+    asked = [question for question in session.dataset.questions if _labelled(question, unit)]
+    if not asked:
+        raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
+    clusters = _clusters(asked) if request.cluster_by == "auto" else None
+    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, clusters)
+    ranked = {name: _ranking(asked, runs[0], request, pages) for name, runs in found.runs.items()}
+    scores = pd.DataFrame(
+        [row for name, runs in found.runs.items() for row in _scores(name, asked, runs, ranked[name], request)],
+        columns=list(SCORE_COLUMNS),
+    )
+    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, request.sureness)
+    labels = None if clusters is None else list(clusters.values())
+    firsts = {name: runs[0] for name, runs in found.runs.items()}
+    parts = slices.table(scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness)
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            **asdict(request.sureness),
+            "doubts": doubts_of(session.dataset.chunks, session.dataset.questions),
+            "primary": request.primary.label,
+            "n_questions": len(asked),
+            "n_without_relevant": len(session.dataset.questions) - len(asked),
+            "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "unit": unit,
+            "k": request.k,
+            "repeats": request.repeats,
+            "timed_questions": len(timing.chosen(asked, request.clock)),
+            "slices_left_out": slices.left_out(asked, request.slice_by),
+            "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
+            "stand_ins": stand_ins.facts(
+                "retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True
+            ),
+            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in firsts.items()},
+        },
+        scores=scores,
+        questions=_questions(asked, unit, pages),
+        retrieved=_retrieved(asked, firsts, unit, pages, request.k),
+        estimates=estimates,
+        comparisons=comparisons,
+        extra={
+            "curves": curves.table(ranked, request.k, labels, request.sureness),
+            "slices": parts,
+            "latencies": found.latencies,
+            "quantiles": timing.quantiles(found.latencies, request.sureness.level),
+            "indexes": found.indexes,
+            "misses": found.misses,
+        },
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All runs of every system, the first one first, and what the clock said."""
+
+    runs: dict[str, list[Retrieval]]
+    latencies: pd.DataFrame
+    indexes: pd.DataFrame
+    misses: pd.DataFrame
+
+
+def _retrieve(
+    session: Session, asked: Sequence[Question], depth: int, request: _Request, clusters: Mapping[str, str] | None
+) -> _Found:
+    from ragbench.store import Store
+    from ragbench.systems import make
+
+    chunks = len(session.dataset.chunks)
+    with Store.open(session.settings) as store:
+        runs: dict[str, list[Retrieval]] = {}
+        made: dict[str, System] = {}
+        for name in session.systems:
+            made[name] = make(name, session.settings, store, session.dataset)
+            with session.progress(name, chunks + len(asked) * request.repeats) as progress:
+                once = made[name].retrieve(asked, depth, progress=progress)
+                runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
+        return _Found(runs, *_timed(session, store, made, asked, depth, request, clusters))
+
+
+def _timed(
+    session: Session,
+    store: Store,
+    made: Mapping[str, System],
+    asked: Sequence[Question],
+    depth: int,
+    request: _Request,
+    clusters: Mapping[str, str] | None,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    data, clock = session.dataset.content_hash, request.clock
+    labels = None if clusters is None else list(clusters.values())
+    return (
+        timing.latencies(made, store, asked, depth, data, clock),
+        *timing.indexes(made, store, asked, depth, data, clock, request.sureness, labels),
+    )
+
+
+def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
+    """How many chunks hold at least k pages: with at most m chunks a page, (k − 1) · m + 1."""
+    if unit == "chunk":
+        return k
+    most = max(Counter(chunk.url for chunk in dataset.chunks).values())
+    return min((k - 1) * most + 1, ranges.MOST_RETRIEVED, len(dataset.chunks))
+
+
+def _labelled(question: Question, unit: Unit) -> bool:
+    return bool(question.relevant) or (unit == "url" and bool(question.relevant_urls))
+
+
+def _clusters(asked: Sequence[Question]) -> dict[str, str] | None:
+    """Sample → cluster; None where every question stands alone."""
+    labels = {question.id: question.cluster or f"\0{question.id}" for question in asked}
+    return labels if len(set(labels.values())) < len(labels) else None
+
+
+def _ranking(
+    asked: Sequence[Question], found: Retrieval, request: _Request, pages: Mapping[str, str | None]
+) -> Ranking:
+    retrieved = {question.id: hits for question, hits in zip(asked, found.hits, strict=True)}
+    return rankings.from_questions(asked, retrieved, unit=request.unit, pages=pages, depth=request.k)
+
+
+def _scores(
+    system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: _Request
+) -> list[tuple[Any, ...]]:
+    from ragbench.metrics.evaluation import evaluate
+
+    values, why = evaluate(ranking, request.rankings), runs[0].errors
+    rows: list[tuple[Any, ...]] = []
+    for each in request.metrics:
+        if each.label == consistency.NAME:
+            rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
+        else:
+            rows += [
+                (system, each.label, question.id, float(value), Status.OK.value, why.get(question.id, ""), None)
+                for question, value in zip(asked, values[each.label], strict=True)
+            ]
+    return rows
+
+
+def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(_gains(q, unit, pages)),
+         q.source)
+        for q in asked
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
+
+
+def _retrieved(
+    asked: Sequence[Question], found: Mapping[str, Retrieval], unit: Unit, pages: Mapping[str, str | None], k: int
+) -> pd.DataFrame:
+    """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
+    import pandas as pd
+
+    rows = []
+    for name, one in found.items():
+        for question, hits in zip(asked, one.hits, strict=True):
+            gains = _gains(question, unit, pages)
+            for rank, (document, hit) in enumerate(first(hits, unit)[:k], 1):
+                chunk = hit.chunk
+                rows.append(
+                    (name, question.id, rank, chunk.id, chunk.url, hit.similarity, gains.get(document, 0.0), chunk.text)
+                )
+    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+
+
+def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
+    if unit == "chunk":
+        return question.relevant
+    return rankings.by_page([[]], [question.relevant], pages, [question.relevant_urls])[1][0]

@@ -1,0 +1,248 @@
+"""How long a question takes, one by one, and what an approximate index gains and loses against exact search.
+
+Clock readings are taken once for the same inputs and kept in the database, so that a page made again is the same page.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.bench.basics.families import Sureness
+from ragbench.types import Array, Estimate, Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import System
+
+PROBABILITIES = (0.5, 0.9, 0.99)
+TURNS = 10
+WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
+QUANTILES = ("system", "part", "probability", "value", "low", "high", "level", "n", "note")
+LATENCIES = ("system", "sample", "part", "ms")
+INDEXES = (
+    "embedder", "system", "index", "m", "ef_construction", "ef_search", "recall", "recall_low", "recall_high", "method",
+    "recall_note", "ms", "ms_low", "ms_high", "ms_note", "level", "n", "clusters",
+)  # fmt: skip
+MISSES = ("system", "ef_search", "sample", "recall")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What is timed: how many questions one by one, HNSW at which ef_search, and whether kept readings are replaced."""
+
+    questions: int
+    ef_searches: tuple[int, ...]
+    fresh: bool
+
+
+def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
+    """Places of the questions that are timed: all, or as many as wanted at even steps through the data set."""
+    if len(asked) <= clock.questions:
+        return list(range(len(asked)))
+    return sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.questions)}) if clock.questions else []
+
+
+def latencies(
+    systems: Mapping[str, System], store: Store, asked: Sequence[Question], depth: int, data_hash: str, clock: Clock
+) -> pd.DataFrame:
+    """Milliseconds of each timed question by part: "embed" and "search", or "call" for a function of the user's own.
+
+    Logged results have none.
+    """
+    import pandas as pd
+
+    timed = [asked[place] for place in chosen(asked, clock)]
+    rows: list[tuple[Any, ...]] = []
+    for name, system in systems.items():
+        if system.description["kind"] == "logged" or not timed:
+            continue
+        about = {
+            "what": "latency of one statement", "system": dict(system.description), "source": source(system),
+            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+        }  # fmt: skip
+        found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh)
+        rows += [
+            (name, question.id, part, float(ms))
+            for part in sorted(found)
+            for question, ms in zip(timed, found[part], strict=True)
+        ]
+    return pd.DataFrame(rows, columns=list(LATENCIES))
+
+
+def quantiles(readings: pd.DataFrame, level: float) -> pd.DataFrame:
+    """The median, the 90th and the 99th percentile of every system and part, with order-statistic intervals.
+
+    "both" is embedding and search of the same question together.
+    """
+    import pandas as pd
+
+    rows = []
+    for system in dict.fromkeys(readings["system"]):
+        own = readings[readings["system"] == system].pivot(index="sample", columns="part", values="ms")
+        parts = {str(part): own[part].to_numpy() for part in own.columns}
+        if len(parts) > 1:
+            parts["both"] = sum(parts.values())
+        for part, values in parts.items():
+            for probability in PROBABILITIES:
+                e = stats.quantile(values, probability, level=level)
+                rows.append((system, part, probability, e.value, e.low, e.high, level, e.n, e.note))
+    # the ends of open intervals are None, and a column of nothing else would be one of objects
+    return pd.DataFrame(rows, columns=list(QUANTILES)).astype({"low": float, "high": float})
+
+
+def indexes(
+    systems: Mapping[str, System],
+    store: Store,
+    asked: Sequence[Question],
+    depth: int,
+    data_hash: str,
+    clock: Clock,
+    sureness: Sureness,
+    clusters: Sequence[str] | None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
+
+    Recall is the share of the exact nearest chunks that the index found. It is kept with the readings, because an
+    index that is built again is another graph. Vectors too wide for an index are left out. The second table holds
+    the questions of which the index missed something.
+    """
+    import pandas as pd
+
+    from ragbench.store.search import WIDEST_HALF
+
+    places = chosen(asked, clock)
+    timed = [asked[place] for place in places]
+    labels = None if clusters is None else [clusters[place] for place in places]
+    rows: list[tuple[Any, ...]] = []
+    missed: list[tuple[Any, ...]] = []
+    for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
+        queries = store.vectors(
+            system.embedder, [question.text for question in timed], kind="query", batch=system.batch
+        )
+        if queries.shape[1] > WIDEST_HALF:
+            continue
+        ways = _ways(system, clock.ef_searches)
+        about = {
+            "what": "index, one statement", "embedder": system.embedder.identity, "ways": ways,
+            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+        }  # fmt: skip
+        found = store.readings(
+            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh
+        )
+        rows += [_index_row(name, system, way, how, found, labels, sureness) for way, how in ways.items()]
+        missed += [
+            (name, how["ef_search"], question.id, float(recall))
+            for way, how in ways.items()
+            if how["index"] != "exact"
+            for question, recall in zip(timed, found[f"{way} recall"], strict=True)
+            if recall < 1
+        ]
+    ends = dict.fromkeys(("recall_low", "recall_high", "ms_low", "ms_high"), float)  # else of objects, if all are None
+    return pd.DataFrame(rows, columns=list(INDEXES)).astype(ends), pd.DataFrame(missed, columns=list(MISSES))
+
+
+def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:
+    if system.description["kind"] != "configured":
+        system.retrieve(timed[:1], depth)
+        return {"call": system.retrieve(timed, depth).search_ms}
+    for question in timed[:WARMING]:
+        system.embedded([question.text])
+    vectors, embed = [], np.zeros(len(timed))
+    for place, question in enumerate(timed):
+        begun = time.perf_counter()
+        vectors.append(system.embedded([question.text])[0])
+        embed[place] = (time.perf_counter() - begun) * 1000
+    how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
+    queries, data = np.array(vectors), system.dataset.content_hash
+    system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
+    found = system.store.search(data, system.embedder, queries, depth, batch=1, **how)
+    return {"embed": embed, "search": found.milliseconds}
+
+
+def _in_turns(
+    store: Store, system: Any, data_hash: str, queries: Any, depth: int, ways: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Array]:
+    """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching.
+
+    The ways take turns, some questions at a time and each first as often as last, so that a machine that is busy for
+    a while is busy for all of them.
+    """
+    from ragbench.store import recalls_against_exact
+
+    exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+    readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
+    for how in ways.values():
+        store.search(data_hash, system.embedder, queries[:WARMING], depth, batch=1, **how)
+    for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
+        for way in list(ways)[:: 1 if turn % 2 else -1]:
+            found = store.search(data_hash, system.embedder, queries[places], depth, batch=1, **ways[way])
+            nearest = replace(
+                exact,
+                ids=[exact.ids[place] for place in places],
+                similarities=[exact.similarities[place] for place in places],
+            )
+            readings[f"{way} ms"][places] = found.milliseconds
+            readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
+    return readings
+
+
+def _distinct(systems: Mapping[str, System]) -> dict[str, Any]:
+    """The first system of every embedder and way of building an index."""
+    found: dict[tuple[Any, ...], tuple[str, Any]] = {}
+    for name, system in systems.items():
+        if system.description["kind"] == "configured":
+            one: Any = system
+            key = (one.embedder.identity, one.settings.m, one.settings.ef_construction)
+            found.setdefault(key, (name, one))
+    return dict(found.values())
+
+
+def _ways(system: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Exact search, and HNSW at each ef_search, by names."""
+    built = {"m": system.settings.m, "ef_construction": system.settings.ef_construction}
+    hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
+    return {"exact": {"index": "exact"}, **hnsw}
+
+
+def _index_row(
+    name: str,
+    system: Any,
+    way: str,
+    how: Mapping[str, Any],
+    found: Mapping[str, Array],
+    clusters: Sequence[str] | None,
+    sureness: Sureness,
+) -> tuple[Any, ...]:
+    ms = found[f"{way} ms"]
+    recall = Estimate(1.0, None, None, sureness.level, "none", len(ms))
+    if how["index"] != "exact":
+        recall = stats.estimate(
+            found[f"{way} recall"], clusters=clusters, bounds=(0.0, 1.0), level=sureness.level,
+            resamples=sureness.resamples, seed=sureness.seed,
+        )  # fmt: skip
+    median = stats.quantile(ms, 0.5, level=sureness.level)
+    return (
+        system.embedder.name, name, how["index"], how.get("m"), how.get("ef_construction"), how.get("ef_search"),
+        recall.value, recall.low, recall.high, recall.method, recall.note, median.value, median.low,
+        median.high, median.note, sureness.level, median.n, recall.clusters,
+    )  # fmt: skip
+
+
+def source(system: Any) -> str:
+    """What tells one version of the user's own function from the next: the hash of the file it stands in."""
+    import hashlib
+    import sys
+    from pathlib import Path
+
+    module = sys.modules.get(str(system.description.get("callable", "")).partition(":")[0])
+    path = getattr(module, "__file__", None)
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""

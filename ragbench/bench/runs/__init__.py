@@ -1,0 +1,1 @@
+"""Runs kept, compared, held to their gates, and followed over time."""

@@ -1,0 +1,366 @@
+"""Two runs against each other: paired by question where both kept their values, by summaries where one did not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.bench.basics.families import Sureness, corrected
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
+from ragbench.bench.runs.record import with_depths
+from ragbench.language import translator
+from ragbench.measurement import NamedComparison, NamedEstimate
+from ragbench.metrics import declaration
+from ragbench.store.records import RunRecord, RunScores, RunValue
+from ragbench.types import Array, Better, Comparison
+
+Key = tuple[str, str, str, str]
+"""A notebook, a system of the first run, one of the second, and a metric."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A system of the first run and a system of the second, on the questions of a notebook that both have.
+
+    samples: the common questions, in the first run's order. only_first, only_second: questions that the other run does
+    not have. altered: questions of one id that are not the same question. estimates name the systems `first`, `second`.
+    """
+
+    notebook: str
+    systems: tuple[str, str]
+    samples: tuple[str, ...]
+    only_first: int
+    only_second: int
+    altered: int
+    clusters: tuple[str, ...] | None
+    values: Mapping[str, tuple[Array, Array]]
+    estimates: tuple[NamedEstimate, ...] = ()
+    comparisons: tuple[NamedComparison, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summarized:
+    """One number of either run of which only summaries are compared, or nothing: then `why` says so.
+
+    why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
+    "unmeasured", "other_unit", "other_scale", "other_depth".
+    """
+
+    notebook: str
+    systems: tuple[str, str]
+    metric: str
+    values: tuple[RunValue, RunValue]
+    comparison: Comparison | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """What two runs say of each other. refused: notebooks that were not compared at all."""
+
+    first: RunRecord
+    second: RunRecord
+    pairings: tuple[Pairing, ...]
+    summarized: tuple[Summarized, ...]
+    changes: tuple[Change, ...]
+    refused: tuple[Refusal, ...] = ()
+    sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
+
+
+FIRST, SECOND = "A", "B"
+SLACK = 1e-9
+
+
+def names(systems: tuple[str, str]) -> tuple[str, str]:
+    """What a page calls the two: `ngrams (A)`, `ngrams (B)`."""
+    return f"{systems[0]} ({FIRST})", f"{systems[1]} ({SECOND})"
+
+
+def compare_runs(
+    first: RunRecord,
+    second: RunRecord,
+    *,
+    systems: tuple[str | None, str | None] = (None, None),
+    on_common_questions: bool = False,
+    sureness: Sureness | None = None,
+) -> RunComparison:
+    """The second run against the first: estimates, and comparisons in one family over everything that has a verdict.
+
+    systems: one of each run to set against each other; else all that both have, or the only one of each.
+    on_common_questions: with different data, pair the questions that are the same in both (id, text, reference and what
+    is relevant); the passages behind them may differ all the same.
+
+    A notebook that was measured on other data or in another unit is refused, with what would make it comparable.
+    Raises BenchError where nothing can be compared, with every reason.
+    """
+    first, second = with_depths(first), with_depths(second)
+    chosen = sureness or _sureness(first)
+    pairs = _paired_systems(first, second, systems)
+    shared = [part.notebook for part in first.parts if second.part(part.notebook) is not None]
+    if not shared:
+        raise BenchError(f"no notebook is in both runs: {first.id} has {_notebooks(first)}, {second.id} has "
+                         f"{_notebooks(second)}")  # fmt: skip
+    refused = {name: why for name in shared if (why := refusal(first, second, name, on_common_questions))}
+    pairings = [
+        made
+        for name in shared
+        if name not in refused
+        for pair in pairs
+        if (made := _pair(first.of(name), second.of(name), pair)) is not None and made.values
+    ]
+    for made in [each for each in pairings if not each.samples]:
+        refused[made.notebook] = Refusal(made.notebook, "questions", first.id, second.id)
+        pairings.remove(made)
+    barred = _barred(first, second)
+    pairings = [_without(each, barred) for each in pairings]
+    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
+    summarized = [
+        one
+        for name in shared
+        if name not in refused
+        for pair in pairs
+        for one in _summarized(first, second, name, pair, paired, chosen)
+    ]
+    summarized = [_marked(one, barred) for one in summarized]
+    if not pairings and not summarized:
+        english = translator("en")
+        reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
+        reasons = reasons or "no number is in both"
+        raise BenchError(f"{first.id} and {second.id} cannot be compared: {reasons}")
+    pairings, summarized = _in_one_family([_measured(each, chosen) for each in pairings], summarized, chosen)
+    return RunComparison(
+        first,
+        second,
+        tuple(pairings),
+        tuple(summarized),
+        tuple(changes(first, second)),
+        tuple(refused.values()),
+        chosen,
+    )
+
+
+def _notebooks(record: RunRecord) -> str:
+    return ", ".join(part.notebook for part in record.parts) or "none"
+
+
+def _sureness(record: RunRecord) -> Sureness:
+    """As the first run's pages were: level, draws, seed."""
+    facts = next((part.facts for part in record.parts if "level" in part.facts), {})
+    return Sureness(facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
+
+
+def _paired_systems(
+    first: RunRecord, second: RunRecord, wanted: tuple[str | None, str | None]
+) -> list[tuple[str, str]]:
+    there = [list(dict.fromkeys(value.system for value in record.values)) for record in (first, second)]
+    for record, known, name in zip((first, second), there, wanted, strict=True):
+        if name is not None and name not in known:
+            raise BenchError(f"the run {record.id} has no system {name!r}; it has {', '.join(known) or 'none'}")
+    left, right = wanted
+    if left is not None or right is not None:
+        only = [known[0] if len(known) == 1 else None for known in there]
+        pair = (left or _other(right, there[0], only[0]), right or _other(left, there[1], only[1]))
+        if pair[0] is not None and pair[1] is not None:
+            return [(pair[0], pair[1])]
+    common = [(name, name) for name in there[0] if name in there[1]]
+    if common and left is None and right is None:
+        return common
+    if len(there[0]) == len(there[1]) == 1:
+        return [(there[0][0], there[1][0])]
+    raise BenchError(
+        f"say which systems to compare, `--system A=NAME --system B=NAME`: {first.id} has "
+        f"{', '.join(there[0]) or 'none'}; {second.id} has {', '.join(there[1]) or 'none'}"
+    )
+
+
+def _other(name: str | None, known: Sequence[str], only: str | None) -> str | None:
+    """The system that goes with a named one of the other run: of the same name, else the only one there is."""
+    return name if name in known else only
+
+
+def _pair(first: RunScores | None, second: RunScores | None, systems: tuple[str, str]) -> Pairing | None:
+    if first is None or second is None:
+        return None
+    there = {sample: place for place, sample in enumerate(second.samples)}
+    common = [(place, there[sample]) for place, sample in enumerate(first.samples) if sample in there]
+    same = [(a, b) for a, b in common if first.fingerprints[a] == second.fingerprints[b]]
+    left, right = (np.array([pair[side] for pair in same], dtype=int) for side in (0, 1))
+    values = {
+        metric: (column[left], second.values[systems[1], metric][right])
+        for (system, metric), column in first.values.items()
+        if system == systems[0] and (systems[1], metric) in second.values
+    }
+    return Pairing(
+        notebook=first.notebook,
+        systems=systems,
+        samples=tuple(first.samples[a] for a, _ in same),
+        only_first=len(first.samples) - len(common),
+        only_second=len(second.samples) - len(common),
+        altered=len(common) - len(same),
+        clusters=None if first.clusters is None else tuple(first.clusters[a] for a, _ in same),
+        values=values,
+    )
+
+
+def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
+    """(notebook, system, metric) → why: numbers that a run marks, and those with a value outside of the scale."""
+    found: dict[tuple[str, str, str], str] = {}
+    for value in (*first.values, *second.values):
+        if not value.comparable:
+            key = (value.notebook, value.system, value.metric)
+            found[key] = "outside_scale" if found.get(key) == "outside_scale" else value.reason
+    for scores in (*first.scores, *second.scores):
+        for (system, metric), column in scores.values.items():
+            scale = _scale(metric)
+            if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
+                found.setdefault((scores.notebook, system, metric), "outside_scale")
+    return found
+
+
+def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:
+    kept = {
+        metric: columns
+        for metric, columns in pairing.values.items()
+        if not any((pairing.notebook, system, metric) in barred for system in pairing.systems)
+    }
+    return replace(pairing, values=kept)
+
+
+def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
+    """With estimates of both systems on the common questions, and comparisons of the metrics that have a direction."""
+    if not pairing.values:
+        return replace(pairing, estimates=(), comparisons=())
+    scales = {metric: _scale(metric) for metric in pairing.values}
+    titles = names(pairing.systems)
+    estimates = [
+        NamedEstimate(*key, estimate)
+        for key, estimate in stats.estimate_systems(
+            {
+                title: {metric: columns[side] for metric, columns in pairing.values.items()}
+                for side, title in enumerate(titles)
+            },
+            clusters=pairing.clusters,
+            bounds=scales,
+            **asdict(sureness),
+        ).items()
+    ]
+    directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
+    if not directions:
+        return replace(pairing, estimates=tuple(estimates), comparisons=())
+    found = stats.compare_metrics(
+        {metric: pairing.values[metric][0] for metric in directions},
+        {metric: pairing.values[metric][1] for metric in directions},
+        clusters=pairing.clusters,
+        better=directions,
+        names=titles,
+        **asdict(sureness),
+    )
+    compared = [NamedComparison(metric, one) for metric, one in found.items() if one.n]
+    return replace(pairing, estimates=tuple(estimates), comparisons=tuple(compared))
+
+
+def direction(metric: str) -> Better | None:
+    """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
+    declared = declaration(metric)
+    return None if declared is None else declared.better
+
+
+def _scale(metric: str) -> tuple[float, float] | None:
+    declared = declaration(metric)
+    if declared is None or declared.bounds[0] is None or declared.bounds[1] is None:
+        return None
+    return declared.bounds[0], declared.bounds[1]
+
+
+def _summarized(
+    first: RunRecord,
+    second: RunRecord,
+    notebook: str,
+    systems: tuple[str, str],
+    paired: set[Key],
+    sureness: Sureness,
+) -> list[Summarized]:
+    found = []
+    for value in first.values:
+        if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
+            continue
+        other = second.value(notebook, systems[1], value.metric)
+        if other is not None:
+            found.append(_one(notebook, systems, (value, other), sureness))
+        elif (near := _near(first, second, value, systems[1])) is not None:
+            found.append(Summarized(notebook, systems, value.metric, (value, near), why="other_depth"))
+    return found
+
+
+def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
+    """What goes by the same name at another depth, in the second run alone: mrr@5 beside mrr@10, or beside mrr."""
+    one = declaration(value.metric)
+    if one is None or one.cutoffs:
+        return None
+    own = [each for each in second.values if (each.notebook, each.system) == (value.notebook, system)]
+    alone = [each for each in own if first.value(value.notebook, value.system, each.metric) is None]
+    declared = ((each, declaration(each.metric)) for each in alone)
+    return next((each for each, there in declared if there is not None and set(there.names) & set(one.names)), None)
+
+
+def _marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
+    why = next((barred[key] for system in one.systems if (key := (one.notebook, system, one.metric)) in barred), "")
+    return replace(one, comparison=None, why=why) if why else one
+
+
+def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunValue], sureness: Sureness) -> Summarized:
+    made = Summarized(notebook, systems, values[0].metric, values)
+    way = values[0].better or values[1].better or direction(made.metric)
+    if any(math.isnan(value.value) for value in values):
+        return replace(made, why="unmeasured")
+    if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
+        return replace(made, why="other_unit")
+    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
+        return replace(made, why="other_scale")
+    if way is None:
+        return replace(made, why="describes")
+    one = _two_samples(made, way, sureness.level)
+    return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
+
+
+def _two_samples(made: Summarized, way: Better, level: float) -> Comparison | None:
+    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
+    return stats.compare_summaries(*known, better=way, level=level, names=names(made.systems))
+
+
+def _in_one_family(
+    pairings: Sequence[Pairing], summarized: Sequence[Summarized], sureness: Sureness
+) -> tuple[list[Pairing], list[Summarized]]:
+    """p corrected over everything that carries a verdict, by Holm's steps."""
+    groups: dict[str, list[Comparison]] = {}
+    for number, pairing in enumerate(pairings):
+        groups |= {f"p{number} {each.metric}": [each.comparison] for each in pairing.comparisons}
+    groups |= {f"s{place} {one.metric}": [one.comparison] for place, one in enumerate(summarized) if one.comparison}
+    done = corrected(groups, "metrics")
+    better = [
+        replace(
+            pairing,
+            comparisons=tuple(
+                NamedComparison(each.metric, done[f"p{number} {each.metric}"][0]) for each in pairing.comparisons
+            ),
+        )
+        for number, pairing in enumerate(pairings)
+    ]
+    rest = [
+        replace(one, comparison=_with_power(one, done[f"s{place} {one.metric}"][0])) if one.comparison else one
+        for place, one in enumerate(summarized)
+    ]
+    return better, rest
+
+
+def _with_power(one: Summarized, after: Comparison) -> Comparison:
+    """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
+    assert after.threshold is not None, "it was corrected"
+    strict = _two_samples(one, after.better, 1 - after.threshold)
+    assert strict is not None, "it was compared"
+    return replace(after, minimum_detectable=strict.minimum_detectable, questions_needed=strict.questions_needed)

@@ -1,0 +1,243 @@
+"""Gates: conditions that a report is held to, decided by intervals: it holds, it fails, or nobody can tell yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from ragbench import stats
+from ragbench.bench.basics.bands import band_for
+from ragbench.bench.basics.paired import compared
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.scoring import attendance
+from ragbench.measurement import Measurement, without_nan
+from ragbench.metric import registered
+from ragbench.metrics import declaration, meant
+from ragbench.settings import Band, GateSettings, Settings, thresholds
+from ragbench.types import Estimate
+
+
+class Outcome(StrEnum):
+    """What a check comes to; `undecided` is neither: the interval holds both."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "not enough evidence"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One condition on one number.
+
+    condition: in words and numbers, `mrr >= 0.7`. value, low, high: the number (or the difference) with its interval,
+    NaN and None where there is none. needed: how many questions more would decide with 80 % power if the true value
+    is the one seen; None where that cannot be told. why: the reason of the outcome.
+    """
+
+    gate: str
+    notebook: str
+    system: str
+    metric: str
+    condition: str
+    outcome: Outcome
+    why: str
+    value: float = math.nan
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    n_unmeasured: int = 0
+    needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """All checks of a report."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Fails if any check fails; holds if all hold. Every check is made at the level of its interval: for the
+        statement that all of them hold nothing has to be corrected (Berger 1982, intersection–union)."""
+        found = {check.outcome for check in self.checks}
+        for word in (Outcome.FAILS, Outcome.UNDECIDED):
+            if word in found:
+                return word
+        return Outcome.HOLDS if found else Outcome.UNDECIDED
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 1 fails, 2 not enough evidence."""
+        return {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: 2}[self.outcome]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: the outcome, and every check."""
+        found: dict[str, Any] = without_nan(
+            {"outcome": str(self.outcome), "checks": [{**asdict(c), "outcome": str(c.outcome)} for c in self.checks]}
+        )
+        return found
+
+
+def check_gates(settings: Settings) -> None:
+    """Refuse, before anything is measured, gates that cannot be followed. Raises BenchError."""
+    if not settings.gate:
+        raise BenchError("there is no gate to hold the report to: write a table [gate.NAME] with `metric` and "
+                         "`at_least`, `at_most`, `band` or `not_worse_by`")  # fmt: skip
+    known = thresholds.bands(settings)
+    for name, gate in settings.gate.items():
+        declared = declaration(gate.metric)
+        if declared is None:
+            raise BenchError(
+                f"gate.{name}.metric = {gate.metric!r}: there is no such metric among the {len(registered())} that "
+                "`ragbench metrics` lists"
+            )
+        if gate.band is not None and _band(known, gate.metric, gate.band) is None:
+            there = f"the thresholds {settings.threshold_set!r} say nothing of {gate.metric}"
+            raise BenchError(f"gate.{name}.band = {gate.band!r}: {there}")
+        for system in (gate.system, gate.baseline):
+            if system is not None and system not in settings.systems:
+                raise BenchError(f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}")
+
+
+def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:
+    """Every gate of the settings on every number that it names. A gate whose number is not there is undecided."""
+    known = thresholds.bands(settings)
+    checks: list[Check] = []
+    for name, gate in settings.gate.items():
+        found = list(_checks(name, gate, measurements, known))
+        checks += found or [
+            Check(name, gate.notebook or "", gate.system or "", gate.metric, gate.metric, Outcome.UNDECIDED,
+                  "the report has no such number")
+        ]  # fmt: skip
+    return Decision(tuple(checks))
+
+
+def _checks(
+    name: str, gate: GateSettings, measurements: Mapping[str, Measurement], known: Mapping[str, Band]
+) -> Iterator[Check]:
+    for notebook, made in measurements.items():
+        if gate.notebook not in (None, notebook):
+            continue
+        panels = attendance.of_facts(made.facts)
+        wanted = meant(gate.metric, (one.metric for one in made.estimates))
+        for one in made.estimates:
+            if one.metric not in wanted or gate.system not in (None, one.system):
+                continue
+            place = (name, notebook, one.system, one.metric)
+            few = attendance.incomplete(panels.get((one.system, one.metric)))
+            for low, high, strict, text in _limits(gate, one.metric, known):
+                yield _marked(_bound(place, one.estimate, low, high, strict, text, gate), few)
+            baseline = gate.baseline or made.facts.get("baseline")
+            if gate.not_worse_by is not None and one.system != baseline:
+                few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
+                yield _marked(_not_worse(place, made, str(baseline), one.estimate, gate), few)
+
+
+def _limits(
+    gate: GateSettings, metric: str, known: Mapping[str, Band]
+) -> Iterator[tuple[float | None, float | None, bool, str]]:
+    """(lower limit, upper limit, whether the limit itself is not enough, in words)."""
+    if gate.at_least is not None:
+        yield gate.at_least, None, False, f"{metric} >= {gate.at_least:g}"
+    if gate.at_most is not None:
+        yield None, gate.at_most, False, f"{metric} <= {gate.at_most:g}"
+    if gate.band is not None and (found := _band(known, metric, gate.band)) is not None:
+        limit, lower = found
+        strict = gate.band == "excellent"
+        sign = ("<" if lower else ">") + ("" if strict else "=")
+        text = f"{metric} {sign} {limit:g} ({gate.band})"
+        yield (None, limit, strict, text) if lower else (limit, None, strict, text)
+
+
+def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, bool] | None:
+    """The threshold of a band, and whether lower is better."""
+    band = band_for(known, metric)
+    limit = None if band is None else getattr(band, word)
+    return None if band is None or limit is None else (limit, band.better == "lower")
+
+
+def _bound(
+    place: tuple[str, str, str, str],
+    one: Estimate,
+    low: float | None,
+    high: float | None,
+    strict: bool,
+    text: str,
+    gate: GateSettings,
+) -> Check:
+    """An interval against a limit."""
+    made = Check(
+        *place, text, Outcome.UNDECIDED, "there is no interval", one.value, one.low, one.high, one.n, one.n_unmeasured
+    )
+    if (why := _unmeasured(one.n, one.n_unmeasured, gate)) is not None:
+        return replace(made, outcome=Outcome.FAILS, why=why)
+    if one.low is None or one.high is None:
+        return made
+    sign, limit = (1, low) if low is not None else (-1, high)
+    assert limit is not None, "a limit has one end"
+    near, far = sorted((sign * one.low, sign * one.high))
+    edge = sign * limit
+    if near > edge or (near == edge and not strict):
+        return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps it")
+    if far < edge or (far == edge and strict):
+        return replace(made, outcome=Outcome.FAILS, why="the whole interval misses it")
+    needed = _needed(one.value - limit, one.low, one.high, one.n, one.clusters, one.level)
+    return replace(made, why="the interval reaches over it", needed=needed)
+
+
+def _marked(check: Check, few: str) -> Check:
+    """The check with what its values lack."""
+    return replace(check, why=f"{check.why}; {few}") if few else check
+
+
+def _unmeasured(n: int, missing: int, gate: GateSettings) -> str | None:
+    """Why too little was measured to trust the mean; None if enough was."""
+    total = n + missing
+    if n == 0:
+        return "nothing was measured"
+    if missing > gate.most_unmeasured * total:
+        return f"{missing} of {total} could not be measured, at most {gate.most_unmeasured:.0%} may be"
+    return None
+
+
+def _not_worse(
+    place: tuple[str, str, str, str], made: Measurement, baseline: str, one: Estimate, gate: GateSettings
+) -> Check:
+    """Non-inferiority: the whole interval of the difference lies on the right side of the margin."""
+    margin = gate.not_worse_by
+    assert margin is not None, "asked for"
+    text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
+    made_of = compared(made, baseline, place[2], place[3])
+    check = Check(*place, text, Outcome.UNDECIDED, "", n=one.n, n_unmeasured=one.n_unmeasured)
+    if made_of is None:
+        return replace(check, why=f"{place[2]} was not compared with {baseline} question by question")
+    missing = max(made_of.n_dropped, one.n_unmeasured)
+    low, high = (None, None) if math.isnan(made_of.low) else (made_of.low, made_of.high)
+    check = replace(check, value=made_of.difference, low=low, high=high, n=made_of.n, n_unmeasured=missing)
+    if (why := _unmeasured(made_of.n, missing, gate)) is not None:
+        return replace(check, outcome=Outcome.FAILS, why=why)
+    if low is None or high is None:
+        return replace(check, why="there is no interval of the difference")
+    sign = 1 if made_of.better == "higher" else -1
+    worst, best = sorted((sign * low, sign * high))
+    if worst > -margin:
+        return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
+    if best < -margin:
+        return replace(check, outcome=Outcome.FAILS, why="the whole interval of the difference is beyond the margin")
+    needed = _needed(sign * made_of.difference + margin, low, high, made_of.n, made_of.clusters, made_of.level)
+    return replace(check, why="the interval reaches over the margin", needed=needed)
+
+
+def _needed(distance: float, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:
+    """How many questions more put the limit outside of the interval with 80 % power; None where none would."""
+    from ragbench.stats.intervals import t_quantile
+
+    groups = n if clusters is None else clusters
+    if groups < 2 or high <= low:
+        return None
+    deviation = (high - low) / (2 * t_quantile((1 + level) / 2, groups - 1)) * math.sqrt(n)
+    size = stats.sample_size(distance, deviation, level=level)
+    return None if size is None else max(size - n, 1)

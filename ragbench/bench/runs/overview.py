@@ -1,0 +1,268 @@
+"""The overview: what the other notebooks of a run have measured, side by side, with the thresholds it is held to."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench import settings as configuration
+from ragbench import stand_ins
+from ragbench.bench.answers.blame import ANSWERABLE, Part
+from ragbench.bench.basics.bands import band_for
+from ragbench.bench.basics.session import BenchError, commit, kept, part, versions
+from ragbench.bench.scoring import attendance
+from ragbench.llm import Price
+from ragbench.measurement import (
+    ESTIMATE_COLUMNS,
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    estimate_row,
+)
+from ragbench.metrics import declaration
+from ragbench.settings import thresholds
+from ragbench.types import Comparison, Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "overview"
+CELLS = (
+    "page", "metric", "system", *ESTIMATE_COLUMNS, "verdict", "pairs", "groups", "difference", "difference_low",
+    "difference_high", "p", "better", "excellent", "good", "bands",
+)  # fmt: skip
+TYPES = {
+    **dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float),
+    **dict.fromkeys(("verdict", "note", "bands"), str),
+}
+PAGE_FACTS = (
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "signatures",
+)  # fmt: skip
+
+
+def overview(threshold_set: str = "", *, seed: int = 0, notebook: str = NAME) -> Measurement:
+    """All that the run has measured so far, by page, metric and system, as the extra table "cells" (CELLS).
+
+    threshold_set: which thresholds the numbers are held to; empty: as in ragbench.toml. seed: of
+    nothing that is drawn here. Outside of a run the newest
+    run in the folder of reports is read. A cell's `bands` are the words of those that its interval reaches, worst
+    first, comma-separated; empty where the set says nothing of the metric on its scale, or there is no interval.
+    `verdict`, its `pairs` and their `groups` (NaN where each stands alone) and `difference` are the comparison's with
+    the page's baseline, empty and NaN for the baseline itself.
+    The fact `pages` lists the pages in their order, with what their own facts say.
+    Raises BenchError where there is nothing to read, ValueError for a set that is not there.
+    """
+    return kept(notebook, lambda: over(_parts(notebook), threshold_set, seed=seed, notebook=notebook))
+
+
+def keep(run: Path, threshold_set: str = "") -> None:
+    """Keep the overview of a run that did not execute its notebook, for its index."""
+    folder = run / "parts" / NAME
+    found = _below(run / "parts", NAME)
+    if found and not (folder / "findings.json").is_file():
+        over(found, threshold_set).save(folder)
+
+
+def over(
+    found: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
+) -> Measurement:
+    """The overview of measurements by name."""
+    import pandas as pd
+
+    known = configuration.load()
+    bands = thresholds.bands(known, threshold_set or None)
+    rows = [row for name in _ordered(found) for row in _cells(name, found[name], bands)]
+    pages = [_page(name, found[name], known) for name in _ordered(found)]
+    facts = {
+        "pages": pages,
+        "stand_ins": [one for page in pages for one in page["stand_ins"]],
+        "threshold_set": threshold_set or known.threshold_set,
+        **({} if seed is None else {"seed": seed}),
+        "systems": [],
+        "versions": versions(),
+        "commit": commit(),
+    }
+    return Measurement(
+        notebook,
+        facts,
+        _empty(SCORE_COLUMNS),
+        _empty(QUESTION_COLUMNS),
+        _empty(RETRIEVED_COLUMNS),
+        extra={"cells": pd.DataFrame(rows, columns=list(CELLS)).astype(TYPES)},
+    )
+
+
+def _ordered(found: Mapping[str, Measurement]) -> list[str]:
+    """Tiers first, by number, then the other pages."""
+    return sorted(found, key=lambda name: (not name.startswith("tier"), name))
+
+
+def _parts(notebook: str) -> dict[str, Measurement]:
+    own = part(notebook)
+    folder = own.parent if own is not None else _newest()
+    found = _below(folder, notebook)
+    if not found:
+        raise BenchError("an overview needs pages that were measured before it: `ragbench run` executes it last")
+    return found
+
+
+def _newest() -> Path:
+    return configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
+
+
+def _below(folder: Path, without: str) -> dict[str, Measurement]:
+    places = sorted(path.parent for path in folder.glob("*/findings.json"))
+    return {place.name: Measurement.load(place) for place in places if place.name not in (without, NAME)}
+
+
+def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[str, Any]:
+    """What the overview says of a page beside its numbers."""
+    facts = {key: made.facts[key] for key in PAGE_FACTS if made.facts.get(key) not in (None, "", [], {})}
+    missing = sum(e.estimate.n_unmeasured for e in made.estimates)
+    wanted = sum(e.estimate.n + e.estimate.n_unmeasured for e in made.estimates)
+    return {
+        "name": name,
+        "heading": _heading(configuration.project_folder() / known.notebooks_folder / f"{name}.ipynb"),
+        "unmeasured": missing,
+        "wanted": wanted,
+        "incomplete": sum(one.incomplete for one in attendance.of_facts(made.facts).values()),
+        "systems": _systems(made),
+        "milliseconds": _latency(made),
+        "judging_seconds": _judging(made),
+        "spent": _spent(made, known),
+        "blamed": _blamed(made),
+        "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
+        **facts,
+    }
+
+
+def _systems(made: Measurement) -> list[str]:
+    """The systems measured: the baseline first, the others as the facts list them."""
+    measured = list(dict.fromkeys(e.system for e in made.estimates))
+    named = [str(one["name"]) for one in made.facts.get("systems", ()) if isinstance(one, Mapping) and "name" in one]
+    ordered = list(dict.fromkeys([*(name for name in named if name in measured), *measured]))
+    return sorted(ordered, key=lambda name: name != made.facts.get("baseline"))
+
+
+def _heading(path: Path) -> str:
+    """The notebook's first line of Markdown, as it is written; empty where the notebook is not in its folder."""
+    if not path.is_file():
+        return ""
+    cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
+    texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return next((text.strip().split("\n\n", 1)[0] for text in texts if text.strip().startswith("# ")), "")
+
+
+def _latency(made: Measurement) -> dict[str, float]:
+    """Median milliseconds of an answer by system, as the page measured them."""
+    table = made.extra.get("quantiles")
+    if table is None or not len(table):
+        return {}
+    middle = table[table["probability"] == 0.5]
+    found: dict[str, float] = {}
+    for system, own in middle.groupby("system", sort=False):
+        whole = own[own["part"] == "both"] if "both" in set(own["part"]) else own
+        found[str(system)] = float(whole["value"].sum())
+    return found
+
+
+def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
+    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
+
+    Answers of a generator are priced as ragbench.toml prices it.
+    """
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    used = [one["usage"] for one in judges if one.get("usage")]
+    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
+    answers = made.extra.get("answers")
+    generators = made.facts.get("generators") or {}
+    if answers is not None and "input_tokens" in answers:
+        written = answers.dropna(subset=["input_tokens", "output_tokens"])
+        for system, own in written.groupby("system"):
+            one = known.generators.get(str(generators.get(system, {}).get("name")))
+            calls += len(own)
+            if one is not None:
+                price = Price(one.input_price, one.output_price)
+                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
+    return {"calls": calls, "money": round(money, 9)} if calls else {}
+
+
+def _judging(made: Measurement) -> float | None:
+    """Seconds that the judges took in all, one call after the other; None where nobody judged or nothing was timed.
+
+    What a model took is kept with its reply and is the same whenever a page is made. A stand-in is timed anew in every
+    run, so that its seconds would make two runs of the same inputs differ: they are left out.
+    """
+    table = made.extra.get("judgements")
+    if table is None or not len(table):
+        return None
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    stand_ins = {one.get("name") for one in judges if one.get("stand_in")}
+    timed = table["seconds"][~table["judge"].isin(stand_ins)].dropna()
+    return round(float(timed.sum()), 1) if len(timed) else None
+
+
+def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
+    """By system the part that is first to blame for most of the questions that have an answer; none without blame."""
+    shares = made.extra.get("blame_shares")
+    if shares is None or not len(shares):
+        return {}
+    own = shares[(shares["group"] == ANSWERABLE) & (shares["part"] != Part.GOOD.value) & shares["share"].notna()]
+    found: dict[str, dict[str, Any]] = {}
+    for row in own.sort_values("count", ascending=False, kind="stable").to_dict("records"):
+        if row["count"] > 0:
+            kept_of_row = {"part": str(row["part"]), **{key: float(row[key]) for key in ("share", "low", "high")}}
+            found.setdefault(str(row["system"]), kept_of_row)
+    return found
+
+
+def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]) -> list[tuple[Any, ...]]:
+    compared = {(c.metric, c.comparison.challenger): c.comparison for c in made.comparisons}
+    return [
+        (
+            name,
+            e.metric,
+            e.system,
+            *estimate_row(e.estimate).values(),
+            *_compared(compared.get((e.metric, e.system))),
+            *_threshold(bands, e.metric, e.estimate, compared.get((e.metric, e.system))),
+        )
+        for e in made.estimates
+    ]
+
+
+def _compared(c: Comparison | None) -> tuple[Any, ...]:
+    if c is None:
+        return ("", *[math.nan] * 6)
+    p = c.p if c.p_adjusted is None else c.p_adjusted
+    return (c.verdict.value, c.n, _number(c.clusters), c.difference, c.low, c.high, p)
+
+
+def _threshold(
+    bands: Mapping[str, configuration.Band], label: str, e: Estimate, c: Comparison | None
+) -> tuple[Any, ...]:
+    """The direction that is good ("" where there is none), what is excellent and good, and the bands reached.
+
+    A band is of a number that by itself only describes as well: the set says which way is good.
+    """
+    band = band_for(bands, label)
+    if band is None:
+        declared = declaration(label)
+        better = (c.better if c is not None else None) if declared is None else declared.better
+        return (better or "", math.nan, math.nan, "")
+    reached = () if e.low is None or e.high is None or math.isnan(e.value) else band.spanned(e.low, e.high)
+    return (band.better, _number(band.excellent), band.good, ",".join(reached))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _empty(columns: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))

@@ -1,0 +1,250 @@
+"""Result files of another benchmark as runs of this one: computed anew, question by question, in the unit asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragbench import rankings
+from ragbench.bench.basics import findings
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.runs.past_runs import RETRIEVAL, Loaded
+from ragbench.bench.runs.record import fingerprints, scores
+from ragbench.datasets import Dataset
+from ragbench.datasets.past_runs import Detail, Result, read_result
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metrics import declaration
+from ragbench.store.records import RunPart, RunRecord, RunValue
+from ragbench.types import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULT = "result"
+DIGITS = 4
+"""As many as such files keep."""
+
+
+def result(
+    path: Path,
+    name: str,
+    *,
+    dataset: Dataset | None = None,
+    unit: str = "",
+    sureness: Sureness | None = None,
+) -> Loaded:
+    """A result file as one run of the system `name`.
+
+    With details, every metric is computed anew from what was retrieved and what was relevant, in the unit asked for
+    ("chunk", "url"; empty: the file's own), with intervals; without them the file's numbers stay summaries.
+    dataset: whose questions these are, matched by id: the run can then be paired with other runs on it, and pages are
+    known for unit = "url". Questions that it does not have, or whose labels differ, are left out and counted.
+    Raises DatasetError for the file, BenchError for a unit that cannot be had.
+    """
+    read = read_result(path)
+    own = read.unit
+    if unit not in ("", "chunk", "url"):
+        raise BenchError(f"unit = {unit!r}: chunk or url is expected")
+    if not read.per_query_details:
+        if unit and unit != own:
+            raise BenchError(
+                f"{path.name} ranks by {own or 'an unknown unit'} and keeps no per_query_details: it cannot be brought "
+                f"to unit = {unit!r}"
+            )
+        return Loaded((_summary(read, name),), {}, ("no per_query_details: the numbers stay as the file has them",))
+    if own != "chunk":
+        level = read.benchmark_metadata.evaluation_level
+        raise BenchError(
+            f"{path.name}: evaluation_level {level!r} with ids of chunks in its details: chunk is expected"
+        )
+    wanted = unit or own
+    if wanted == "url" and dataset is None:
+        raise BenchError("unit = 'url' needs the page of every chunk: name the data set with --dataset")
+    kept, left_out = _matched(read.per_query_details, dataset)
+    made = _measured(read, kept, name, wanted, dataset, sureness or Sureness(0.95, 10_000, 0))
+    return Loaded((_recorded(read, made, name),), left_out, tuple(_differences(read, made, own, wanted)))
+
+
+def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Detail], dict[str, int]]:
+    if dataset is None:
+        return list(details), {}
+    known = {question.id: question for question in dataset.questions}
+    left_out: dict[str, int] = {}
+    kept = []
+    for detail in details:
+        question = known.get(str(detail.id))
+        reason = (
+            "question that the data set does not have"
+            if question is None
+            else "question whose relevant chunks differ from the data set's"
+            if set(question.relevant) != set(detail.ground_truth_chunk_ids)
+            else ""
+        )
+        if reason:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        else:
+            kept.append(detail)
+    if not kept:
+        raise BenchError(f"no question of the file is one of {dataset.label}: {left_out}")
+    return kept, left_out
+
+
+def _measured(
+    read: Result, kept: Sequence[Detail], name: str, unit: str, dataset: Dataset | None, sureness: Sureness
+) -> Measurement:
+    import pandas as pd
+
+    from ragbench.metrics.evaluation import evaluate
+
+    lists: Sequence[Sequence[str]] = [detail.retrieved_chunk_ids for detail in kept]
+    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.ground_truth_chunk_ids, 1.0) for detail in kept]
+    if unit == "url":
+        assert dataset is not None
+        pages = {chunk.id: chunk.url for chunk in dataset.chunks}
+        lists, relevant = rankings.by_page(lists, relevant, pages, [{} for _ in kept])
+    metrics = [m for label in read.metrics if (m := declaration(label)) is not None and m.grain == "ranking"]
+    values = evaluate(rankings.from_lists(lists, relevant, depth=read.benchmark_metadata.top_k), metrics)
+    rows = [
+        (name, metric.label, detail.id, float(value), Status.OK.value, "", None)
+        for metric in metrics
+        for detail, value in zip(kept, values[metric.label], strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    clusters = _clusters(kept, dataset)
+    estimates, _ = findings.find(table, metrics, [name], clusters, sureness)
+    return Measurement(
+        notebook=RETRIEVAL,
+        facts={
+            "dataset": None if dataset is None else dataset.label,
+            "data_hash": None if dataset is None else dataset.content_hash,
+            "unit": unit,
+            "k": read.benchmark_metadata.top_k,
+            "baseline": name,
+            "n_questions": len(kept),
+        },
+        scores=table,
+        questions=_questions(kept, relevant, dataset, clusters),
+        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        estimates=estimates,
+    )
+
+
+def _clusters(kept: Sequence[Detail], dataset: Dataset | None) -> dict[str, str] | None:
+    """Questions of one cluster of the data set, or of one page of the file, are not independent."""
+    known = {} if dataset is None else {question.id: question.cluster for question in dataset.questions}
+    labels = {str(d.id): known.get(str(d.id)) or d.confluence_url or f"\0{d.id}" for d in kept}
+    return labels if len(set(labels.values())) < len(labels) else None
+
+
+def _questions(
+    kept: Sequence[Detail],
+    relevant: Sequence[Mapping[str, float]],
+    dataset: Dataset | None,
+    clusters: Mapping[str, str] | None,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    known = {} if dataset is None else {question.id: question for question in dataset.questions}
+    rows = []
+    for detail, gains in zip(kept, relevant, strict=True):
+        question = known.get(str(detail.id))
+        rows.append(
+            (
+                detail.id,
+                question.text if question is not None else detail.question,
+                None if question is None else question.reference,
+                None if question is None else question.kind,
+                None if question is None else question.language,
+                None if clusters is None else clusters[str(detail.id)],
+                None if question is None else question.answerable,
+                sorted(gains),
+            )
+        )
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+
+
+def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
+    values = [
+        RunValue(
+            RETRIEVAL, name, one.metric, one.estimate.value, one.estimate.low, one.estimate.high, one.estimate.level,
+            one.estimate.method, one.estimate.n, one.estimate.n_unmeasured,
+            better=None if (m := declaration(one.metric)) is None else m.better,
+            bounds=(None, None) if m is None else m.bounds,
+            unit=str(made.facts["unit"]),
+        )
+        for one in made.estimates
+    ]  # fmt: skip
+    part = RunPart(
+        RETRIEVAL,
+        dataset=made.facts["dataset"],
+        data_hash=made.facts["data_hash"] or _hash(made),
+        unit=made.facts["unit"],
+        systems=(name,),
+        baseline=name,
+        facts=dict(made.facts),
+    )
+    return _run(read, name, (part,), tuple(values), made)
+
+
+def _run(
+    read: Result, name: str, parts: tuple[RunPart, ...], values: tuple[RunValue, ...], made: Measurement | None = None
+) -> RunRecord:
+    return RunRecord(
+        id=name,
+        started=read.benchmark_metadata.timestamp,
+        origin=RESULT,
+        identities={
+            "models": {key: value for key, value in read.told.items() if key.endswith("model")},
+            "parameters": {key: value for key, value in read.told.items() if not key.endswith("model")},
+        },
+        manifest={"benchmark_metadata": read.told, "metrics": read.metrics},
+        parts=parts,
+        values=values,
+        scores=() if made is None else (scores(made),),
+    )
+
+
+def _hash(made: Measurement) -> str:
+    """The hash of questions and labels alone: two result files over the same ones can be paired."""
+    known = fingerprints(made.questions)
+    return hashlib.sha256("".join(f"{name}\0{known[name]}\n" for name in sorted(known)).encode()).hexdigest()
+
+
+def _summary(read: Result, name: str) -> RunRecord:
+    values = []
+    for label, value in read.metrics.items():
+        metric = declaration(label)
+        interval = read.confidence_intervals_95.get(label)
+        values.append(
+            RunValue(
+                RETRIEVAL,
+                name,
+                label if metric is None else metric.label,
+                value,
+                None if interval is None else interval.ci_low,
+                None if interval is None else interval.ci_high,
+                method="none" if interval is None else "as stated",
+                n=read.benchmark_metadata.evaluated_queries,
+                n_unmeasured=read.benchmark_metadata.errors,
+                better=None if metric is None else metric.better,
+                bounds=(None, None) if metric is None else metric.bounds,
+                unit=read.unit,
+            ).checked()
+        )
+    return _run(read, name, (RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name),), tuple(values))
+
+
+def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:
+    """Where the file's own numbers are not those of its lists; none are looked for in another unit."""
+    if own != unit:
+        return [f"computed anew by {unit}; the file's own numbers are by {own}"]
+    notes = []
+    for one in made.estimates:
+        stated = read.metrics.get(one.metric)
+        if stated is not None and not math.isclose(stated, one.estimate.value, abs_tol=0.6 * 10**-DIGITS):
+            notes.append(f"{one.metric}: the file says {stated:g}, its own lists give {one.estimate.value:.{DIGITS}f}")
+    return notes or ["computed anew from what was retrieved: the same numbers as in the file"]

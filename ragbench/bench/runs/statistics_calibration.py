@@ -1,0 +1,67 @@
+"""How intervals and tests behaved in simulations: the table that `make calibrate` writes, as a measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragbench.bench.basics.session import BenchError, commit, kept, versions
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "part", "population", "method", "n", "clusters", "correlation", "simulations", "nominal", "observed", "bias",
+    "width", "printed",
+)  # fmt: skip
+
+
+def statistics_calibration(table: str = "", *, seed: int = 0, notebook: str = "statistics_calibration") -> Measurement:
+    """The table of simulations: one row a population, size and method, with how often it was right or rejected.
+
+    table: a CSV file that `make calibrate` wrote, from the project's folder; empty for the one beside the notebook.
+    seed: of nothing that is drawn here; the simulations have their own. The rows are the extra table "calibration".
+    Raises BenchError where there is no such table, or it lacks a column.
+    """
+    return kept(notebook, lambda: _read(table, seed, notebook))
+
+
+def _read(table: str, seed: int, notebook: str) -> Measurement:
+    import pandas as pd
+
+    from ragbench import settings
+
+    folder = settings.project_folder()
+    path = folder / table if table else folder / settings.load().notebooks_folder / f"{notebook}.csv"
+    if not path.is_file():
+        raise BenchError(f"there is no table of simulations at {_named(path, folder)}: run `make calibrate`")
+    frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
+    missing = [name for name in COLUMNS if name not in frame.columns]
+    if missing:
+        raise BenchError(
+            f"{_named(path, folder)} lacks the columns {', '.join(missing)}: run `make calibrate`, which writes it"
+        )
+    facts = {
+        "n_simulations": int(frame["simulations"].min()) if len(frame) else 0,
+        "n_rows": len(frame),
+        "seed": seed,
+        "systems": [],
+        "versions": versions(),
+        "commit": commit(),
+    }
+    return Measurement(
+        notebook, facts, _empty(SCORE_COLUMNS), _empty(QUESTION_COLUMNS), _empty(RETRIEVED_COLUMNS),
+        extra={"calibration": frame[list(COLUMNS)].astype({"printed": str, "part": str, "population": str})},
+    )  # fmt: skip
+
+
+def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(dtype=object) for name in columns})
+
+
+def _named(path: Path, folder: Path) -> str:
+    """The path as people know it: from the project's folder."""
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name

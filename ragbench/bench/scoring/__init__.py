@@ -1,0 +1,1 @@
+"""Answers judged: samples, metrics and judges in, scores with reasons out."""

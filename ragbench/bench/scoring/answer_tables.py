@@ -1,0 +1,203 @@
+"""Where a table of answers comes from: a file of a user's, a data set's rated or ideal answers, a stored run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings as configuration
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.scoring.result import SYSTEM, system_name
+from ragbench.datasets import Dataset, load
+from ragbench.datasets.samples import read_samples
+from ragbench.measurement import Measurement
+from ragbench.settings import Settings
+from ragbench.types import Chunk, Question, Sample
+
+FROM_RUN = "run:"
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """Samples to be scored, and what a page says of where they come from.
+
+    facts: `dataset`, `data_hash`, and what else is known. people: the mean of the scores that people gave, by system
+    and sample, where the data set has them.
+    """
+
+    samples: tuple[Sample, ...]
+    facts: Mapping[str, Any]
+    people: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Their names, in order of appearance."""
+        return tuple(dict.fromkeys(system_name(sample) for sample in self.samples))
+
+
+def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
+    """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has.
+
+    Raises BenchError or DatasetError, each with what is legal.
+    """
+    project = configuration.project_folder()
+    if answers.startswith(FROM_RUN):
+        return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
+    if answers:
+        path = Path(answers).expanduser()
+        path = path if path.is_absolute() or path.is_file() else project / path
+        if not path.is_file():
+            raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
+        return of_samples(read_samples(path), path.name)
+    return _of_dataset(load(dataset or settings.dataset, project / settings.data_folder))
+
+
+def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
+    """Samples that were read already. Raises BenchError for none."""
+    if not samples:
+        raise BenchError(f"{name} holds no answers")
+    return AnswerTable(tuple(samples), {"dataset": name, "data_hash": digest(samples)})
+
+
+def digest(samples: Iterable[Sample]) -> str:
+    """The SHA-256 of all that the samples hold."""
+    made = hashlib.sha256()
+    for sample in samples:
+        made.update(json.dumps(_fields(sample), ensure_ascii=False, sort_keys=True).encode() + b"\n")
+    return made.hexdigest()
+
+
+def _fields(sample: Sample) -> dict[str, Any]:
+    def texts(chunks: Sequence[Chunk] | None) -> list[list[str]] | None:
+        return None if chunks is None else [[chunk.id, chunk.text] for chunk in chunks]
+
+    plain = ("id", "user_input", "response", "reference", "language", "cluster", "system")
+    return {
+        **{name: getattr(sample, name) for name in plain},
+        "contexts": texts(sample.contexts),
+        "reference_contexts": texts(sample.reference_contexts),
+        "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
+    }
+
+
+def _of_dataset(data: Dataset) -> AnswerTable:
+    """The rated answers of a data set with what people thought of them; else its ideal answers."""
+    questions = {question.id: question for question in data.questions}
+    chunks = {chunk.id: chunk for chunk in data.chunks}
+    facts = {
+        "dataset": data.label,
+        "dataset_title": data.title,
+        "licence": data.licence,
+        "data_hash": data.content_hash,
+    }
+    if data.ratings:
+        rated = tuple(
+            replace(
+                _asked(questions[each.question_id], chunks),
+                id=each.id,
+                response=each.answer,
+                contexts=tuple(chunks[name] for name in each.context),
+            )
+            for each in data.ratings
+        )
+        given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
+        people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
+        return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
+    asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
+    if not asked:
+        raise BenchError(f'{data.label} has neither rated nor ideal answers; name a file: answers = "answers.jsonl"')
+    ideal = tuple(replace(each, response=each.reference, contexts=each.reference_contexts) for each in asked)
+    return AnswerTable(ideal, {**facts, "answers": "ideal answers"})
+
+
+def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
+    relevant = sorted(question.relevant, key=lambda name: (-question.relevant[name], name))
+    return Sample(
+        question.id,
+        user_input=question.text,
+        reference=question.reference,
+        reference_contexts=tuple(chunks[name] for name in relevant if name in chunks) or None,
+        language=question.language,
+        cluster=question.cluster or question.id,
+    )
+
+
+def _of_run(name: str, reports: Path) -> AnswerTable:
+    """Answers that a run has kept: of the one notebook that has some, or of the one named behind the folder."""
+    place, notebook = _folder(name, reports), ""
+    if place is None and "/" in name:
+        folder, notebook = name.rsplit("/", 1)
+        place = _folder(folder, reports)
+    if place is None:
+        raise BenchError(f"{FROM_RUN}{name}: there is no such run; name a folder of {reports.name}/, such as latest")
+    kept = {path.parent.name: path.parent for path in sorted(place.glob("parts/*/extra-answers.parquet"))}
+    if notebook and notebook not in kept:
+        raise BenchError(f"{FROM_RUN}{name}: answers are kept by {', '.join(kept) or 'no notebook'} of this run")
+    if not notebook and len(kept) != 1:
+        said = f"several notebooks kept answers, name one of them: {', '.join(kept)}" if kept else "it kept no answers"
+        raise BenchError(f"{FROM_RUN}{name}: {said}")
+    chosen = notebook or next(iter(kept))
+    measurement = Measurement.load(kept[chosen])
+    facts = {key: measurement.facts[key] for key in ("dataset", "data_hash", "licence") if measurement.facts.get(key)}
+    return AnswerTable(tuple(_samples(measurement)), {**facts, "answers": chosen})
+
+
+def _folder(name: str, reports: Path) -> Path | None:
+    return next((path for path in (Path(name), reports / name) if (path / "parts").is_dir()), None)
+
+
+def _samples(kept: Measurement) -> list[Sample]:
+    """The first answer of each system to each question, with the contexts that it was written from.
+
+    Where a run does not tell those from all that was retrieved, they are all that was retrieved.
+    """
+    questions: Iterable[Mapping[Any, Any]] = kept.questions.to_dict("records")
+    asked = {str(row["sample"]): row for row in questions}
+    passages: Iterable[Mapping[Any, Any]] = kept.retrieved.sort_values(
+        ["system", "sample", "rank"], kind="stable"
+    ).to_dict("records")
+    contexts: dict[tuple[str, str], list[Chunk]] = {}
+    for row in passages:
+        contexts.setdefault((str(row["system"]), str(row["sample"])), []).append(
+            Chunk(str(row["chunk"]), str(row["text"]))
+        )
+    answers: Iterable[Mapping[Any, Any]] = (
+        kept.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records")
+    )
+    found = []
+    for row in answers:
+        place = (str(row["system"]), str(row["sample"]))
+        question = asked.get(place[1], {})
+        found.append(
+            Sample(
+                place[1],
+                user_input=_text(question.get("text")),
+                response=_text(row["response"]),
+                reference=_text(question.get("reference")),
+                contexts=_written_from(contexts.get(place), row.get("contexts")),
+                language=_text(question.get("language")),
+                cluster=_text(question.get("cluster")),
+                system=place[0],
+            )
+        )
+    return found
+
+
+def _written_from(retrieved: Sequence[Chunk] | None, names: Any) -> tuple[Chunk, ...] | None:
+    """The retrieved chunks of these names, in the order of the names; all where no names were kept."""
+    if retrieved is None:
+        return None
+    if names is None or isinstance(names, float):
+        return tuple(retrieved)
+    known = {chunk.id: chunk for chunk in retrieved}
+    return tuple(known[str(name)] for name in names if str(name) in known)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,72 @@
+"""How judges did their work: how often each gave no score, what its replies took, how much it sways a panel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ragbench.bench.scoring.result import Row, Scores
+from ragbench.judge import Rule, leave_one_out
+from ragbench.types import Status
+
+UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value})
+"""There was nothing to ask a judge about."""
+ANSWERED = frozenset({Status.OK.value, Status.EMPTY_DECOMPOSITION.value, Status.EMBEDDING_ERROR.value})
+"""The judge did its part: it gave a verdict, or found that there is nothing to give one on, or an embedder failed."""
+
+
+def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
+    """What is known of each judge's work, by name, as plain JSON values.
+
+    asked: scores that it was to give (those of answers without a needed field are not); failed: how many of them it
+    gave no score for, by its own or its provider's fault; statuses: how often each fault. suspected: answers with a
+    text in which somebody seems to address the judge. usage: see `ragbench.llm.Usage`; only of judges with a model.
+    influence: of a panel, for each metric what its mean becomes without this judge, see `ragbench.judge.Influence`.
+    """
+    influence = _influence(found, rule) if len(judges) > 1 else {}
+    known = {}
+    for judge in judges:
+        lines = [line for row in found.rows if (line := _line(row, judge, judges)) is not None]
+        statuses = Counter(status for status, _, _ in lines if status not in UNASKED)
+        faults = {status: count for status, count in sorted(statuses.items()) if status not in ANSWERED}
+        known[judge] = {
+            "asked": statuses.total(),
+            "failed": sum(faults.values()),
+            "statuses": faults,
+            "suspected": len({answer for _, suspected, answer in lines if suspected}),
+            **({"usage": asdict(found.usage[judge])} if judge in found.usage else {}),
+            **({"influence": influence[judge]} if judge in influence else {}),
+        }
+    return known
+
+
+def _line(row: Row, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:
+    """(status, whether an injection is suspected, system and sample) of what one judge made of one answer."""
+    if "judge" not in row.metric.needs:
+        return None
+    answer = (row.sample.system, row.sample.id)
+    panel: Mapping[str, Any] | None = row.score.detail.get("judges")
+    if panel is None:
+        named = row.score.judge or judges[0]
+        return (row.score.status.value, _suspected(row.score.detail), answer) if named == judge else None
+    one = panel.get(judge)
+    return None if one is None else (str(one["status"]), _suspected(one["detail"]), answer)
+
+
+def _suspected(detail: Mapping[str, Any]) -> bool:
+    if detail.get("suspected_injection"):
+        return True
+    return any(_suspected(part) for part in (detail.get("parts") or {}).values() if isinstance(part, Mapping))
+
+
+def _influence(found: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
+    known: dict[str, list[dict[str, Any]]] = {}
+    for metric in found.metrics:
+        scores = [row.score for row in found.rows if row.metric.label == metric.label and "judges" in row.score.detail]
+        if scores:
+            for one in leave_one_out(scores, rule):
+                line = {"metric": metric.label, "whole": one.whole, "without": one.without, "shift": one.shift}
+                known.setdefault(one.judge, []).append({**line, "largest": one.largest, "n": one.n})
+    return known

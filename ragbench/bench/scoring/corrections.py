@@ -1,0 +1,236 @@
+"""A page's judged means corrected by people's labels on some of its answers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.bench.basics.findings import bounds
+from ragbench.bench.basics.session import BenchError, part
+from ragbench.bench.scoring.labels import read
+from ragbench.measurement import Measurement, write_table
+from ragbench.metric import Metric
+from ragbench.metrics import catalogue
+from ragbench.types import Array, Better, Comparison, Estimate, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CORRECTED = (
+    "system", "metric", "judge", "judge_low", "judge_high", "people", "people_low", "people_high", "value", "low",
+    "high", "level", "method", "note", "labels", "items", "correlation", "n_effective", "annotators", "alpha",
+)  # fmt: skip
+DIFFERENCES = (
+    "metric", "baseline", "challenger", "difference", "low", "high", "level", "p", "p_adjusted", "verdict", "labels",
+    "method", "note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """means: rows of CORRECTED, one a system and metric with labels. differences: rows of DIFFERENCES."""
+
+    means: pd.DataFrame
+    differences: pd.DataFrame
+
+
+def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, seed: int | None = None) -> Measurement:
+    """The measurement with its judged means beside what people would give: tables `corrected` and
+    `corrected_differences`, which the view `corrected` shows.
+
+    labels: a file or a table of labels (see `read`); "" leaves the measurement as it is. seed: of the folds; the
+    measurement's own where None. A headless run keeps the tables with the measurement, so that its page can be drawn
+    again without the labels. Raises BenchError for labels that fit nothing of the measurement.
+    """
+    if isinstance(labels, str) and not labels.strip():
+        return measurement
+    folder = part(measurement.notebook)
+    if folder is not None and "corrected" in measurement.extra:
+        return measurement
+    table = read(labels) if isinstance(labels, str | Path) else labels
+    found = corrections(measurement, table, seed=seed)
+    extra = {"corrected": found.means, "corrected_differences": found.differences}
+    if folder is not None and folder.is_dir():
+        for name, each in extra.items():
+            write_table(folder / f"extra-{name}.parquet", each)
+    return replace(measurement, extra={**measurement.extra, **extra})
+
+
+def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | None = None) -> Corrections:
+    """Every labelled mean of a measurement, and every difference to its baseline, as people would see them.
+
+    labels: COLUMNS; several annotators of an answer count as their mean. An answer's label weighs as one draw of all
+    answers, so the labelled ones have to be drawn at random; where questions form clusters, whole clusters are what is
+    independent. See `ragbench.stats.prediction_powered`.
+    """
+    import pandas as pd
+
+    systems = list(dict.fromkeys(measurement.scores["system"]))
+    people = _people(labels, systems, measurement)
+    seed = int(measurement.facts.get("seed", 0)) if seed is None else seed
+    level = float(measurement.facts.get("level", 0.95))
+    wide = _wide(measurement)
+    means = [
+        _mean(measurement, labels, wide[name, metric], own, name, metric, level, seed)
+        for (name, metric), own in people.items()
+    ]
+    differences = _differences(measurement, wide, people, level, seed)
+    return Corrections(
+        pd.DataFrame(means, columns=list(CORRECTED)), pd.DataFrame(differences, columns=list(DIFFERENCES))
+    )
+
+
+Column = dict[str, float]
+"""Sample → value; what is not there was not measured."""
+
+
+def _wide(measurement: Measurement) -> dict[tuple[str, str], Column]:
+    found: dict[tuple[str, str], Column] = {}
+    scores = measurement.scores
+    for system, metric, sample, value in zip(
+        *(scores[key] for key in ("system", "metric", "sample", "value")), strict=True
+    ):
+        if value == value:
+            found.setdefault((str(system), str(metric)), {})[str(sample)] = float(value)
+    return found
+
+
+def _people(labels: pd.DataFrame, systems: Sequence[str], measurement: Measurement) -> dict[tuple[str, str], Column]:
+    """(system, metric) → the mean of the people who labelled each sample."""
+    measured = set(zip(measurement.scores["system"], measurement.scores["metric"], strict=True))
+    given: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in labels.to_dict("records"):
+        if row["system"] is None or row["system"] != row["system"]:
+            if len(systems) > 1:
+                raise BenchError(
+                    f"a label of {row['id']} names no system, and the page has {len(systems)}: {', '.join(systems)}"
+                )
+            row["system"] = systems[0]
+        key = (str(row["system"]), str(row["metric"]))
+        if key not in measured:
+            known = ", ".join(sorted({f"{metric} of {system}" for system, metric in measured})[:8])
+            raise BenchError(f"a label is of {key[1]} of {key[0]}, which was not measured; measured: {known}")
+        _check(key[1], float(row["value"]), str(row["id"]))
+        given.setdefault(key, {}).setdefault(str(row["id"]), []).append(float(row["value"]))
+    samples = set(measurement.scores["sample"])
+    if given and not any(set(by_sample) & samples for by_sample in given.values()):
+        strangers = sorted({sample for by_sample in given.values() for sample in by_sample})
+        raise BenchError(f"no label is of a sample of this page: {', '.join(strangers[:5])}; it has "
+                         f"{', '.join(sorted(samples)[:5])}")  # fmt: skip
+    return {
+        key: {sample: float(np.mean(values)) for sample, values in by_sample.items()}
+        for key, by_sample in given.items()
+    }
+
+
+def _declared(metric: str) -> Metric | None:
+    """How the metric is declared; None for one of the user's own that is not in the catalogue."""
+    name = re.split(r"[@(]", metric)[0]
+    return catalogue().get(name)
+
+
+def _check(metric: str, value: float, sample: str) -> None:
+    declared = _declared(metric)
+    scale = None if declared is None else bounds(declared)
+    if scale is not None and not scale[0] <= value <= scale[1]:
+        raise BenchError(
+            f"the label of {sample} on {metric} is {value:g}; its scale goes from {scale[0]:g} to {scale[1]:g}"
+        )
+
+
+def _mean(
+    measurement: Measurement, labels: pd.DataFrame, judged: Column, people: Column, system: str, metric: str,
+    level: float, seed: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    both = [sample for sample in judged if sample in people]
+    others = [sample for sample in judged if sample not in people]
+    y, f = _array(people, both), _array(judged, both)
+    groups = _clusters(measurement, both, others)
+    declared = _declared(metric)
+    scale = None if declared is None else bounds(declared)
+    one: Estimate = stats.prediction_powered(
+        y, f, _array(judged, others), clusters=groups, bounds=scale, level=level, seed=seed
+    )
+    page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
+    judge = (page.value, page.low, page.high) if page else (float(np.mean(list(judged.values()))), None, None)
+    alone: tuple[float | None, float | None] = one.intervals.get("people", (None, None))
+    raters, alpha = _agreement(labels, system, metric, seed)
+    correlation = float(np.corrcoef(y, f)[0, 1]) if len(both) > 2 and np.ptp(y) > 0 and np.ptp(f) > 0 else math.nan
+    return (
+        system, metric, *judge, float(y.mean()) if len(y) else math.nan, *alone, one.value, one.low, one.high, level,
+        one.method, one.note, one.n, len(judged), correlation, one.n_effective, raters, alpha,
+    )  # fmt: skip
+
+
+def _clusters(
+    measurement: Measurement, labelled: Sequence[str], rest: Sequence[str]
+) -> tuple[list[str], list[str]] | None:
+    """The clusters of the samples where the page draws whole clusters; None where all are independent."""
+    table = measurement.questions
+    if measurement.facts.get("cluster_by") == "none" or "cluster" not in table or not table["cluster"].notna().any():
+        return None
+    known = {str(row["sample"]): row["cluster"] for row in table[["sample", "cluster"]].to_dict("records")}
+    first, second = (
+        [str(label) if isinstance(label := known.get(sample), str) else f"\0{sample}" for sample in samples]
+        for samples in (labelled, rest)
+    )
+    return first, second
+
+
+def _agreement(labels: pd.DataFrame, system: str, metric: str, seed: int) -> tuple[int, float]:
+    """How many annotators there are, and Krippendorff's α (interval scale) where two of them share answers."""
+    own = labels[(labels["metric"] == metric) & (labels["system"].isna() | (labels["system"] == system))]
+    table = own.pivot_table(index="id", columns="annotator", values="value", aggfunc="first")
+    shared = table.dropna(thresh=2)
+    if len(shared) < 2 or table.shape[1] < 2:
+        return int(table.shape[1]), math.nan
+    rows = [[None if value != value else float(value) for value in row] for row in shared.to_numpy(dtype=float)]
+    return int(table.shape[1]), stats.krippendorff_alpha(rows, scale="interval", resamples=200, seed=seed).value
+
+
+def _differences(
+    measurement: Measurement,
+    wide: dict[tuple[str, str], Column],
+    people: dict[tuple[str, str], Column],
+    level: float,
+    seed: int,
+) -> list[tuple[Any, ...]]:
+    baseline = measurement.facts.get("baseline")
+    found: list[tuple[str, Comparison]] = []
+    for system, metric in people:
+        if system == baseline or (baseline, metric) not in people:
+            continue
+        first, second = wide.get((str(baseline), metric), {}), wide.get((system, metric), {})
+        shared = [sample for sample in first if sample in second]
+        labelled = [s for s in shared if s in people[str(baseline), metric] and s in people[system, metric]]
+        rest = [sample for sample in shared if sample not in set(labelled)]
+        one = stats.prediction_powered_comparison(
+            (_array(people[str(baseline), metric], labelled), _array(people[system, metric], labelled)),
+            (_array(first, labelled), _array(second, labelled)),
+            (_array(first, rest), _array(second, rest)),
+            better=_better(metric), clusters=_clusters(measurement, labelled, rest), level=level, seed=seed,
+            names=(str(baseline), system),
+        )  # fmt: skip
+        found.append((metric, one))
+    adjusted = stats.adjust([one for _, one in found])
+    return [
+        (metric, one.baseline, one.challenger, one.difference, one.low, one.high, level, one.p, one.p_adjusted,
+         (one.verdict if one.p_adjusted is not None else Verdict.NOT_SHOWN).value, one.n, one.method, one.note)
+        for (metric, _), one in zip(found, adjusted, strict=True)
+    ]  # fmt: skip
+
+
+def _better(metric: str) -> Better:
+    declared = _declared(metric)
+    return (declared.better if declared is not None else None) or "higher"
+
+
+def _array(column: Column, samples: Sequence[str]) -> Array:
+    return np.array([column[sample] for sample in samples], dtype=float)

@@ -1,0 +1,194 @@
+"""Judged metrics inside a tier: the answers of all systems by all judges at once, as score rows with what made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragbench import llm
+from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.scoring import attendance, measure
+from ragbench.bench.scoring.conduct import conduct
+from ragbench.bench.scoring.result import Row, Scores
+from ragbench.judge import Rule
+from ragbench.measurement import SCORE_COLUMNS, without_nan
+from ragbench.metric import Metric
+from ragbench.settings import Settings
+from ragbench.types import Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
+OFFLINE = "lexical"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Who judges, and how several become one.
+
+    judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
+    are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
+    metrics that embed, several comma-separated; empty: the offline one. language: of prompts where a sample names none,
+    and of the reasons; empty: the settings'.
+    """
+
+    judges: str | Sequence[str] = ""
+    aggregate: str = "mean"
+    tolerance: float | None = None
+    embedder: str = ""
+    language: str = ""
+    quorum: int | None = None
+
+    def names(self, session: Session) -> tuple[str, ...]:
+        """The judges' names, each of them configured; raises BenchError for one that is not."""
+        return self.judge_names(session.settings)
+
+    def judge_names(self, settings: Settings) -> tuple[str, ...]:
+        """The same, of settings without a session."""
+        found = parted(self.judges)
+        legal = (OFFLINE, *sorted(settings.judges))
+        for name in found:
+            if name not in legal:
+                raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+        return found or tuple(sorted(settings.judges)) or (OFFLINE,)
+
+    def rule(self, judges: Sequence[str]) -> Rule:
+        """How these judges become one. Raises BenchError."""
+        try:
+            return measure.rule_of(self.aggregate, self.tolerance, self.quorum, judges)
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What judging gave.
+
+    scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
+    judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
+    cited chunks, formula. A panel's aggregate is no row of its own here.
+    facts: `judges` (name, model, mode, stand_in of each, and how it did its work: `ragbench.bench.scoring.conduct`),
+    `aggregate`, `quorum`, `attendance` (see `ragbench.bench.scoring.attendance`), `embedder`. The view `judges` shows
+    them, and `answer` says that a stand-in is one.
+    """
+
+    scores: pd.DataFrame
+    judgements: pd.DataFrame
+    facts: dict[str, Any]
+
+
+def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric], judging: Judging) -> Judged:
+    """Every metric (grain `sample`) on every sample by every judge; samples name their system.
+
+    Replies of models are in the journal before they are scored, so an interrupted run goes on where it stopped.
+    Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
+    or the budget is spent.
+    """
+    names = judging.names(session)
+    rule = judging.rule(names)
+    embedder = judging.embedder or measure.DEFAULT_EMBEDDER
+    for name in parted(embedder):
+        if name not in session.settings.embedders:
+            raise BenchError(
+                f"there is no embedder {name!r}; there are {', '.join(sorted(session.settings.embedders))}"
+            )
+    paid = any("judge" in metric.needs for metric in metrics) and set(names) != {OFFLINE}
+    with (
+        measure.kept_replies(names, metrics) if paid else nullcontext() as journal,
+        session.progress("judging", len(samples) * len(metrics)) as progress,
+    ):
+        asked = measure.Asked(
+            judges=names,
+            embedder=embedder,
+            language=judging.language or session.settings.language,
+            rule=rule,
+            journal=journal,
+            advance=progress,
+            on_change=measure.live_line(progress),
+        )
+        found = llm.run(measure.measure(samples, metrics, asked))
+    facts = {
+        "judges": listed(session.settings, names, found, rule),
+        **of_panel(names, rule, found),
+        "embedder": embedder,
+    }
+    return Judged(score_table(found), judgements(found, names), facts)
+
+
+def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:
+    """Of several judges how they become one, how many are needed, and where they measured different answers."""
+    if len(names) < 2:
+        return {"aggregate": None}
+    uneven = attendance.facts(scores.attendances)
+    return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "attendance": uneven}
+
+
+def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The judges as a page's facts list them."""
+    return _described(session.settings, names)
+
+
+def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule) -> list[dict[str, Any]]:
+    """The judges with how they did their work, as the facts `judges` of a page that shows the scores."""
+    work = conduct(scores, names, rule)
+    return [{**one, **work[one["name"]]} for one in _described(settings, names)]
+
+
+def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name in names:
+        if name == OFFLINE:
+            found.append({"name": name, "stand_in": True})
+            continue
+        one = settings.judge(name)
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+    return found
+
+
+def score_table(found: Scores) -> pd.DataFrame:
+    """Scores as SCORE_COLUMNS: one row a system, metric and sample."""
+    import pandas as pd
+
+    rows = [
+        (
+            row.sample.system,
+            row.metric.label,
+            row.sample.id,
+            row.score.value,
+            row.score.status.value,
+            row.score.reason,
+            row.score.judge,
+        )
+        for row in found.rows
+    ]
+    return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+
+
+def judgements(found: Scores, judges: Sequence[str]) -> pd.DataFrame:
+    """One row a system, metric, sample and judge, with the data that the score was made from as JSON."""
+    import pandas as pd
+
+    rows = [line for row in found.rows for line in _lines(row, judges)]
+    table = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
+    return table.astype({"value": float, "seconds": float})
+
+
+def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
+    place = (row.sample.system, row.metric.label, row.sample.id)
+    panel = row.score.detail.get("judges")
+    if panel is not None:
+        return [
+            (*place, name, one["value"], one["status"], one["reason"], one.get("seconds"), _json(one.get("detail", {})))
+            for name, one in panel.items()
+        ]
+    score = row.score
+    judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
+    return [(*place, judge, score.value, score.status.value, score.reason, score.seconds, _json(score.detail))]
+
+
+def _json(detail: Any) -> str:
+    return json.dumps(without_nan(detail), ensure_ascii=False, sort_keys=True, default=str, allow_nan=False)

@@ -1,0 +1,277 @@
+"""A table of answers → scores with reasons: the metrics of single samples, by one judge or several, all at once."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from ragbench import embed, settings, trust
+from ragbench.bench.basics import ranges
+from ragbench.bench.scoring.result import Row, Scores
+from ragbench.datasets.script import language_of
+from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
+from ragbench.language import translator
+from ragbench.llm import Journal, Outlook, Tally, planning
+from ragbench.metric import Metric, parse
+from ragbench.metrics import catalogue
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.vectors import Batch
+from ragbench.progress import Progress
+from ragbench.stand_ins import StandIn
+from ragbench.types import Embedder, Judge, Sample, Score
+
+DEFAULT_EMBEDDER = "hashing"
+FIRST = (
+    "faithfulness",
+    "factual_correctness",
+    "answer_correctness",
+    "response_relevancy",
+    "semantic_similarity",
+    "context_precision",
+    "context_recall",
+    "context_entity_recall",
+    "noise_sensitivity",
+    "response_groundedness",
+    "rubrics_score",
+)
+"""What comes first where all metrics are measured; the first of these is a page's primary metric."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to score by.
+
+    judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
+    one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
+    (else that of its texts), and of explanations (else the settings'). rule: how several judges become one.
+    journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
+    on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
+    each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
+    a process that only plans (`ragbench.llm.planning.folder`) it is always one.
+    """
+
+    judges: tuple[Judge | str, ...] = ()
+    embedder: Embedder | str | Sequence[Embedder | str] = DEFAULT_EMBEDDER
+    language: str | None = None
+    rule: Rule = field(default_factory=Rule)
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    journal: Journal | None = None
+    advance: Callable[[int], None] | None = None
+    on_change: Callable[[Tally], None] | None = None
+    plan: Callable[[Sequence[Outlook]], object] | None = None
+    baseline: str = ""
+
+    def __post_init__(self) -> None:
+        ranges.check(level=self.level, resamples=self.resamples, seed=self.seed)
+
+
+def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
+    """The metrics asked for, or all of the grain `sample` that have a good direction and whose fields the samples have.
+
+    Raises ValueError for a metric of another grain, and, before anything is paid for, for one that no sample has the
+    fields of.
+    """
+    known = catalogue()
+    if metrics is None:
+        found = [each for each in known.values() if each.grain == "sample" and each.better is not None]
+        found = [each for each in found if not _lacking(each, samples)]
+        if not found:
+            raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
+        place = {name: number for number, name in enumerate(FIRST)}
+        return sorted(found, key=lambda each: place.get(each.name, len(FIRST)))
+    found = [parse(each) if isinstance(each, str) else each for each in metrics]
+    if not found:
+        raise ValueError("no metric is asked for")
+    for each in found:
+        if each.grain != "sample":
+            raise ValueError(f"{each.label} works on the grain {each.grain!r}, not on single samples")
+        if lacking := _lacking(each, samples):
+            raise ValueError(
+                f"{each.label} needs {', '.join(lacking)}, which no sample has; they have "
+                f"{', '.join(_given(samples)) or 'no field'}"
+            )
+    return list({each.label: each for each in found}.values())
+
+
+def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[Judge | str]) -> Rule:
+    """How these judges (all configured ones if none) become one; quorum: the settings' if None.
+
+    Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
+    """
+    known = settings.load()
+    number = len(judges) or len(known.judges) or 1
+    rule = Rule(cast(Aggregate, aggregate), tolerance, known.quorum if quorum is None and number > 1 else quorum)
+    rule.needed(number)
+    return rule
+
+
+@contextlib.contextmanager
+def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
+    """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
+    names = [judge for judge in judges if isinstance(judge, str)] if judges else sorted(settings.load().judges)
+    if set(names) <= {"lexical"} or not any("judge" in metric.needs for metric in metrics):
+        yield None
+        return
+    from ragbench.store import Store, server
+    from ragbench.store.journal import DatabaseJournal
+
+    known = settings.load()
+    with Store.open(known) as store:
+        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
+
+
+async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
+    """Every metric on every sample by every judge, all at once; embeddings in one batch.
+
+    Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
+    """
+    tongue, spoken = asked.language, asked.language or settings.load().language
+    rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
+    names = [judge for judge in asked.judges if isinstance(judge, str)]
+    if names and len(names) < len(asked.judges):
+        raise ValueError("judges are given either all by name or all as objects")
+    opened, needed = None, any("judge" in metric.needs for metric in metrics)
+    if needed and len(names) == len(asked.judges):
+        opened = _opened(asked, names)
+    judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
+    try:
+        batches: list[Batch] = []
+        embedders = _embedders(asked.embedder, samples, metrics)
+        for one in embedders:
+            batches.append(Batch(one, batches[0] if batches else None))
+        panel = Panel(judges, asked.rule) if len(judges) > 1 else None
+        works = [
+            _counted(_work(metric, row, judges, panel, batches, spoken), asked.advance)
+            for row in rows
+            for metric in metrics
+        ]
+        scores = await batches[0].gather(works)
+        if isinstance(opened, Rehearsed):
+            (asked.plan or planning.keep)(await opened.outlooks())
+    finally:
+        if opened is not None:
+            await opened.close()
+    pairs = [(row, metric) for row in rows for metric in metrics]
+    found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
+    usage = opened.usage() if opened is not None else {}
+    return Scores(
+        tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
+        (*_stand_ins("judge", judges if needed else ()), *_stand_ins("embedder", embedders)),
+    )  # fmt: skip
+
+
+def _stand_ins(part: Literal["judge", "embedder"], used: Sequence[Judge | Embedder]) -> list[StandIn]:
+    return [StandIn(part, one.name) for one in used if getattr(one, "is_stand_in", False)]
+
+
+def live_line(progress: Progress) -> Callable[[Tally], None]:
+    """Keeps the calls' line beside a bar: answered, in flight, failed, cost, time left."""
+    began = time.monotonic()
+    return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
+
+
+def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
+    known, kept = settings.load(), asked.journal
+    if set(names or known.judges) - {"lexical"}:
+        trust.require(trust.of_settings(known), lambda: trust.of_project(known))
+    if asked.plan is not None or planning.folder() is not None:
+        return rehearse_judges(known, names, journal=kept, language=asked.language)
+    return open_judges(known, names, journal=kept, language=asked.language, on_change=asked.on_change)
+
+
+def _work(
+    metric: Metric,
+    sample: Sample,
+    judges: Sequence[Judge],
+    panel: Panel | None,
+    batches: Sequence[Batch],
+    language: str,
+) -> Callable[[], Coroutine[Any, Any, Score]]:
+    tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
+    speaker = translator(language)
+
+    async def by(judge: Judge | None) -> Score:
+        given = {need: tools.get(need, judge) for need in metric.needs}
+        score: Score | Awaitable[Score] = metric(sample, **given)
+        score = await score if inspect.isawaitable(score) else score
+        return replace(score, reason=explain(score, speaker))
+
+    async def work() -> Score:
+        if "judge" not in metric.needs:
+            return await by(None)
+        if panel is None:
+            return await by(judges[0])
+        score = await panel.score(by)
+        return replace(score, reason=explain(score, speaker))
+
+    return work
+
+
+def _counted(
+    work: Callable[[], Coroutine[Any, Any, Score]], advance: Callable[[int], None] | None
+) -> Callable[[], Coroutine[Any, Any, Score]]:
+    if advance is None:
+        return work
+
+    async def counted() -> Score:
+        score = await work()
+        advance(1)
+        return score
+
+    return counted
+
+
+def _embedders(
+    asked: Embedder | str | Sequence[Embedder | str], samples: Sequence[Sample], metrics: Iterable[Metric]
+) -> list[Embedder]:
+    """One at least; by name as configured. Raises ValueError for names that are not."""
+    given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
+    names = [name for one in given if isinstance(one, str) for name in one.split(",")]
+    configured = settings.load()
+    known = configured.embedders
+    if not any("embedder" in metric.needs for metric in metrics):
+        return [_NoEmbedder()]
+    for name in names:
+        if name.strip() not in known:
+            raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
+    if any(known[name.strip()].base_url for name in names):
+        trust.require(trust.of_settings(configured), lambda: trust.of_project(configured))
+    corpus = sorted({text for text in _texts(samples) if text.strip()})
+    made = [embed.make(name, known[name], corpus) for name in dict.fromkeys(name.strip() for name in names)]
+    return [*(one for one in given if not isinstance(one, str)), *made]
+
+
+def _texts(samples: Iterable[Sample]) -> Iterator[str]:
+    for each in samples:
+        yield from (text for text in (each.user_input, each.response, each.reference) if text)
+        yield from (chunk.text for chunk in each.contexts or ())
+
+
+def _spoken(sample: Sample) -> str:
+    """The language of the sample's texts."""
+    return language_of(_texts([sample]))
+
+
+class _NoEmbedder:
+    """Stands where no metric embeds."""
+
+    name = identity = "none"
+
+    def embed(self, texts: Sequence[str], *, kind: str = "passage") -> Any:
+        raise RuntimeError("no metric was to embed anything")
+
+
+def _given(samples: Sequence[Sample]) -> list[str]:
+    fields = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+    return [name for name in fields if any(getattr(each, name) is not None for each in samples)]
+
+
+def _lacking(metric: Metric, samples: Sequence[Sample]) -> list[str]:
+    given = _given(samples)
+    return [field for field in metric.fields if field not in given]

@@ -1,0 +1,311 @@
+"""What scoring a table of answers gave: it shows itself in a notebook, and answers questions about itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ragbench import answered_by, stats, terminal
+from ragbench.answered_by import AnsweredBy
+from ragbench.bench.basics import verdicts
+from ragbench.bench.basics.findings import Sureness, bounds, find
+from ragbench.bench.scoring.attendance import Attendances, facts, said
+from ragbench.counts import counted, missing
+from ragbench.judge import attendance
+from ragbench.language import Translator, translator
+from ragbench.llm import Usage
+from ragbench.measurement import NamedComparison, estimate_row
+from ragbench.metric import Metric
+from ragbench.metrics import published
+from ragbench.metrics.explanation import explain
+from ragbench.stand_ins import StandIn, caveat
+from ragbench.types import Estimate, Sample, Score, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTEBOOK, SYSTEM = "rag_metrics", "answers"
+COMPARED = (
+    *("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict"),
+    *("minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric's score of one sample."""
+
+    sample: Sample
+    metric: Metric
+    score: Score
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """Scores of samples by metrics, with their estimates.
+
+    level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
+    baseline: the system that others are compared with; the first if empty.
+    usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
+    stand_ins: who of those that made the scores only stands in for a model.
+    """
+
+    rows: tuple[Row, ...]
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    language: str = "en"
+    baseline: str = ""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    stand_ins: tuple[StandIn, ...] = ()
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked for."""
+        return tuple({row.metric.label: row.metric for row in self.rows}.values())
+
+    @cached_property
+    def estimates(self) -> Mapping[tuple[str, str], Estimate]:
+        """(system, metric) → the mean with its interval, and how many could not be measured."""
+        found: dict[tuple[str, str], Estimate] = {}
+        for system in dict.fromkeys(system_name(row.sample) for row in self.rows):
+            own = [row for row in self.rows if system_name(row.sample) == system]
+            own.sort(key=lambda row: row.sample.id)  # no number depends on the order of the rows
+            samples = list({row.sample.id: row.sample for row in own}.values())
+            clusters = [sample.cluster or f"\0{sample.id}" for sample in samples]
+            values = {
+                metric.label: [row.score.value for row in own if row.metric.label == metric.label]
+                for metric in self.metrics
+            }
+            many = stats.estimate_many(
+                values,
+                clusters=clusters if any(sample.cluster for sample in samples) else None,
+                bounds={metric.label: bounds(metric) for metric in self.metrics},
+                level=self.level,
+                resamples=self.resamples,
+                seed=self.seed,
+            )
+            found |= {(system, label): estimate for label, estimate in many.items()}
+        return found
+
+    @cached_property
+    def attendances(self) -> Attendances:
+        """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
+        found: dict[tuple[str, str], list[Score]] = {}
+        for row in self.rows:
+            if "judges" in row.score.detail:
+                found.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
+        return {place: attendance(scores) for place, scores in found.items()}
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The baseline, then the others in order of appearance."""
+        names = dict.fromkeys(system_name(row.sample) for row in self.rows)
+        first = self.baseline or next(iter(names), "")
+        return tuple(sorted(names, key=lambda name: name != first))
+
+    @cached_property
+    def comparisons(self) -> tuple[NamedComparison, ...]:
+        """Every other system against the baseline, paired by sample, p corrected over all; empty for one system."""
+        if len(self.systems) < 2:
+            return ()
+        import pandas as pd
+
+        lines = [(system_name(row.sample), row.metric.label, row.sample.id, row.score.value) for row in self.rows]
+        table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
+        clusters = {row.sample.id: row.sample.cluster or f"\0{row.sample.id}" for row in self.rows}
+        apart = len(set(clusters.values())) == len(clusters)
+        sureness = Sureness(self.level, self.resamples, self.seed)
+        return find(table, self.metrics, self.systems, None if apart else clusters, sureness)[1]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
+        import pandas as pd
+
+        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
+        return pd.DataFrame(self._table(), columns=columns)
+
+    def worst(self, n: int = 5, metric: str | None = None) -> list[Row]:
+        """The n worst measured scores of a metric (the first if none is named), worst first; ties by sample id."""
+        label = metric or self.metrics[0].label
+        own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
+        if not own and label not in {each.label for each in self.metrics}:
+            raise ValueError(f"{label!r} was not measured; measured: {', '.join(m.label for m in self.metrics)}")
+        sign = -1 if own and own[0].metric.better == "lower" else 1
+        return sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
+
+    def explain(self, identifier: str, language: str | None = None) -> str:
+        """Every metric's explanation of one sample by every system that answered it, a line each.
+
+        Below a panel's line stands one for each judge. Raises ValueError for an unknown id.
+        """
+        own = [row for row in self.rows if row.sample.id == identifier]
+        if not own:
+            raise ValueError(f"there is no sample {identifier!r}; the first are {', '.join(self._ids()[:5])}")
+        speaker = translator(language or self.language)
+        several = len({system_name(row.sample) for row in own}) > 1
+        lines = []
+        for row in own:
+            name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
+            lines.append(_explained(name, row.score, speaker, anew=bool(language)))
+            for judge, kept in row.score.detail.get("judges", {}).items():
+                one = Score(kept["value"], Status(kept["status"]), kept["reason"], kept["detail"])
+                lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
+        system, metric, judge, value, status, reason. `attendance`: of panels whose judges measured different answers,
+        how many values are made of fewer judges than the panel has, and each judge's mean over its own answers and over
+        those that all measured.
+        """
+        estimates = []
+        for (system, metric), estimate in self.estimates.items():
+            named = {"notebook": NOTEBOOK, "system": system, "metric": metric, "published": published(metric)}
+            estimates.append(named | estimate_row(estimate))
+        samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
+        comparisons = []
+        for each in self.comparisons:
+            compared = asdict(each.comparison)
+            named = {"notebook": NOTEBOOK, "metric": each.metric, "published": published(each.metric)}
+            comparisons.append(named | {key: compared[key] for key in COMPARED})
+        return {
+            "estimates": estimates,
+            "comparisons": comparisons,
+            "attendance": facts(self.attendances),
+            "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
+            "samples": samples,
+            "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
+            "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
+        }
+
+    @property
+    def answered_by(self) -> tuple[AnsweredBy, ...]:
+        """The judges' models, with the names that their replies gave."""
+        return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
+
+    def said_of_models(self, language: str = "") -> list[str]:
+        """A sentence for each model that answered under another name than it was asked by."""
+        _ = translator(language or self.language)
+        return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
+
+    def caveat(self, language: str = "") -> str:
+        """The sentence on those that only stand in for a model; empty where none does."""
+        return caveat(self.stand_ins, translator(language or self.language))
+
+    def _table(self) -> list[dict[str, Any]]:
+        return [line for row in self.rows for line in _lines(row)]
+
+    def _ids(self) -> list[str]:
+        return list(dict.fromkeys(row.sample.id for row in self.rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def said_of_panels(self, language: str = "") -> list[str]:
+        """A paragraph for each system and metric where the judges of a panel measured different answers."""
+        return said(self.attendances, translator(language or self.language), self.systems)
+
+    def __repr__(self) -> str:
+        _ = translator(self.language)
+        lines = [f"{len(self._ids())} samples, {len(self.metrics)} metrics"]
+        for (system, metric), one in self.estimates.items():
+            name = metric if system == SYSTEM else f"{system} {metric}"
+            lines.append(f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  {counted(one, _)}")
+        for each in self.comparisons:
+            compared = each.comparison
+            who = f"{compared.challenger} − {compared.baseline} {each.metric}"
+            change = _.number(compared.difference, signed=True)
+            between = _.interval(compared.low, compared.high, signed=True)
+            lines.append(f"{who:<32} {change} {between}  {verdicts.said(compared, _)}")
+        said_of_all = [*lines, *self.said_of_panels(), *self.said_of_models(), *filter(None, [self.caveat()])]
+        return "\n".join(map(terminal.plain, said_of_all))
+
+    def _repr_html_(self) -> str:
+        _ = translator(self.language)
+        means = _paragraphs([*self.said_of_panels(), *self.said_of_models()]) + _table(
+            (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured")),
+            [
+                (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, missing(one, _))
+                for (system, metric), one in self.estimates.items()
+            ],
+        )
+        means += _paragraph(self.caveat())
+        if not self.comparisons:
+            return means
+        compared = [(each.metric, each.comparison) for each in self.comparisons]
+        return means + _table(
+            (_("compared"), _("metric"), _("difference"), _("interval"), "p", _("verdict"), "n"),
+            [
+                (
+                    f"{one.challenger} − {one.baseline}",
+                    metric,
+                    _.number(one.difference, signed=True),
+                    _.interval(one.low, one.high, signed=True),
+                    _.p_value(one.p if one.p_adjusted is None else one.p_adjusted),
+                    verdicts.said(one, _),
+                    one.n,
+                )
+                for metric, one in compared
+            ],
+        )
+
+
+def _paragraph(text: str) -> str:
+    from markupsafe import Markup
+
+    return str(Markup("<p>{}</p>").format(text)) if text else ""
+
+
+def _table(titles: Sequence[object], lines: Sequence[Sequence[object]]) -> str:
+    from markupsafe import Markup
+
+    cell, head, row = Markup("<td>{}</td>"), Markup("<th>{}</th>"), Markup("<tr>{}</tr>")
+    body = Markup("").join(row.format(Markup("").join(cell.format(value) for value in line)) for line in lines)
+    return str(
+        Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
+            Markup("").join(head.format(title) for title in titles), body
+        )
+    )
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    from markupsafe import Markup
+
+    return str(Markup("").join(Markup("<p>{}</p>").format(text) for text in texts))
+
+
+def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:
+    """A line: the value with its status, and why. anew: in the speaker's language, else as it was said at first."""
+    why = explain(score, speaker) if anew else score.reason
+    return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
+
+
+def system_name(sample: Sample) -> str:
+    """The system that a sample belongs to."""
+    return sample.system or SYSTEM
+
+
+def _lines(row: Row) -> Sequence[dict[str, Any]]:
+    """One line for each judge of a panel, and one for what they come to."""
+    named = {"id": row.sample.id, "system": system_name(row.sample), "metric": row.metric.label}
+    lines = []
+    for judge, kept in row.score.detail.get("judges", {}).items():
+        value = None if math.isnan(kept["value"]) else kept["value"]
+        shown = {key: kept[key] for key in ("status", "reason", "seconds")}
+        lines.append({**named, "judge": judge, "value": value, **shown})
+    value = None if math.isnan(row.score.value) else row.score.value
+    lines.append(
+        {
+            **named,
+            "judge": row.score.judge,
+            "value": value,
+            "status": row.score.status.value,
+            "reason": row.score.reason,
+            "seconds": row.score.seconds,
+        }
+    )
+    return lines

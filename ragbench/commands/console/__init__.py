@@ -1,0 +1,1 @@
+"""What commands say and ask, where they write, and how they end."""

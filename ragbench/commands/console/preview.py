@@ -1,0 +1,60 @@
+"""What a foreign file was understood to hold, said before anything is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragbench import terminal
+
+if TYPE_CHECKING:
+    from ragbench.datasets import Brought
+
+PREVIEWED = 3
+SHOWN_CHARACTERS = 70
+
+
+def tell(found: Brought, source: str, language: str) -> None:
+    """What was understood, a few examples of it, what was left out and why, and what to be warned of."""
+    from ragbench.datasets import doubts_of
+    from ragbench.language import translator
+    from ragbench.show.retrieval.doubts import sentences
+
+    pages = len({chunk.url for chunk in found.chunks if chunk.url})
+    unlabelled = sum(not (question.relevant or question.relevant_urls) for question in found.questions)
+    words = [f"{count} {table}" for table, count in found.tables.items()]
+    if pages:  # so there are chunks, which come first
+        words[0] += f" on {pages} pages"
+    if found.questions:
+        place = list(found.tables).index("questions")
+        words[place] += f" ({unlabelled} without a relevant chunk)"
+    terminal.say(f"{source}: {', '.join(words)}, language {language}")
+    for line in _examples(found):
+        terminal.say(f"  {line}")
+    for note in found.notes:
+        terminal.say(f"note: {note}")
+    for reason, count in found.left_out.items():
+        if count:
+            terminal.say(f"left out: {count} × {reason}")
+    for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
+        terminal.say(f"warning: {warning}")
+
+
+def _examples(found: Brought) -> list[str]:
+    lines = []
+    for question in found.questions[:PREVIEWED]:
+        wanted = ", ".join([*question.relevant, *question.relevant_urls]) or "no label"
+        lines.append(
+            f"{question.id}  {_short(question.text)} → {_short(question.reference or '—')}  [{_short(wanted)}]"
+        )
+    for decision in found.decisions[:PREVIEWED]:
+        word = "show" if decision.show else "do not show"
+        lines.append(f"{decision.id}  {_short(decision.question)} → {_short(decision.answer)}  [{word}]")
+    return lines + [
+        f"{dialogue.id}  {len(dialogue.turns)} turns, the first: {_short(dialogue.turns[0].question)}"
+        for dialogue in found.dialogues[:PREVIEWED]
+    ]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"

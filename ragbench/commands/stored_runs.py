@@ -1,0 +1,271 @@
+"""`ragbench runs`: what was run, found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench import terminal
+
+if TYPE_CHECKING:
+    from ragbench.store.records import RunRecord, RunValue
+
+application = typer.Typer(
+    help="Runs that the database keeps: listed, shown, deleted, taken elsewhere.", invoke_without_command=True
+)
+HEADLINES = 3
+Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+
+
+@application.callback()
+def show_all(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1)] = 30,
+    as_json: Json = False,
+) -> None:
+    """List the runs, newest first: when, on which data, which systems and notebooks, how it ended, and key numbers.
+
+    Every other command takes a run by its name here, by the beginning of it, as `latest`, or as a folder.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from ragbench import settings
+    from ragbench.commands.console import interruption
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    interruption.tell_of_killed()
+    with Store.open(settings.load()) as store:
+        found = Runs(store.engine).records(limit)
+    if as_json:
+        terminal.dump([described(record) for record in found])
+    elif not found:
+        terminal.say("no run is kept yet: `ragbench run` makes one")
+    else:
+        _table(found)
+
+
+@application.command("show")
+def show(name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")], as_json: Json = False) -> None:
+    """Say everything that is kept of one run: numbers with intervals, data, models, parameters, where its pages lie."""
+    from ragbench import stand_ins
+    from ragbench.commands.console import outputs
+    from ragbench.report.keeping import kept
+
+    record = kept.find(name)
+    if as_json:
+        terminal.dump(whole(record))
+        return
+    about = described(record)
+    for key in ("id", "started", "status", "seconds", "origin", "folder", "datasets", "systems", "notebooks"):
+        value = about[key]
+        if value not in (None, [], ""):
+            terminal.say(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
+    for kind, entries in record.identities.items():
+        if entries and kind != "thresholds":
+            terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text)}" for key, text in entries.items()))
+    if unfinished := record.manifest.get("unfinished"):
+        terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
+    for part in record.parts:
+        if part.failure:
+            terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
+    _values(record)
+    outputs.caveat((one for part in record.parts for one in stand_ins.of(part.facts)), err=False)
+
+
+@application.command("delete")
+def delete(
+    name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+) -> None:
+    """Forget a run in the database. Its folder of pages stays where it is."""
+    from ragbench import settings
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    with Store.open(settings.load()) as store:
+        runs = Runs(store.engine)
+        known = runs.resolve(name)
+        if not yes:
+            terminal.sure(f"forget the run {known}?")
+        runs.delete(known)
+    terminal.say(f"{known} is forgotten; its pages stay in the folder of reports")
+
+
+@application.command("export")
+def export(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run; see `ragbench runs`.")],
+    file: Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.")],
+) -> None:
+    """Write a run and the replies that it is made of into one file, for `ragbench runs import` on another machine.
+
+    There its pages are drawn again, and where data and settings are the same it runs again without a call.
+    """
+    from ragbench.commands.console import outputs
+    from ragbench.report.exports import packs
+
+    outputs.file(file, "FILE")
+    made = packs.export(name, file)
+    if made.missing:
+        said = "replies that it used are not in the journal any more: there they would be asked for again"
+        terminal.say(f"{made.missing} {said}", err=True, colour="yellow")
+    terminal.say(f"{made.run} with {made.replies} replies written to {file}")
+
+
+@application.command("import")
+def bring_in(file: Annotated[Path, typer.Argument(help="A file that `ragbench runs export` wrote.")]) -> None:
+    """Put a run from another machine among the reports, with its replies. Its numbers are believed as they are."""
+    from ragbench.report.exports import packs
+
+    found = packs.bring_in(file)
+    terminal.say(f"{found.replies} replies, {found.new} of them new; the run's pages: {found.index}")
+    words = {
+        "other": "is another here: numbers of new runs will differ",
+        "absent": "is not here: bring it, to run again",
+    }
+    for label, state in found.data.items():
+        if state in words:
+            terminal.say(f"the data set {label} {words[state]}", err=True, colour="yellow")
+
+
+def described(record: RunRecord) -> dict[str, Any]:
+    """A run as plain values; its folder relative to the project where it lies in it."""
+    systems = dict.fromkeys(
+        [name for part in record.parts for name in part.systems] + [v.system for v in record.values]
+    )
+    return {
+        "id": record.id,
+        "started": None if record.started is None else record.started.isoformat(timespec="seconds"),
+        "status": record.status,
+        "origin": record.origin,
+        "seconds": record.seconds,
+        "folder": None if record.folder is None else _relative(record.folder),
+        "datasets": list(dict.fromkeys(part.dataset for part in record.parts if part.dataset)),
+        "systems": list(systems),
+        "notebooks": [part.notebook for part in record.parts],
+        "commit": record.identities.get("code", {}).get("commit"),
+        "headlines": [_plain(value) for value in headlines(record)],
+    }
+
+
+def whole(record: RunRecord) -> dict[str, Any]:
+    """Everything of a run as plain values, but for values question by question."""
+    from ragbench import stand_ins
+    from ragbench.measurement import without_nan
+
+    parts = [
+        {key: getattr(part, key) for key in ("notebook", "status", "failure", "dataset", "data_hash", "unit")}
+        for part in record.parts
+    ]
+    found: dict[str, Any] = without_nan(
+        {
+            **described(record),
+            "identities": record.identities,
+            "parts": parts,
+            "values": [_plain(value) for value in record.values],
+            "comparisons": list(record.comparisons),
+            "stand_ins": {
+                part.notebook: [one.fact for one in stand_ins.of(part.facts)]
+                for part in record.parts
+                if stand_ins.of(part.facts)
+            },
+            "questions": {one.notebook: len(one.samples) for one in record.scores},
+        }
+    )
+    return found
+
+
+def headlines(record: RunRecord) -> list[RunValue]:
+    """The numbers that name a run in a list: the primary metric of one notebook, system by system.
+
+    It is the first notebook whose primary metric says what is better; where there is none, the first with numbers.
+    """
+    from ragbench.metrics import meant
+
+    found = []
+    for part in record.parts or ():
+        own = [value for value in record.values if value.notebook == part.notebook]
+        metrics = list(dict.fromkeys(value.metric for value in own))
+        if metrics:
+            primary = part.facts.get("primary")
+            wanted = next((label for name in (primary, "mrr") if name for label in meant(name, metrics)), metrics[0])
+            found.append([value for value in own if value.metric == wanted])
+    judging = (named for named in found if _says_better(named[0].metric))
+    return next(judging, found[0] if found else list(record.values[:1]))
+
+
+def _says_better(metric: str) -> bool:
+    from ragbench.metrics import declaration
+
+    declared = declaration(metric)  # None: a metric of another benchmark, or of another version
+    return declared is not None and declared.better is not None
+
+
+def _plain(value: RunValue) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from ragbench.measurement import without_nan
+
+    found: dict[str, Any] = without_nan(asdict(value))
+    return found
+
+
+def _relative(folder: Path) -> str:
+    from ragbench import settings
+
+    try:
+        return folder.relative_to(settings.project_folder()).as_posix()
+    except ValueError:
+        return str(folder)
+
+
+def _table(records: list[RunRecord]) -> None:
+    rows = []
+    for record in records:
+        about = described(record)
+        named = headlines(record)
+        numbers = [f"{v.system} {_number(v.value)}" + ("" if v.comparable else " !") for v in named[:HEADLINES]]
+        more = f" … {len(named) - HEADLINES} more" if len(named) > HEADLINES else ""
+        more += _stood_in(record, named)
+        line = (
+            record.id,
+            f"{record.started:%Y-%m-%d %H:%M}" if record.started else "—",
+            ", ".join(about["datasets"]) or "—",
+            ", ".join(about["systems"]),
+            ", ".join(about["notebooks"]),
+            record.status if not record.origin or record.origin == "ragbench" else f"from {record.origin}",
+            (f"{named[0].metric}: " if named else "") + "; ".join(numbers) + more,
+        )
+        rows.append(line)
+    terminal.table(("run", "started (UTC)", "data set", "systems", "notebooks", "status", "key numbers"), rows)
+
+
+def _stood_in(record: RunRecord, named: list[RunValue]) -> str:
+    """What only stood in for a model where these numbers were made."""
+    from ragbench.language import translator
+    from ragbench.stand_ins import names, of
+
+    parts = {value.system: record.part(value.notebook) for value in named}
+    found = [one for system, part in parts.items() if part is not None for one in of(part.facts, system)]
+    return f" (offline stand-ins: {names(found, translator('en'))})" if found else ""
+
+
+def _values(record: RunRecord) -> None:
+    titles = ("notebook", "system", "metric", "value", "interval", "n", "unmeasured", "note")
+    rows = []
+    for v in record.values:
+        bounds = "—" if v.low is None or v.high is None else f"{v.low:.4f} … {v.high:.4f}"
+        counts = ("—" if count is None else str(count) for count in (v.n, v.n_unmeasured))
+        note = "" if v.comparable else f"not comparable: {v.reason.replace('_', ' ')}"
+        rows.append((v.notebook, v.system, v.metric, _number(v.value), bounds, *counts, note))
+    terminal.table(titles, rows, left={"notebook", "system", "metric", "note"})
+
+
+def _number(value: float) -> str:
+    return "—" if value != value else f"{value:.4f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"

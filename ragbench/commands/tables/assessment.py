@@ -1,0 +1,269 @@
+"""Runs measured against judgements: values, estimates, comparisons in one family, all of it as plain JSON too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragbench.metric import Metric
+    from ragbench.trec import Qrels, Run
+    from ragbench.types import Array, Comparison, Estimate
+
+COMPARED = (
+    *("baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test"),
+    *("verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
+)
+_BLOCK = 500  # queries measured at once
+NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
+MORE = ("map", "bpref", "rbp", "r_precision")
+_OTHER_NAMES = {"map": "average_precision", "Rprec": "r_precision", "recip_rank": "mrr", "success": "hit_rate"}
+_OTHER_CUTS = {"P": "precision", "recall": "recall", "success": "hit_rate", "ndcg_cut": "ndcg", "map_cut": "map"}
+
+
+class Convention(StrEnum):
+    """Whose conventions to follow instead of ragbench's own."""
+
+    TREC_EVAL = "trec_eval"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with the files.
+
+    metrics: the metric by the name that was asked for.
+    level: the smallest grade that counts as relevant, None for every positive one.
+    clusters: a pattern whose first group, found in a query's name, names the cluster of the query.
+    """
+
+    metrics: Mapping[str, Metric]
+    level: float | None = None
+    compatible: Convention | None = None
+    complete: bool = False
+    all_pairs: bool = False
+    clusters: re.Pattern[str] | None = None
+    confidence: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+    @property
+    def sureness(self) -> dict[str, Any]:
+        """What every estimate and every comparison is told."""
+        return {"level": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What the files say: values by run and metric in the order of `queries`, and what follows from them."""
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Mapping[str, Array]]
+    estimates: Mapping[tuple[str, str], Estimate]
+    comparisons: Sequence[tuple[str, Comparison]]
+    facts: Mapping[str, Any]
+
+
+def asked(metrics: str, level: float | None) -> dict[str, Metric]:
+    """Metrics by the name they were asked for: a catalogue label, or trec_eval's name; nothing asked: all of them.
+
+    Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
+    """
+    from ragbench.bench.basics.session import parted
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    if level is not None and not level > 0:
+        raise ValueError(f"--level {level:g}: the smallest grade that counts as relevant is above 0")
+    known = catalogue()
+    own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
+    every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
+    found: dict[str, Metric] = {}
+    for name in parted(metrics) or [*every, *MORE]:
+        metric = parse(_catalogue_name(name))
+        if metric.grain != "ranking":
+            raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
+        if level is not None and "level" in metric.legal_options:
+            metric = metric.with_options(level=level)
+        found[name] = metric
+    return found
+
+
+def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
+    """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
+
+    A value that is not measured (no relevant document; with trec_eval's conventions, a query that the run lacks) is
+    NaN. Queries are sorted, so that no number depends on the order of the files' lines. Raises TrecError for two runs
+    of one name and for a cluster pattern that a query does not match.
+    """
+    from ragbench import stats, trec
+
+    qrels = dict(sorted(qrels.items()))
+    queries = tuple(qrels)
+    names = trec.distinct_names(runs)
+    values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
+    labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
+    bounds: dict[str, Any] = {name: metric.bounds for name, metric in plan.metrics.items()}
+    estimates = {
+        (name, metric): estimate
+        for name in names
+        for metric, estimate in stats.estimate_many(
+            values[name], clusters=labels, bounds=bounds, **plan.sureness
+        ).items()
+    }
+    return Assessment(
+        queries,
+        values,
+        estimates,
+        _compared(values, labels, plan),
+        _facts(qrels, names, runs, plan) | {"clusters": None if labels is None else len(set(labels))},
+    )
+
+
+def _compared(
+    values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
+) -> list[tuple[str, Comparison]]:
+    """Every run against the first, or every pair: max-T within a metric, Holm over the metrics.
+
+    Where no query is measured on both sides there is nothing to correct; the comparison says so.
+    """
+    from ragbench import stats
+    from ragbench.bench.basics.families import corrected
+
+    names = list(values)
+    if len(names) < 2:
+        return []
+    groups: dict[str, list[Comparison]] = {}
+    for name, metric in plan.metrics.items():
+        columns = {run: values[run][name] for run in names}
+        more: dict[str, Any] = {"clusters": labels, "better": metric.better or "higher", **plan.sureness}
+        if len(names) == 2:
+            first, second = columns.values()
+            groups[name] = [stats.compare(first, second, names=(names[0], names[1]), **more)]
+        else:
+            groups[name] = stats.compare_many(columns, None if plan.all_pairs else names[0], **more)
+    measured = {name: [one for one in group if one.n] for name, group in groups.items()}
+    found = [
+        (name, one)
+        for name, group in corrected(measured, "metrics").items()
+        for one in [*group, *(one for one in groups[name] if not one.n)]
+    ]
+    place = {name: number for number, name in enumerate(names)}
+    return sorted(found, key=lambda pair: (place[pair[1].baseline], place[pair[1].challenger]))
+
+
+def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
+    """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
+    result: dict[str, Any] = {
+        "facts": dict(found.facts),
+        "estimates": [
+            {"notebook": NOTEBOOK, "system": run, "metric": metric, **_only(asdict(estimate), estimate_keys)}
+            for (run, metric), estimate in found.estimates.items()
+        ],
+        "comparisons": [
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARED)}
+            for metric, one in found.comparisons
+        ],
+    }
+    if per_query:
+        result["per_query"] = [
+            {"run": run, "query": query, "metric": metric, "value": float(value)}
+            for run, columns in found.values.items()
+            for metric, column in columns.items()
+            for query, value in zip(found.queries, column, strict=True)
+        ]
+    return result
+
+
+def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """(judged queries,) by metric, in blocks of queries, so that deep runs of many queries fit in memory."""
+    import numpy as np
+
+    from ragbench import trec
+
+    as_trec_eval = plan.compatible is Convention.TREC_EVAL
+    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete) if as_trec_eval else list(qrels)
+    position = {query: number for number, query in enumerate(qrels)}
+    columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
+    for start in range(0, len(counted), _BLOCK):
+        block = counted[start : start + _BLOCK]
+        places = [position[query] for query in block]
+        found = (_by_trec_eval if as_trec_eval else _by_our_rules)(block, qrels, run, plan)
+        for name, metric in plan.metrics.items():
+            columns[name][places] = found[metric.label]
+    return columns
+
+
+def _by_our_rules(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    from ragbench import rankings, trec
+    from ragbench.metrics.evaluation import evaluate
+
+    lists = [trec.listed_order(run.queries.get(query, trec.Retrieved()))[0] for query in queries]
+    return evaluate(rankings.from_lists(lists, [qrels[query] for query in queries]), plan.metrics.values())
+
+
+def _by_trec_eval(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """Grades below 0 are not judgements, and a query without relevant documents counts 0."""
+    from ragbench import rankings, trec
+    from ragbench.metrics.evaluation import evaluate
+
+    lists = [
+        trec.trec_eval_order(run.queries.get(query, trec.Retrieved()), where=f"{run.path}, query {query}")
+        for query in queries
+    ]
+    pooled = [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in queries]
+    return evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
+
+
+def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) -> dict[str, Any]:
+    least = plan.level or 0.0
+    relevant = [any(grade > 0 and grade >= least for grade in judged.values()) for judged in qrels.values()]
+    return {
+        "conventions": plan.compatible.value if plan.compatible else "ragbench",
+        "relevance_level": plan.level,
+        "metrics": {name: metric.label for name, metric in plan.metrics.items()},
+        "queries_judged": len(qrels),
+        "queries_without_relevant": relevant.count(False),
+        "seed": plan.seed,
+        "resamples": plan.resamples,
+        "runs": [
+            {
+                "run": name,
+                "tag": run.tag,
+                "queries_answered": sum(query in run.queries for query in qrels),
+                "queries_missing": sum(query not in run.queries for query in qrels),
+                "queries_not_judged": sum(query not in qrels for query in run.queries),
+                "documents": sum(len(row.documents) for query, row in run.queries.items() if query in qrels),
+                "duplicates": sum(
+                    len(row.documents) - len(set(row.documents)) for query, row in run.queries.items() if query in qrels
+                ),
+                "tied_scores": sum(
+                    len(row.scores) - len(set(row.scores)) for query, row in run.queries.items() if query in qrels
+                ),
+            }
+            for name, run in zip(names, runs, strict=True)
+        ],
+    }
+
+
+def _catalogue_name(name: str) -> str:
+    if cut := re.fullmatch(rf"({'|'.join(_OTHER_CUTS)})_(\d+)", name):
+        return _catalogue_name(f"{_OTHER_CUTS[cut[1]]}@{cut[2]}")
+    head, *tail = re.split(r"(?=[@(])", name, maxsplit=1)
+    return _OTHER_NAMES.get(head, head) + "".join(tail)
+
+
+def _cluster(query: str, pattern: re.Pattern[str]) -> str:
+    from ragbench.trec import TrecError
+
+    match = pattern.search(query)
+    if match is None or not pattern.groups or match[1] is None:
+        raise TrecError(f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'")
+    return match[1]
+
+
+def _only(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: row[key] for key in keys}

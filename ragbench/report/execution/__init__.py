@@ -1,0 +1,1 @@
+"""Notebooks with parameters, executed in kernels that end with the run."""

@@ -1,0 +1,311 @@
+"""A run: notebooks with parameters, executed, stored, drawn, and found again under `latest`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings, trust
+from ragbench.bench.basics import ranges
+from ragbench.bench.basics.session import parted
+from ragbench.bench.decisions.deciders import is_log
+from ragbench.bench.runs.overview import NAME as OVERVIEW
+from ragbench.bench.runs.overview import keep as keep_overview
+from ragbench.llm import budget, uses
+from ragbench.report.execution import execute, parameters, unfinished
+from ragbench.report.execution.termination import terminable
+from ragbench.report.keeping import files, kept, results
+from ragbench.report.pages import assembly, drawing
+from ragbench.settings import secrets
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a notebook is: code cells done of those there are, and inside the current cell the work it reports.
+
+    note: what the work says of itself besides, such as calls in flight, failures, cost and time left.
+    """
+
+    notebook: str
+    done: int
+    total: int
+    label: str = ""
+    work_done: int = 0
+    work_total: int = 0
+    failed: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Where a run is, and which of its notebooks failed, each with the line that says why.
+
+    unkept: why the run is not in the database; empty where it is, or where it was not to be.
+    """
+
+    folder: Path
+    failures: Mapping[str, str] = field(default_factory=dict)
+    unkept: str = ""
+
+    @property
+    def index(self) -> Path:
+        """The page to open first."""
+        return self.folder / "index.html"
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every notebook came to its end, else 1."""
+        return 1 if self.failures else 0
+
+
+Report = Callable[[Step], None]
+
+
+def run(
+    notebooks: Sequence[Path | str],
+    given: Mapping[str, Any] | None = None,
+    out: Path | None = None,
+    *,
+    jobs: int = 1,
+    language: str | None = None,
+    progress: Report | None = None,
+    keep: bool = False,
+) -> RunResult:
+    """Execute notebooks, each in a kernel of its own, and write the run's folder with its pages.
+
+    notebooks: paths, or names in the notebooks folder. given: parameters as values, or as texts from a command line;
+    each goes to every notebook that has it. out: the folder of reports (by default the settings'); the run gets a
+    folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
+    has no parameter `language` of its own or that is not given. keep: record the run in the database, also one that
+    fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
+
+    A notebook that fails does not stop the others: its page says what failed, and the result names it.
+    Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
+    that is not there, UntrustedError for what its user does not trust; nothing has been written then. An interrupted
+    run stays as `<run>.partial`; one that was killed does so too, and is noticed later
+    (`ragbench.report.execution.unfinished`).
+    """
+    known = settings.load()
+    wanted = dict(given or {})
+    sources, defaults, values = prepared(notebooks, wanted, language)
+    folder = files.new_run(out or settings.project_folder() / known.reports_folder)
+    started = time.time()
+    mask = secrets.masker()
+    begun = {"started": round(started), "notebooks": list(sources)}
+    with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
+        try:
+            failures = Work(folder, progress).all(sources, jobs)
+        finally:
+            (folder / budget.FILE).unlink(missing_ok=True)
+            uses.settle(folder)
+        keep_overview(folder)
+        for name, notebook in sources.items():
+            _store(folder / f"{name}.ipynb", notebook, mask)
+        measured = assembly.Measurements(folder)
+        spoken = language or known.language
+        described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
+        manifest = results.manifest(
+            measured,
+            wanted,
+            described,
+            format=results.FORMAT,
+            status="failed" if failures else "complete",
+            language=described[0]["language"] if described else known.language,
+            started=round(started),
+            seconds=round(time.time() - started, 1),
+        )
+        manifest = secrets.masked(manifest, mask)
+        results.write_scores(folder / results.SCORES, measured)
+        results.write_json(folder / results.SUMMARY, results.summary(measured))
+        _draw(folder, manifest, mask)
+    failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
+    final = files.finish(folder)
+    return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "")
+
+
+def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str], language: str) -> dict[str, Any]:
+    """A notebook as the manifest has it. values: its parameters; language: where it has none of its own."""
+    return {
+        "name": name,
+        "status": "failed" if name in failures else "complete",
+        "failure": failures.get(name, ""),
+        "language": str(values.get("language", language)),
+        "parameters": dict(values),
+    }
+
+
+def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) -> None:
+    """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
+    results.write_json(folder / results.MANIFEST, manifest)
+    undrawn = drawing.draw(folder, manifest)
+    if not undrawn:
+        return
+    manifest["status"] = "failed"
+    for one in manifest["notebooks"]:
+        if one["name"] in undrawn:
+            one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+    results.write_json(folder / results.MANIFEST, manifest)
+    drawing.draw(folder, manifest)
+
+
+def prepared(
+    notebooks: Sequence[Path | str], wanted: dict[str, Any], language: str | None
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Notebooks by name with their parameters put in, their defaults, and the values that differ; see `run`.
+
+    wanted: gets the language, where a notebook has such a parameter and none was asked for.
+    """
+    paths = [find(notebook) for notebook in notebooks]
+    _refuse_twice(paths)
+    trust.require(reach(paths, wanted), lambda: trust.of_project(settings.load()))
+    sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
+    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in defaults.values()):
+        wanted.setdefault("language", language)
+    values = parameters.chosen(wanted, defaults)
+    for each in values.values():
+        ranges.check(**each)
+    for name, notebook in sources.items():
+        parameters.inject(notebook, values[name])
+    return sources, defaults, values
+
+
+def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
+    """What executing these notebooks with these parameters would run and send."""
+    found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
+    for name in parted(given.get("judges") or ""):
+        if ":" in name and not is_log(name):
+            found |= trust.of_callable(name, ["judges"])
+    return found
+
+
+def find(notebook: Path | str) -> Path:
+    """The path of a notebook that is named by its path, or by its name in the notebooks folder."""
+    path = Path(notebook)
+    folder = settings.project_folder() / settings.load().notebooks_folder
+    for candidate in (path, folder / path.name, folder / f"{path.name}.ipynb"):
+        if candidate.suffix == ".ipynb" and candidate.is_file():
+            return candidate
+    there = sorted(found.stem for found in folder.glob("*.ipynb"))
+    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
+
+
+class Work:
+    """Executes the notebooks of a run, some at a time; `environment`: variables of their processes."""
+
+    def __init__(self, folder: Path, progress: Report | None, environment: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        self._progress = progress
+        self._environment = environment
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def all(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
+        """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
+        parts = {name: notebook for name, notebook in notebooks.items() if name != OVERVIEW}
+        last = {name: notebook for name, notebook in notebooks.items() if name == OVERVIEW}
+        return {**self._together(parts, jobs), **self._together(last, jobs)}
+
+    def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
+        with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:
+            try:  # from the first thread on: leaving `pool` waits for what it has begun
+                tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
+                found = {name: task.result() for name, task in tasks.items()}
+            except BaseException:
+                self._stopped.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                execute.end_all()
+                raise
+        return {name: failure.line for name, failure in found.items() if failure is not None}
+
+    def _one(self, name: str, notebook: Any) -> execute.Failure | None:
+        part = self._folder / "parts" / name
+
+        def advance(done: int, total: int) -> None:
+            self._tell(Step(name, done, total))
+
+        with _watched(part / "progress.json", lambda state: self._tell(Step(name, -1, -1, **state))):
+            failure = execute.execute(
+                notebook,
+                name=name,
+                folder=self._folder,
+                workplace=settings.project_folder(),
+                advance=advance,
+                environment=self._environment,
+                stopped=self._stopped,
+            )
+        if failure is not None:
+            self._tell(Step(name, -1, -1, failed=True))
+        return failure
+
+    def _tell(self, step: Step) -> None:
+        if self._progress is not None:
+            with self._lock:
+                self._progress(step)
+
+
+@contextlib.contextmanager
+def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[None]:
+    """Pass on what a notebook's code reports of its long work, while it works."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        last: Any = None
+        while not ended.wait(0.25):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                state = json.loads(path.read_text(encoding="utf-8"))
+                words: dict[str, Any] = {"label": str(state["label"]), "note": str(state.get("note", ""))}
+                words |= {"work_done": int(state["done"]), "work_total": int(state["total"])}
+                if words != last:
+                    last = words
+                    tell(words)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+@contextlib.contextmanager
+def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterator[None]:
+    """SIGTERM ends the run as Ctrl-C does: no kernel stays, and the run's folder says that it was interrupted."""
+
+    with terminable():
+        try:
+            yield
+        except BaseException:
+            execute.end_all()
+            kept.refusal(lambda: unfinished.interrupt(folder, begun, keep=keep))
+            raise
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    stems = [path.stem for path in paths]
+    twice = sorted({stem for stem in stems if stems.count(stem) > 1 or stem == "index"})
+    if twice:
+        raise ValueError(f"pages are named after notebooks: {', '.join(twice)} cannot be, or is given twice")
+
+
+def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
+    """The executed notebook without a trace of the clock or of secrets."""
+    import nbformat
+
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        for key in ("papermill", "execution", "ExecuteTime"):
+            cell.metadata.pop(key, None)
+        cell.metadata["tags"] = [tag for tag in cell.metadata.get("tags", ()) if not tag.startswith("papermill")]
+        if not cell.metadata["tags"]:
+            del cell.metadata["tags"]
+    clean = nbformat.from_dict(secrets.masked(notebook, mask))
+    files.write(path, nbformat.writes(clean) + "\n")

@@ -1,0 +1,1 @@
+"""A run for people elsewhere: folders to publish, tables, articles, packs."""

@@ -1,0 +1,197 @@
+"""A run as a static site: pages for a disk or any host, each also as one file, and its numbers for other programs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from html import escape, unescape
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from ragbench.folders import new_folder
+from ragbench.language import translator
+from ragbench.measurement import Measurement
+from ragbench.report.exports import articles, tabular
+from ragbench.report.exports.personal import Veil
+from ragbench.report.keeping import files, kept, results
+from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.drawing import render
+from ragbench.settings import secrets
+
+Mask = Literal["real_users", "all", "none"]
+SINGLE = "single"
+PARTS = "questions"
+GATE = "gate.json"
+WORK = ".run"
+_PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
+_SCRIPT = re.compile(r'<script([^>]*?) (src|data-later)="([^"]+)"([^>]*)></script>')
+_INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
+_POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")([^"]*)(")')
+_PARTS = re.compile(r'class="rb-table" data-parts="([^"]+)"')
+_PART = re.compile(r'ragbenchData\("([\w/.-]+)",\s*"([A-Za-z0-9+/=]*)"\);?')
+_LINK = re.compile(r'<a\b([^>]*?)\shref="(?![#"])(?!https?:|mailto:)[^"]*"')
+
+
+def publish(
+    name: str | Path,
+    to: Path,
+    *,
+    mask: Mask = "real_users",
+    language: str | None = None,
+    single: bool = True,
+    raw_csv: bool = False,
+) -> Path:
+    """Write the run's site into `to`, which is replaced as a whole or stays as it was; its index is returned.
+
+    What others put there, such as a `.git` or a CNAME, stays.
+
+    mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
+    of what users asked (`real_users`), on all pages, or none. language: of the pages; their own if None. single: also
+    each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
+    take for formulas.
+
+    Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
+    another word for `mask`.
+    """
+    if mask not in ("real_users", "all", "none"):
+        raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
+    run = kept.pages_of(name)
+    with new_folder(to) as site:
+        work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
+        manifest = _prepared(run, work, mask)
+        render(work, language=language)
+        _copied(work, site)
+        known = Measurements(work)
+        measurements = {each: known[each] for each in known.names()}
+        spoken = translator(language or str(manifest.get("language", "en")))
+        tabular.write(site / "data", measurements, raw=raw_csv)
+        results.write_json(site / "data" / results.MANIFEST, manifest)
+        gate = json.loads((work / GATE).read_text(encoding="utf-8")) if (work / GATE).is_file() else None
+        articles.write(site, manifest, measurements, gate, spoken)
+        if single:
+            (site / SINGLE).mkdir()
+            for page in sorted(site.glob("*.html")):
+                files.write(site / SINGLE / page.name, self_contained(page))
+        shutil.rmtree(work)
+    return to / "index.html"
+
+
+def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
+    """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
+    import nbformat
+
+    work.mkdir()
+    shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
+    copied = Measurements(work)
+    veil, hide = Veil(), secrets.masker()
+    veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and _of_a_log(copied[each]))]
+    for each in copied.names():  # also those without a veil: whoever made the run may not have known this secret
+        copied.replace(each, veil.measurement(copied[each]) if each in veiled else copied[each])
+    clean: Callable[[str], str] = lambda text: without_paths(hide(text))  # noqa: E731
+    manifest: dict[str, Any] = secrets.masked(kept.manifest_of(run), clean)
+    for described in manifest.get("notebooks", ()):
+        notebook = nbformat.read(run / f"{described['name']}.ipynb", as_version=4)
+        if mask == "all" or described["name"] in veiled:
+            notebook = veil.notebook(notebook)
+            failure = str(described.get("failure") or "")
+            described["failure"] = veil.text(failure)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.source = clean(cell.source)
+                cell.outputs = [nbformat.from_dict(secrets.masked(output, clean)) for output in cell.outputs]
+        files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
+    results.write_json(work / results.MANIFEST, manifest)
+    if (run / GATE).is_file():
+        files.write(work / GATE, (run / GATE).read_text(encoding="utf-8"))
+    return manifest
+
+
+def _of_a_log(made: Measurement) -> bool:
+    """Whether a page was made from what users asked: such a page says whether it was measured with people masked."""
+    return "masked" in made.facts or made.notebook == "real_users"
+
+
+def without_paths(text: str) -> str:
+    """A text with only the last part of every absolute path in it; addresses of the web stay."""
+    return _PATH.sub(lambda found: found[1] or "…", text)
+
+
+def _copied(work: Path, site: Path) -> None:
+    """The pages and what they need beside them, without the run's measurements and notebooks."""
+    left = {"parts", results.MANIFEST, results.SCORES, results.SUMMARY, GATE}
+    for path in sorted(work.iterdir()):
+        if path.name in left or path.suffix == ".ipynb":
+            continue
+        if path.is_dir():
+            shutil.copytree(path, site / path.name)
+        else:
+            files.write(site / path.name, path.read_bytes())
+
+
+def self_contained(page: Path) -> str:
+    """A page as one file: styles, scripts and the parts of its tables inside, its policy allowing just those scripts.
+
+    Links to other pages, which would lead nowhere, are texts. Raises ValueError for something that does not lie in the
+    page's folder.
+    """
+    text = page.read_text(encoding="utf-8")
+    codes = [found for found in _INLINE.findall(text) if found.strip()]
+
+    def inside(found: re.Match[str]) -> str:
+        code = _code(_beside(page, found[3]))
+        codes.append(code)
+        later = " data-inside" if found[2] == "data-later" else ""
+        return f"<script{found[1]}{later}{found[4]}>{code}</script>"
+
+    text = _SCRIPT.sub(inside, text)
+    text = _STYLE.sub(lambda found: f"<style>\n{_beside(page, found[1])}</style>", text)
+    digests = [hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(codes)]
+    hashes = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+    text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), hashes)) + found[3], text, count=1)
+    head, end, rest = text.rpartition("</main>")
+    return _LINK.sub(r"<a\1", head) + _parts(page, text) + end + rest
+
+
+def _parts(page: Path, text: str) -> str:
+    """What the page's tables of questions load from beside it, as inert elements that they look for first."""
+    found = []
+    for name in dict.fromkeys(_PARTS.findall(text)):
+        for path in sorted((page.parent / PARTS / unquote(unescape(name))).glob("*.js")):
+            call = _PART.fullmatch(path.read_text(encoding="utf-8").strip())
+            if call is not None:
+                found.append(f'<script type="text/plain" data-part="{escape(call[1])}">{call[2]}</script>')
+    return "".join(found)
+
+
+def _beside(page: Path, name: str) -> str:
+    path = (page.parent / unquote(unescape(name))).resolve()
+    if not path.is_relative_to(page.parent.resolve()):
+        raise ValueError(f"{page.name} needs {name!r}, which does not lie beside it")
+    return path.read_text(encoding="utf-8")
+
+
+def _code(script: str) -> str:
+    """A script that can stand inside a page: nothing in it ends its element."""
+    if re.search(r"</script|<!--", script, re.IGNORECASE):
+        script = re.sub(r"<(/script|!--)", r"\\x3c\1", script, flags=re.IGNORECASE)
+    return script
+
+
+def _allowing(policy: str, hashes: Sequence[str]) -> str:
+    """The page's policy with exactly these scripts, and nothing from beside the page."""
+    parts = [part.strip() for part in policy.split(";") if part.strip()]
+    kept_parts = []
+    for part in parts:
+        name, *sources = part.split()
+        if name == "script-src":
+            sources = [*hashes] or ["'none'"]
+        else:
+            sources = [source for source in sources if source != "'self'"] or ["'none'"]
+        kept_parts.append(" ".join([name, *sources]))
+    return "; ".join(kept_parts)

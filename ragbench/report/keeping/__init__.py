@@ -1,0 +1,1 @@
+"""The files that a run leaves, and how they are read again."""

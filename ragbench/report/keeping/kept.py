@@ -1,0 +1,133 @@
+"""Runs that were made: recorded in the database after the fact, found again by a name or by their folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench import settings
+from ragbench.expectations import expectation, shown
+from ragbench.folders import files_of
+from ragbench.llm import uses
+from ragbench.report.keeping import files, results
+from ragbench.report.keeping.manifest import Manifest
+from ragbench.report.pages.assembly import Measurements
+
+if TYPE_CHECKING:
+    from ragbench.store.records import RunRecord
+
+
+def of_folder(folder: Path) -> RunRecord:
+    """The run that lies in a folder, with no database. Raises FileNotFoundError for a folder that holds none."""
+    from ragbench.bench.runs.record import recorded
+
+    kept = Measurements(folder)
+    made = {name: kept[name] for name in kept.names()}
+    return recorded(manifest_of(folder), made, folder.resolve(), uses.of_run(folder))
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of the run in a folder, which may have come from anywhere: its names lead nowhere else.
+
+    Raises FileNotFoundError where there is none, ValueError for one that ragbench did not write, and for a folder with
+    links in it, through which it would be read or written elsewhere.
+    """
+    from pydantic import ValidationError
+
+    path = folder / results.MANIFEST
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} holds no run: there is no {results.MANIFEST} in it")
+    links = sorted(name for name in files_of(folder) if (folder / name).is_symlink())
+    if links:
+        raise ValueError(f"{folder / links[0]} is a link, and a report holds none: remove it, if the report is yours")
+    try:
+        return Manifest.model_validate_json(path.read_bytes()).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise ValueError(f"{path}: {place} is {shown(first['input'])[:200]}: {expectation(first)}") from None
+
+
+def record(folder: Path) -> str:
+    """Record the run in a folder; the id that it has in the database.
+
+    Raises StoreError where the database cannot be reached or refuses.
+    """
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    known = of_folder(folder)
+    with Store.open(settings.load()) as store:
+        return Runs(store.engine).record(known)
+
+
+def refusal(work: Callable[[], object]) -> str:
+    """Why a run could not be recorded, in one line; empty where it could.
+
+    What is in a folder is not lost to a database that is not there.
+    """
+    try:
+        work()
+    except Exception as error:
+        return told(error)
+    return ""
+
+
+def told(error: Exception) -> str:
+    """The first line of an error; of one that no sentence was written for, with its class."""
+    said = (str(error.args[0] if error.args else error).splitlines() or [""])[0]
+    meant = isinstance(error, OSError | ValueError) or type(error).__module__.startswith("ragbench.")
+    return said if said and meant else f"{type(error).__name__}: {said}"
+
+
+def find(name: str | Path) -> RunRecord:
+    """The run of that name: a folder with a manifest, the name of one among the reports, or what the database has.
+
+    A folder is read itself, so that a run needs no database to be compared. `latest` is the newest complete report,
+    else the newest complete run of the database. Raises StoreError or FileNotFoundError, saying what there is.
+    """
+    from ragbench.store import Store
+    from ragbench.store.runs import Runs
+
+    folder = folder_of(name)
+    if folder is not None:
+        return of_folder(folder)
+    with Store.open(settings.load()) as store:
+        return Runs(store.engine).find(str(name))
+
+
+def pages_of(name: str | Path) -> Path:
+    """The folder in which the run of that name has its pages and measurements.
+
+    Raises FileNotFoundError for a run that the database has and whose folder is gone, StoreError for a name of none.
+    """
+    folder = folder_of(name) or find(name).folder
+    if folder is None or not (folder / results.MANIFEST).is_file():
+        raise FileNotFoundError(
+            f"the pages of the run {name} are gone: only its numbers are kept, `ragbench runs show`"
+        )
+    return folder
+
+
+def folder_of(name: str | Path) -> Path | None:
+    """The folder with a manifest that a name means: a path, or a name among the reports, or the beginning of only one.
+
+    None where there is none; a name never leads out of the folder of reports.
+    """
+    given = Path(name)
+    if (given / results.MANIFEST).is_file():
+        return given.resolve()
+    reports = settings.project_folder() / settings.load().reports_folder
+    text = str(name)
+    if text in ("", ".", "..") or Path(text).name != text or not reports.is_dir():
+        return None
+    exact = reports / text
+    if (exact / results.MANIFEST).is_file():
+        return exact.resolve()
+    begun = [
+        path
+        for path in reports.iterdir()
+        if path.name.startswith(text) and path.name != files.LATEST and (path / results.MANIFEST).is_file()
+    ]
+    return begun[0].resolve() if len(begun) == 1 else None

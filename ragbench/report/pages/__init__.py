@@ -1,0 +1,1 @@
+"""HTML out of executed notebooks and what they measured."""

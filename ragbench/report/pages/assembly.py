@@ -1,0 +1,231 @@
+"""Executed notebooks and stored measurements become pages. No HTML of a notebook is trusted."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.language import Translator, translator
+from ragbench.measurement import Measurement
+from ragbench.report.pages import prose
+from ragbench.show import MIME, Page
+from ragbench.show.basics.links import METRIC_PAGES
+from ragbench.show.basics.text import clean
+
+TEMPLATE = Path(__file__).parents[2] / "report_template"
+PLOTLY = "application/vnd.plotly.v1+json"
+IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+
+
+class Measurements:
+    """The measurements that a run has kept, by their names; each is read once."""
+
+    def __init__(self, run: Path) -> None:
+        self.folder = run / "parts"
+        self._known: dict[str, Measurement] = {}
+        self._pages: dict[tuple[str, str, str | None], Page] = {}
+
+    def names(self) -> list[str]:
+        """The names of all that was kept, in order."""
+        return sorted(path.parent.name for path in self.folder.glob("*/findings.json"))
+
+    def replace(self, name: str, measurement: Measurement) -> None:
+        """Keep another measurement under the name, as it was written: without secrets."""
+        measurement.save(self.folder / name)
+        self._known.pop(name, None)
+        self._pages = {key: page for key, page in self._pages.items() if key[0] != name}
+
+    def page(self, name: str, language: str, primary: str | None = None) -> Page:
+        """The page over a measurement in a language; made once, so that its views share what they work out."""
+        key = (name, language, primary)
+        if key not in self._pages:
+            self._pages[key] = Page(self[name], language=language, primary=primary)
+        return self._pages[key]
+
+    def __getitem__(self, name: str) -> Measurement:
+        if name not in self.names():
+            raise KeyError(f"the run has kept no measurement {name!r}; it has {', '.join(self.names()) or 'none'}")
+        if name not in self._known:
+            self._known[name] = Measurement.load(self.folder / name)
+        return self._known[name]
+
+
+def html(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> str:
+    """The page of one executed notebook."""
+    _ = translator(language)
+    present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
+    blocks = _blocks(notebook, measurements, present, _)
+    over, question = prose.title(notebook, _, name)
+    page = chrome(language, f"{over} · {question}" if over else question)
+    page |= {
+        "blocks": blocks,
+        "failure": failure,
+        "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
+        "tables": any('class="rb-table"' in output for block in blocks for output in block["outputs"]),
+    }
+    text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
+    return str(text)
+
+
+def _blocks(notebook: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> list[dict[str, Any]]:
+    """Prose, and outputs with the code that made them folded below: of every code cell since the last output."""
+    blocks: list[dict[str, Any]] = []
+    sources: list[str] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            sources += [cell.source] if cell.source.strip() else []
+            shown = [made for output in cell.outputs if (made := _output(output, measurements, present, _))]
+            if shown:
+                blocks.append({"outputs": shown, "code": _folded(sources)})
+                sources = []
+        elif cell.cell_type == "markdown":
+            if sources:
+                blocks.append({"outputs": [], "code": _folded(sources)})
+                sources = []
+            blocks.append({"outputs": [], "prose": prose.prose(cell.source, _)})
+    if sources:
+        blocks.append({"outputs": [], "code": _folded(sources)})
+    return blocks
+
+
+def _folded(sources: list[str]) -> Markup:
+    return Markup("").join(prose.code(source) for source in sources)
+
+
+def chrome(language: str, title: str) -> dict[str, Any]:
+    """What every page's frame needs: language, policy, script, version."""
+    source = script()
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return {
+        "language": language,
+        "text": translator(language),
+        "title": title,
+        "policy": policy(digest),
+        "script": Markup(source),  # noqa: S704 - our file
+        "version": version("ragbench"),
+        "charts": False,
+        "tables": False,
+        "wide": False,
+        "root": "",
+    }
+
+
+def policy(digest: str) -> str:
+    """The content security policy: our script and plotly's beside the page, nothing from anywhere else."""
+    return (
+        f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def script() -> str:
+    """The script that draws a page's charts."""
+    return (TEMPLATE / "page.js").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """The style sheet of all pages."""
+    names = ("views.css", "questions.css", "page.css")
+    return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
+
+
+@lru_cache(maxsize=1)
+def question_script() -> str:
+    """The script of the table of questions."""
+    return (TEMPLATE / "questions.js").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def plotly() -> bytes:
+    """plotly's script, as its package brings it."""
+    from importlib.util import find_spec
+
+    found = find_spec("plotly")
+    places = [] if found is None else list(found.submodule_search_locations or ())
+    return (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes()
+
+
+@lru_cache(maxsize=1)
+def exporter() -> Any:
+    """nbconvert with our template, escaping whatever is not marked as safe."""
+    from nbconvert.exporters import TemplateExporter
+
+    made = TemplateExporter(
+        template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)], template_file="index.html.j2"
+    )
+    made.environment.autoescape = True
+    made.environment.trim_blocks = True
+    return made
+
+
+def views(notebook: Any) -> list[Mapping[str, Any]]:
+    """Which views the notebook's outputs ask for."""
+    return [
+        output["data"][MIME]
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if MIME in output.get("data", {})
+    ]
+
+
+def _output(output: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> Markup | None:
+    if output.output_type == "stream":
+        return prose.preformatted(clean(output.text)) if output.name == "stdout" and output.text.strip() else None
+    if output.output_type == "error":
+        return Markup('<details class="code"><summary>{}</summary>{}</details>').format(
+            _("traceback"), prose.preformatted(clean("\n".join(output.traceback)))
+        )
+    data = output.get("data", {})
+    if MIME in data:
+        return view(data[MIME], measurements, _.language).html(present)
+    if PLOTLY in data:
+        return _chart(data[PLOTLY])
+    for kind in IMAGES:
+        if kind in data:
+            return _image(kind, data[kind])
+    return prose.preformatted(clean(data["text/plain"])) if data.get("text/plain", "").strip() else None
+
+
+def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
+    """The view that an output asks for, drawn from the measurement that the run has kept."""
+    options = dict(asked.get("options", {}))
+    page = measurements.page(str(asked["measurement"]), language, options.pop("primary", None))
+    return page.view(str(asked["view"]), **options)
+
+
+def tables(notebook: Any, measurements: Measurements, language: str) -> list[Page]:
+    """The pages over the measurements whose questions a notebook shows as a table."""
+    shown = dict.fromkeys(str(asked["measurement"]) for asked in views(notebook) if asked["view"] == "questions")
+    return [measurements.page(name, language) for name in shown]
+
+
+def _chart(figure: Any) -> Markup:
+    """A Plotly figure of a notebook's own."""
+    text = json.dumps({"data": figure.get("data", []), "layout": figure.get("layout", {})}, sort_keys=True)
+    layout = figure.get("layout", {})
+    height = layout.get("height") if isinstance(layout.get("height"), int | float) else 420
+    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(
+        '<div class="rb"><div class="rb-plot" style="height:{}px">'
+        '<script type="application/json">{}</script></div></div>'
+    ).format(int(height), Markup(payload))  # noqa: S704 - JSON whose signs of markup are escaped
+
+
+def _image(kind: str, content: str) -> Markup | None:
+    """An image inside the page; an SVG is shown as an image too, so that no script in it runs."""
+    text = base64.b64encode(content.encode()).decode() if kind == "image/svg+xml" else content.strip()
+    if not _BASE64.fullmatch(text):
+        return None
+    return Markup('<img src="data:{};base64,{}" alt="">').format(kind, "".join(text.split()))

@@ -1,0 +1,99 @@
+"""A page of what was measured outside of a notebook: its notebook's words and views, with nothing executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings
+from ragbench.measurement import Measurement
+from ragbench.report.execution import parameters
+from ragbench.report.keeping import files, results
+from ragbench.report.pages import assembly
+from ragbench.report.pages.drawing import render
+from ragbench.settings import secrets
+from ragbench.show import MIME, Page
+
+PAGE = "page"
+BESIDE = Path(__file__).parents[3] / "notebooks"
+"""Where a checkout has the notebooks that came with ragbench."""
+
+
+def assemble(
+    folder: Path, measurement: Measurement, given: Mapping[str, Any], language: str, views: Sequence[str]
+) -> Path:
+    """Write into `folder` what a run of the measurement's notebook would have written, and draw it; the page's path.
+
+    given: the parameters that the page names. views: what is shown, in order, where there is no such notebook.
+    The folder can be drawn again with `ragbench render`.
+    """
+    import nbformat
+
+    name = measurement.notebook
+    kept = assembly.Measurements(folder)
+    kept.replace(name, measurement)
+    page = Page(kept[name], language=language)
+    source = _notebook(name)
+    notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
+    described = {"name": name, "status": "complete", "failure": "", "language": language, "parameters": dict(given)}
+    mask = secrets.masker()
+    manifest = secrets.masked(
+        results.manifest(kept, dict(given), [described], format=results.FORMAT, status="complete", language=language),
+        mask,
+    )
+    results.write_json(folder / results.MANIFEST, manifest)
+    clean = nbformat.from_dict(secrets.masked(notebook, mask))
+    files.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
+    render(folder)
+    return folder / f"{name}.html"
+
+
+def _notebook(name: str) -> Path | None:
+    """The project's own notebook of that name, else the one that came with ragbench, else none."""
+    own = settings.project_folder() / settings.load().notebooks_folder
+    return next((path for path in (own / f"{name}.ipynb", BESIDE / f"{name}.ipynb") if path.is_file()), None)
+
+
+def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:
+    """The notebook with the outputs that its cells would have had."""
+    values = parameters.defaults(notebook, page.measurement.notebook) | dict(given)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_output(page, *call) for call in _asked(cell.source, values)]
+    parameters.inject(notebook, given)
+    return notebook
+
+
+def _plain(page: Page, views: Sequence[str]) -> Any:
+    """A notebook of views alone."""
+    import nbformat
+
+    cells = [
+        nbformat.v4.new_code_cell(f"{PAGE}.{name}()", id=name.replace("_", "-"), outputs=[_output(page, name, [], {})])
+        for name in views
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
+    """The views that a cell shows, `page.verdicts(10)`, with their arguments: literals and parameters."""
+
+    def value(node: ast.expr) -> Any:
+        return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+        asked = call.func
+        if isinstance(asked, ast.Attribute) and isinstance(asked.value, ast.Name) and asked.value.id == PAGE:
+            named = {str(word.arg): value(word.value) for word in call.keywords}
+            yield asked.attr, [value(argument) for argument in call.args], named
+
+
+def _output(page: Page, name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    import nbformat
+
+    bundle = getattr(page, name)(*given, **named)._repr_mimebundle_()
+    data = {key: bundle[key] for key in (MIME, "text/plain") if key in bundle}
+    return nbformat.v4.new_output("display_data", data=data)

@@ -1,0 +1,59 @@
+"""A page for every metric that a run shows, beside the run's pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ragbench.language import translator
+from ragbench.metric import Metric
+from ragbench.report.keeping import files
+from ragbench.report.pages import assembly
+from ragbench.report.pages.assembly import Measurements
+from ragbench.show.about import metric_page
+from ragbench.show.basics.links import METRIC_PAGES, row_anchor
+
+
+def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], language: str) -> None:
+    """Write the pages into the folder `metrics`, in place of those that were there.
+
+    titles: of the run's pages, by name; a measurement without a page is left out.
+    """
+    found: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
+    signed: dict[str, dict[str, str]] = {}
+    for name in titles:
+        if name in measurements.names():
+            material = measurements.page(name, language).material
+            describes = bool(material.facts.get("describes"))
+            for label in material.metrics:
+                declared = material.declaration(label)
+                if declared is not None:
+                    places = found.setdefault(declared.name, (declared, {}))[1]
+                    places.setdefault(name, {})[label] = row_anchor(label, describes)
+                    if label in (known := material.facts.get("signatures", {})):
+                        signed.setdefault(declared.name, {})[label] = known[label]
+    own = folder / METRIC_PAGES
+    for page in own.glob("*.html"):
+        page.unlink()
+    if not found:
+        return
+    own.mkdir(exist_ok=True)
+    for name, (metric, places) in found.items():
+        files.write(own / f"{name}.html", html(metric, places, titles, language, signed.get(name, {})))
+
+
+def html(
+    metric: Metric,
+    places: Mapping[str, Mapping[str, str]],
+    titles: Mapping[str, str],
+    language: str,
+    signed: Mapping[str, str],
+) -> str:
+    """The page of a metric; see `ragbench.show.about.metric_page.draw`."""
+    _ = translator(language)
+    page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
+        "name": metric.name,
+        "body": metric_page.draw(metric, _, places, titles, signed),
+        "root": "../",
+    }
+    return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))

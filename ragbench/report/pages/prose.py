@@ -1,0 +1,91 @@
+"""A notebook's Markdown as HTML: translated block by block, with no HTML of its own and no way out of the page."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup, escape
+
+from ragbench.language import Translator
+from ragbench.show.basics.text import clean
+
+OVER = " · "
+_HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
+
+
+@lru_cache(maxsize=1)
+def _reader() -> Any:
+    import mistune
+
+    class Renderer(mistune.HTMLRenderer):
+        def sanitize_url(self, url: str) -> str:
+            return super().sanitize_url(url) if may_be_followed(url) else "#"
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            if not may_be_followed(url) or urlsplit(_plain(url)).netloc:
+                return str(escape(text))  # a picture from elsewhere would tell that the page was opened
+            return super().image(text, url, title)
+
+    plugins = ["table", "strikethrough", "footnotes", "def_list"]
+    return mistune.create_markdown(renderer=Renderer(escape=True), plugins=plugins)
+
+
+def may_be_followed(url: str) -> bool:
+    """Whether a link may be followed: to the web, to a mailbox, or to a place in the report itself."""
+    try:
+        parts = urlsplit(_plain(url))
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https", "mailto") or not (parts.scheme or ":" in parts.path.split("/")[0])
+
+
+def _plain(url: str) -> str:
+    """The address as a browser reads it: entities resolved, blanks and control characters gone, slashes upright."""
+    letters = [letter for letter in unescape(unescape(url)) if letter > " " and letter.isprintable()]
+    return "".join(letters).replace("\\", "/")
+
+
+def prose(markdown: str, translate: Translator) -> Markup:
+    """The HTML of a Markdown cell; a heading `Tier 1 · Does it …?` gets its first part set above it."""
+    html = str(_reader()(clean(translate.blocks(markdown))))
+    return Markup(_HEADING.sub(lambda found: str(_heading(found[1])), html))  # noqa: S704 - the reader escapes HTML
+
+
+def _heading(inner: str) -> Markup:
+    over, dot, rest = inner.partition(OVER)
+    if not dot:
+        return Markup("<h1>{}</h1>").format(Markup(inner))  # noqa: S704 - escaped by the reader
+    return Markup('<h1><span class="over">{}</span> {}</h1>').format(Markup(over), Markup(rest))  # noqa: S704
+
+
+def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
+    """What stands above the title, and the title: a notebook's first heading, else its name."""
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        found = _HEADING.search(str(_reader()(clean(translate.blocks(cell.source)))))
+        if found:
+            text = Markup(found[1]).striptags()  # noqa: S704 - only its text is kept
+            over, dot, rest = text.partition(OVER)
+            return (over, rest) if dot else ("", text)
+    return "", name
+
+
+@lru_cache(maxsize=256)
+def code(source: str) -> Markup:
+    """Python code, its parts marked for the style sheet."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    marked = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
+    return Markup('<pre class="source" tabindex="0">{}</pre>').format(Markup(marked))  # noqa: S704 - pygments escapes
+
+
+def preformatted(text: str) -> Markup:
+    """Text as it stands."""
+    return Markup('<pre tabindex="0">{}</pre>').format(escape(text))

@@ -1,0 +1,59 @@
+"""Pages that no notebook made, drawn from what lies in their folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from ragbench.language import Translator
+from ragbench.report.keeping import files
+from ragbench.report.pages import assembly
+from ragbench.show import Page
+
+
+@dataclass(frozen=True)
+class Block:
+    """Views under a heading (none: an empty text), which may lead to a page of its own."""
+
+    outputs: Sequence[Markup]
+    heading: str = ""
+    href: str = ""
+
+
+def html(
+    _: Translator, heading: str, blocks: Sequence[Block], *, over: str = "", up: str = "", up_title: str = ""
+) -> str:
+    """A page of blocks; `up` is the page that it belongs to. Blocks without anything in them are left out."""
+    there = [block for block in blocks if any(output.striptags().strip() for output in block.outputs) or block.href]
+    page = assembly.chrome(_.language, f"{over} · {heading}" if over else heading) | {
+        "heading": heading,
+        "over": over,
+        "up": up,
+        "up_title": up_title,
+        "sheet": there,
+        "charts": any("rb-plot" in output for block in there for output in block.outputs),
+        "tables": any('class="rb-table"' in output for block in there for output in block.outputs),
+    }
+    return str(assembly.exporter().environment.get_template("sheet.html.j2").render(page=page))
+
+
+def views(page: Page, *names: str, present: frozenset[str] | None = None) -> list[Markup]:
+    """The views of those names, drawn; links between them lead to those that are `present`."""
+    there = frozenset(names) if present is None else present
+    return [page.view(name).html(there) for name in names]
+
+
+def write(folder: Path, name: str, html: str) -> None:
+    """A page with what every page needs beside it."""
+    files.write(folder / f"{name}.html", html)
+    beside: dict[str, Callable[[], str | bytes]] = {
+        "ragbench.css": assembly.style,
+        "plotly.min.js": assembly.plotly,
+        "questions.js": assembly.question_script,
+    }
+    for file, content in beside.items():
+        if not (folder / file).exists():
+            files.write(folder / file, content())

@@ -1,0 +1,149 @@
+"""Whether intervals cover and tests hold their level: the table of simulations, the strays first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics import cells
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean, shown
+from ragbench.show.comparison.verdict_table import DASH
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COVERAGE = (0.93, 0.97)
+ERROR = (0.04, 0.06)
+POWER = (0.77, 0.83)
+FEWEST_VALUES, FEWEST_CLUSTERS = 20, 15
+FEWEST_TESTED = 7
+"""Clusters from which on a test can come near its level: of six it is at most .031."""
+TESTS = ("compare", "equivalence", "family-wise, max-T", "family-wise, page", "smallest difference", "sample size")
+PARTS = (
+    "interval", "clusters", "repeats", "difference", "test", "power", "prediction-powered", "agreement", "other",
+)  # fmt: skip
+Row = Mapping[Any, Any]
+
+
+def promise(material: Material, present: frozenset[str]) -> Markup:
+    """In how many cells the printed interval and the tests keep what they promise, and every cell where they do not."""
+    _ = material.text
+    frame = material.kept("calibration", "nominal")
+    if not len(frame):
+        return Markup("<p>{}</p>").format(_("Nothing was simulated."))
+    promised = [row for row in frame.to_dict("records") if _is_promised(row)]
+    intervals = [row for row in promised if row["nominal"] > 0.9]
+    powers = [row for row in promised if 0.5 < row["nominal"] <= 0.9]
+    tests = [row for row in promised if row["nominal"] <= 0.5]
+    lines = [
+        _(
+            "Of {n} cells with {values} values and {clusters} clusters at least, the printed 95 % interval covers "
+            "93–97 % in {kept}, more in {more}, less in {less}.",
+            n=len(intervals), values=FEWEST_VALUES, clusters=FEWEST_CLUSTERS, **_counts(intervals, COVERAGE),
+        ),
+        _(
+            "Of {n} cells of true hypotheses, the 5 % tests reject 4–6 % in {kept}, more in {more}, less in {less}.",
+            n=len(tests), **_counts(tests, ERROR),
+        ),
+        _(
+            "Of {n} cells of studies that should show a difference in 80 %, in {kept} 77–83 % show it, in {more} more, "
+            "in {less} fewer.",
+            n=len(powers), **_counts(powers, POWER),
+        ),
+    ]  # fmt: skip
+    said = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
+    strays = sorted(
+        (row for row in promised if _side(row)), key=lambda row: (PARTS.index(row["part"]), -_distance(row))
+    )
+    heads = [cells.head(text) for text in (
+        _("what"), _("population"), _("n"), _("clusters"), _("method"), _("observed"), _("printed interval"),
+    )]  # fmt: skip
+    rows = [_stray(material, row) for row in strays]
+    table = cells.table(_("Cells outside the promise"), heads, rows) if rows else Markup("")
+    return Markup('<div class="rb-says">{}</div><h2>{}</h2>{}').format(said, _("Cells outside the promise"), table)
+
+
+def coverage(material: Material, present: frozenset[str], part: str) -> Markup:
+    """One row a population and method, one column a size: the share of simulations in which it was right."""
+    _ = material.text
+    frame = material.kept("calibration", "nominal")
+    rows = frame[frame["part"] == part] if len(frame) else frame
+    if not len(rows):
+        return Markup("<p>{}</p>").format(_("Nothing was simulated."))
+    across = "clusters" if part == "clusters" else "n"
+    sizes = sorted({int(size) for size in rows[across].dropna()})
+    heads = [cells.head(_("population")), cells.head(_("method"))]
+    heads += [cells.head(_("{n} clusters", n=size) if across == "clusters" else f"n = {size}") for size in sizes]
+    made = []
+    for (population, method, correlation), group in _groups(rows):
+        by_size = {int(row[across]): row for row in group.to_dict("records") if not math.isnan(row[across])}
+        name = shown(population)
+        if not math.isnan(correlation):
+            name += Markup(" <small>{}</small>").format(_("correlation {value}", value=f"{correlation:g}"))
+        values = [cells.cell(str(size), _observed(by_size.get(size))) for size in sizes]
+        made.append(cells.row([cells.cell(_("population"), name), cells.cell(_("method"), shown(method)), *values]))
+    return cells.table(_("Simulations: {part}", part=clean(part)), heads, made)
+
+
+def _groups(rows: pd.DataFrame) -> list[tuple[tuple[str, str, float], pd.DataFrame]]:
+    keyed = rows.assign(correlation=rows["correlation"].astype(float))
+    return list(keyed.groupby(["population", "method", "correlation"], dropna=False, sort=False))  # type: ignore[arg-type]
+
+
+def is_stray(row: Row) -> bool:
+    """Whether a row of the table is of what is promised, and outside of it."""
+    return _is_promised(row) and bool(_side(row))
+
+
+def _is_promised(row: Row) -> bool:
+    fewest = FEWEST_CLUSTERS if row["nominal"] > 0.9 else FEWEST_TESTED
+    known = row["part"] == "power" or (row["n"] >= FEWEST_VALUES and not (row["clusters"] < fewest))
+    printed = row["method"] == "default" or row["method"] in TESTS or row["part"] == "agreement"
+    return bool(known and printed)
+
+
+def _limits(row: Row) -> tuple[float, float]:
+    nominal = row["nominal"]
+    return COVERAGE if nominal > 0.9 else POWER if nominal > 0.5 else ERROR
+
+
+def _side(row: Row) -> int:
+    low, high = _limits(row)
+    return (row["observed"] > high) - (row["observed"] < low)
+
+
+def _distance(row: Row) -> float:
+    low, high = _limits(row)
+    return float(max(low - row["observed"], row["observed"] - high))
+
+
+def _counts(rows: Sequence[Row], limits: tuple[float, float]) -> dict[str, int]:
+    more = sum(row["observed"] > limits[1] for row in rows)
+    less = sum(row["observed"] < limits[0] for row in rows)
+    return {"kept": len(rows) - more - less, "more": more, "less": less}
+
+
+def _observed(row: Row | None) -> Markup:
+    if row is None:
+        return Markup("{}").format(DASH)
+    text = f"{row['observed']:.3f}"
+    if not _side(row):
+        return Markup("{}").format(text)
+    return Markup("<strong>{} {}</strong>").format(text, "▲" if _side(row) > 0 else "▼")
+
+
+def _stray(material: Material, row: Row) -> Markup:
+    _ = material.text
+    clusters = DASH if math.isnan(row["clusters"]) else f"{int(row['clusters'])}"
+    if not math.isnan(row["correlation"]) and row["part"] != "prediction-powered":
+        clusters += f" ({row['correlation']:g})"
+    values = (
+        (_("what"), shown(row["part"])), (_("population"), shown(row["population"])), (_("n"), str(int(row["n"]))),
+        (_("clusters"), clusters), (_("method"), shown(row["method"])), (_("observed"), _observed(row)),
+        (_("printed interval"), shown(row["printed"] if isinstance(row["printed"], str) else "")),
+    )  # fmt: skip
+    return cells.row([cells.cell(label, content) for label, content in values])

@@ -1,0 +1,223 @@
+"""What was done to the numbers, in sentences made from the settings that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.about.provenance import IDENTITIES, flat
+from ragbench.show.answers import who_judged
+from ragbench.show.basics.links import metric_name
+from ragbench.show.basics.material import Material, listed
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison import descriptions
+from ragbench.show.comparison.verdict_table import method_name
+from ragbench.show.retrieval import doubts
+from ragbench.types import Verdict
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """Sentences on intervals, tests, families and clusters, and on what in the data makes one doubt the numbers; then
+    the systems and the metrics in a folded list.
+
+    Where something was judged, also who judged, unless the page says that elsewhere.
+    """
+    if material.facts.get("describes"):
+        sentences = descriptions.method(material)
+    else:
+        sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
+    text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
+    if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
+        text += Markup('<p class="rb-standin">{}</p>').format(" ".join(doubted))
+    text += Markup("").join(
+        Markup('<p class="{}">{}</p>').format("rb-standin" if kinship == "other" else "rb-meta", line)
+        for kinship in ("other", "alias")
+        for line in who_judged.answered(material, "embedder", kinship)
+    )
+    judging = (
+        who_judged.draw(material, present) if who_judged.known(material) and "judges" not in present else Markup("")
+    )
+    return text + judging + _systems(material) + _metrics(material, present)
+
+
+def _intervals(material: Material) -> list[str]:
+    _ = material.text
+    estimates = [e.estimate for e in material.measurement.estimates]
+    if not estimates:
+        return []
+    plain = dict.fromkeys(method_name(material, e.method) for e in estimates if not e.note and e.low is not None)
+    said = []
+    resamples = material.facts.get("resamples")
+    if plain:
+        names = _.enumeration(list(plain))
+        if resamples:
+            text = _(
+                "Intervals: {names}, {resamples} resamples, over questions.",
+                names=names,
+                resamples=_.integer(int(resamples)),
+            )
+        else:
+            text = _("Intervals: {names}, over questions.", names=names)
+        said.append(text)
+    if any(e.note and e.low is not None for e in estimates):
+        said.append(_("Where the plain bootstrap interval would mislead, another one is printed and marked."))
+    return said
+
+
+def _tests(material: Material) -> list[str]:
+    _ = material.text
+    comparisons = [c.comparison for c in material.measurement.comparisons]
+    if not comparisons:
+        return []
+    names = dict.fromkeys(test_name(material, c.test) for c in comparisons)
+    said = [
+        _("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(list(names))),
+    ]
+    corrected = sum(c.p_adjusted is not None for c in comparisons)
+    if corrected:
+        families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None)
+        said.append(_correction(material, corrected, [family for family in families if family]))
+    dropped = max(c.n_dropped for c in comparisons)
+    if dropped:
+        said.append(
+            _.plural(
+                "Up to {n} question fell out of a comparison because one side was not measured.",
+                "Up to {n} questions fell out of a comparison because one side was not measured.",
+                dropped,
+            )
+        )
+    if any(c.verdict is Verdict.CANNOT_BE_SHOWN for c in comparisons):
+        said.append(
+            _(
+                "“Cannot be shown”: with so few independent groups or questions no p can be small enough, however "
+                "large the difference."
+            )
+        )
+    if any(c.verdict is Verdict.NOT_SHOWN for c in comparisons):
+        said.append(
+            _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")
+        )
+    return said
+
+
+def _correction(material: Material, corrected: int, families: Sequence[str]) -> str:
+    """How p was corrected, over how many comparisons."""
+    _ = material.text
+    lower = [family.lower() for family in families]
+    if lower and all("max-t" in family and "holm" in family for family in lower):
+        metrics = {c.metric for c in material.measurement.comparisons}
+        return _.plural(
+            "p is corrected over all {n} comparison of this page in two steps: within a metric by studentized "
+            "step-down max-T, because all systems answer the same questions; over the {metrics} "
+            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
+            "the chance of even one wrong verdict among all of them is at most {error}.",
+            "p is corrected over all {n} comparisons of this page in two steps: within a metric by studentized "
+            "step-down max-T, because all systems answer the same questions; over the {metrics} "
+            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
+            "the chance of even one wrong verdict among all of them is at most {error}.",
+            corrected,
+            metrics=_.integer(len(metrics)),
+            error=_.percent(1 - material.measurement.comparisons[0].comparison.level),
+        )
+    if lower and all("holm" in family for family in lower):
+        return _.plural(
+            "p is corrected by Holm over {n} comparison of this page.",
+            "p is corrected by Holm over the {n} comparisons of this page.",
+            corrected,
+        )
+    return _("p is corrected: {family}.", family=_.enumeration(list(families)) or _("by family"))
+
+
+def test_name(material: Material, test: str) -> str:
+    """The name of a test for people."""
+    _ = material.text
+    name, _comma, exact = test.partition(",")
+    names = {
+        "sign flips": _("sign-flip randomization"),
+        "McNemar": _("exact McNemar test"),
+        "Wilcoxon": _("Wilcoxon signed-rank test"),
+        "sign": _("sign test"),
+    }
+    if name == "sign flips" and exact.strip() == "exact":
+        return _("complete sign-flip randomization")
+    return names.get(name, test)
+
+
+def _clusters(material: Material) -> list[str]:
+    _ = material.text
+    clustered = [e.estimate for e in material.measurement.estimates if e.estimate.clusters]
+    if not clustered:
+        return []
+    groups = max(e.clusters or 0 for e in clustered)
+    said = [
+        _.plural(
+            "Questions are resampled in whole groups, because those of one group are not independent ({n} group).",
+            "Questions are resampled in whole groups, because those of one group are not independent ({n} groups).",
+            groups,
+        )
+    ]
+    effects = [e.design_effect for e in clustered if e.design_effect is not None]
+    if effects:
+        said.append(
+            _(
+                "Design effect: {low} to {high}.",
+                low=_.number(min(effects), 2),
+                high=_.number(max(effects), 2),
+            )
+        )
+    if groups < 20:
+        said.append(_("Fewer than 20 groups: read every interval with care."))
+    return said
+
+
+def _systems(material: Material) -> Markup:
+    """What each system is, and what was found out about it while measuring."""
+    described = [s for s in material.facts.get("systems", ()) if isinstance(s, Mapping) and s.get("name")]
+    rows = Markup("").join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(shown(s["name"]), _description(material, s))
+        for s in described
+        if len(s) > 1
+    )
+    return Markup('<dl class="rb-provenance rb-systems">{}</dl>').format(rows) if rows else Markup("")
+
+
+def _description(material: Material, system: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    names = {
+        "embedder": _("embedder"),
+        "index": _("index"),
+        "width": _("width of vectors"),
+        "recall_against_exact": _("recall against exact search"),
+        "near_duplicates": _("pairs of texts that are nearly the same"),
+        "near_distance": _("distance below which two texts are nearly the same"),
+        "chunks_truncated": _("passages cut to the model's length"),
+        "callable": _("function"),
+        "results": _("logged results"),
+        "unanswered": _("questions without a result"),
+    }
+    parts = [shown(system["description"], 300)] if system.get("description") else []
+    for key, value in system.items():
+        if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
+            continue
+        parts.append(Markup("{} {}").format(names.get(key, shown(key.replace("_", " "))), flat(material, value)))
+    return Markup("; ").join(parts)
+
+
+def _metrics(material: Material, present: frozenset[str]) -> Markup:
+    _ = material.text
+    items = []
+    named: dict[str, Any] = {}
+    for metric in material.metrics:
+        declared = material.declaration(metric)
+        if declared is not None:
+            named.setdefault(declared.name, declared)
+    for name, declared in named.items():
+        title = metric_name(material, present, name)
+        items.append(Markup("<b>{}</b> {} <small>{}</small>").format(title, _(declared.summary), declared.source))
+    if not items:
+        return Markup("")
+    return Markup('<details class="rb-fold"><summary>{}</summary><ul class="rb-glossary">{}</ul></details>').format(
+        _("What the metrics mean"), listed(items)
+    )

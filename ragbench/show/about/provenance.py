@@ -1,0 +1,107 @@
+"""Where the numbers come from, so that somebody else can have them again. No clock and no path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.answers.who_judged import known
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean, shown
+from ragbench.show.comparison.answer import unit
+from ragbench.stand_ins import names as names_of
+from ragbench.stand_ins import of
+
+_PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
+
+PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
+WHO = ("name", "model", "mode")
+UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds", "signatures"})
+IDENTITIES = ("embedder_identity",)
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A list of terms with their values; what is nested is written flat."""
+    rows = Markup("").join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, text) for name, text in _rows(material)
+    )
+    return Markup('<h2>{}</h2><dl class="rb-provenance">{}</dl>').format(material.text("Provenance"), rows)
+
+
+def _rows(material: Material) -> list[tuple[str, Markup]]:
+    names = _names(material)
+    rows = []
+    for key, value in sorted(material.facts.items(), key=lambda item: _order(names, item[0])):
+        if value in (None, "", [], {}) or key in UNSHOWN:
+            continue
+        if key == "judges":
+            value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
+        if key == "stand_ins":
+            value = names_of(of(material.facts), material.text)
+        text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
+        rows.append((names.get(key, clean(key.replace("_", " "))), text))
+    for system in material.facts.get("systems", ()):
+        for key in IDENTITIES:
+            if isinstance(system, Mapping) and system.get(key):
+                name = material.text("embedder of {system}", system=clean(system.get("name")))
+                rows.append((name, flat(material, system[key])))
+    return rows
+
+
+def _names(material: Material) -> dict[str, str]:
+    _ = material.text
+    return {
+        "dataset": _("data set"),
+        "data_hash": _("hash of the data"),
+        "n_questions": _("questions"),
+        "n_chunks": _("passages"),
+        "unit": _("unit"),
+        "baseline": _("baseline"),
+        "seed": _("seed"),
+        "level": _("confidence level"),
+        "resamples": _("resamples"),
+        "stand_ins": _("offline stand-ins"),
+        "judge": _("judge"),
+        "judges": _("judges"),
+        "aggregate": _("how judges become one"),
+        "quorum": _("judges that a score needs"),
+        "parameters": _("parameters"),
+        "cutoffs": _("cut-offs"),
+        "depth": _("depth"),
+        "commit": _("commit"),
+        "versions": _("versions"),
+        "licence": _("licence"),
+        "dataset_title": _("title of the data set"),
+        "n_without_relevant": _("questions without a relevant passage"),
+        "n_clusters": _("independent groups"),
+        "k": _("depth of rankings"),
+        "unanswered": _("questions without a result"),
+        "repeats": _("times every question was asked"),
+        "timed_questions": _("questions that were timed"),
+        "slices_left_out": _("slices that are not shown"),
+        "left_out": _("left out when the data were read"),
+    }
+
+
+def _order(names: Mapping[str, str], key: str) -> tuple[int, str]:
+    order = list(names)
+    return (order.index(key) if key in order else len(order), key)
+
+
+def flat(material: Material, value: Any) -> Markup:
+    """A JSON value as a line of text; of a path only its last part."""
+    if isinstance(value, Mapping):
+        parts = [Markup("{} {}").format(shown(key), flat(material, item)) for key, item in value.items()]
+        return Markup('<span class="rb-list">{}</span>').format(Markup(", ").join(parts))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return Markup(", ").join(flat(material, item) for item in value)
+    if isinstance(value, bool):
+        return shown(material.text("yes") if value else material.text("no"))
+    if isinstance(value, int):
+        return shown(value if abs(value) > 10**7 else material.text.integer(value))
+    if isinstance(value, float):
+        return shown(material.text.number(value, 6).rstrip("0").rstrip(".,"))
+    return shown(_PATH.sub(r"\1", str(value)), 300)

@@ -1,0 +1,68 @@
+"""What an index says of a page: the answer, and for a few metrics the values with their verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from ragbench.counts import lacking
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison import answer
+from ragbench.show.comparison.intervals import legend, sign
+from ragbench.show.comparison.verdict_table import chip, small
+
+KEY_METRICS = 5
+
+
+def draw(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
+    """The first sentences, and unless it is to be brief a line for each key metric, and the facts."""
+    says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
+    if brief:
+        return says
+    lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
+    systems = legend(material) if len(material.systems) > 1 else ""
+    keys = Markup('<ul class="rb-legend">{}</ul><ul class="rb-keys">{}</ul>').format(systems, lines)
+    return says + keys + answer.facts(material)
+
+
+def key_metrics(material: Material) -> list[str]:
+    """The primary metric, then of each other kind the one with the last cut-off, as many as an index has room for.
+
+    A measurement can name its own in the fact `key_metrics`.
+    """
+    return leading(material.metrics, material.primary, material.facts.get("key_metrics"))
+
+
+def leading(metrics: Sequence[str], primary: str | None, named: Iterable[str] | None) -> list[str]:
+    """Of a page's metrics those that stand for it: the ones that it names itself, else as `key_metrics` says."""
+    wanted = [name for name in named or () if name in metrics]
+    if not wanted:
+        last = {re.split(r"[@(]", metric)[0]: metric for metric in metrics}
+        wanted = list(dict.fromkeys([*([primary] if primary is not None else []), *last.values()]))
+    return wanted[:KEY_METRICS]
+
+
+def _line(material: Material, metric: str) -> Markup:
+    values = Markup("").join(_value(material, name, metric) for name in material.systems)
+    return Markup('<li><b>{}</b><span class="rb-row">{}</span></li>').format(shown(metric), values)
+
+
+def _value(material: Material, name: str, metric: str) -> Markup:
+    estimate = material.estimate(name, metric)
+    if estimate is None:
+        return Markup("")
+    comparison = material.comparison(name, metric)
+    return Markup(
+        '<span class="rb-key" title="{}">{}<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}{}'
+        "</span>"
+    ).format(
+        shown(name),
+        sign(material, name),
+        shown(name),
+        material.value(estimate, metric),
+        small(lacking(estimate, material.text, material.digits(metric))),
+        Markup(" {}").format(chip(material, comparison)) if comparison is not None else "",
+    )

@@ -1,0 +1,268 @@
+"""A cache of answers: how often it would serve at each threshold, and the answers that it would serve wrongly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.metrics.cache import Serving
+from ragbench.show.basics import chart
+from ragbench.show.basics.cells import cell, head, row, table
+from ragbench.show.basics.links import behind, link
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, clean, shown
+from ragbench.show.comparison.intervals import legend, named, series
+from ragbench.show.comparison.verdict_table import DASH
+from ragbench.show.items.turns import served_link
+from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+
+PANEL = 220
+SUMMARY, EXCERPT = 100, 600
+BAND = 0.16
+WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)
+RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A panel of curves for each kind of question, and the table at the threshold that is used."""
+    _ = material.text
+    kinds = _kinds(material)
+    if not kinds:
+        return Markup("<p>{}</p>").format(_("There is no cache: no past question has the score that is asked for."))
+    panels = Markup("").join(
+        Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
+            kind_name(material, kind),
+            chart.plot(figure(material, kind), _("hits by threshold, {kind}", kind=kind_name(material, kind))),
+        )
+        for kind in kinds
+    )
+    lines = Markup('<p class="rb-meta">{}</p>').format(
+        _(
+            "Solid: share of the questions that the cache would serve. Dotted: share that it would serve wrongly, "
+            "undecided hits (doubtful or not known) left out; the band is what that share would be if all undecided "
+            "hits were right, or wrong. The upright line is the threshold."
+        )
+    )
+    return Markup(
+        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>'
+        '<div class="rb-panels">{}</div><p class="rb-axis">{}</p></figure>{}{}'
+    ).format(
+        _("What a cache would serve, by the cosine it asks for"),
+        legend(material) if len(material.systems) > 1 else "",
+        panels,
+        _("cosine above which the cache answers"),
+        lines,
+        _table(material, present, kinds),
+    )
+
+
+def kind_name(material: Material, kind: str) -> str:
+    """What was asked."""
+    _ = material.text
+    names = {
+        "dialogues": _("turns of the dialogues"),
+        "questions": _("questions of the data set"),
+        "history": _("past questions, each without its own entry"),
+    }
+    return names.get(kind, kind)
+
+
+def _kinds(material: Material) -> list[str]:
+    rows = material.kept("caches")
+    return list(dict.fromkeys(rows["asked"])) if len(rows) else []
+
+
+def figure(material: Material, kind: str) -> dict[str, Any]:
+    """Hit rate and wrong hits by threshold, an embedder a colour."""
+    layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
+    rows = [one for one in rows_of(material.kept("curve")) if one["asked"] == kind]
+    layout["xaxis"] = chart.axis(range=[min((one["threshold"] for one in rows), default=0.5), 1.0], nticks=6)
+    layout["yaxis"] = chart.axis(range=[-0.02, 1.02], nticks=5, tickformat=".0%")
+    threshold = float(material.facts.get("threshold", 0))
+    layout["shapes"] = [
+        {"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1, "line": {"color": "@muted", "width": 1}}
+    ]
+    traces = []
+    for name in material.systems:
+        own = [one for one in rows if one["system"] == name]
+        traces += _band(material, name, [one for one in own if math.isfinite(one["wrong_least"])])
+        for what, dash in (("rate", "solid"), ("wrong", "dot")):
+            if any(math.isfinite(one[what]) for one in own):
+                traces.append(_line(material, name, own, what, dash))
+    return {"data": traces, "layout": layout}
+
+
+def _band(material: Material, name: str, own: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Between the shares of wrong answers with all undecided hits right, and wrong; none where they are one line."""
+    if all(one["wrong_least"] == one["wrong_most"] for one in own):
+        return []
+    there = [round(float(one["threshold"]), 4) for one in own]
+    ends = {key: [round(float(one[key]), 6) for one in own] for key in ("wrong_least", "wrong_most")}
+    return [
+        {
+            "type": "scatter", "mode": "lines", "x": there + there[::-1],
+            "y": ends["wrong_most"] + ends["wrong_least"][::-1], "fill": "toself",
+            "fillcolor": f"@series-{series(material, name)}", "opacity": BAND, "line": {"width": 0},
+            "hoverinfo": "skip",
+        }
+    ]  # fmt: skip
+
+
+def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what: str, dash: str) -> dict[str, Any]:
+    _ = material.text
+    low, high = ("low", "high") if what == "rate" else ("wrong_low", "wrong_high")
+    word = _("served") if what == "rate" else _("served wrongly")
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": chart.plain(f"{name}, {word}"),
+        "x": [round(float(one["threshold"]), 4) for one in own],
+        "y": [round(float(one[what]), 6) for one in own],
+        "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": dash},
+        "text": [
+            f"<b>{chart.plain(name)}</b> {_.number(one['threshold'], 2)}<br>{word}: {_.percent(one[what], 1)} "
+            + _.ends(_.percent(one[low], 1), _.percent(one[high], 1))
+            + (f"<br>{_percents(material, one)}" if what == "wrong" else "")
+            for one in own
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _percents(material: Material, one: Mapping[str, Any]) -> str:
+    """The ends of the share of wrong answers in a sentence."""
+    _ = material.text
+    return _(
+        "{least} … {most} if all undecided hits were right … wrong",
+        least=_.percent(one["wrong_least"], 1),
+        most=_.percent(one["wrong_most"], 1),
+    )
+
+
+def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
+    _ = material.text
+    heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("right"), _("doubtful"),
+             _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
+    body = []
+    for kind in kinds:
+        for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
+            known = bool(one["known"])
+            values: list[Markup | str] = [
+                kind_name(material, kind),
+                _.integer(int(one["n"])),
+                Markup("{}<br>{}").format(
+                    _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best"),
+                    _spread(material, one["rate"], one["low"], one["high"]),
+                ),
+                *(_worth(material, present, one, each) for each in WORTHS),
+                _wrong_rate(material, one) if known else DASH,
+            ]
+            name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
+            cells = [cell(title, value, "rb-word" if title == heads[1] else "")
+                     for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
+            body.append(row([name, *cells]))
+    kinds_of = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
+    note = _(
+        "Under a wrong-hit rate: what it would be if all undecided hits (doubtful or not known) were right … wrong."
+    )
+    return table(_("The cache at its threshold"), kinds_of, body) + Markup('<p class="rb-meta">{}</p>').format(note)
+
+
+def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:
+    """How many hits would be so, leading to them where there are any."""
+    number = material.text.integer(int(one[worth.value]))
+    if not one[worth.value]:
+        return number
+    return _behind(material, present, one, number, metric="serving", outcome=served_link(worth))
+
+
+def _behind(
+    material: Material, present: frozenset[str], one: Mapping[str, Any], number: str, **wish: str
+) -> Markup | str:
+    """A number that leads to the questions of its kind."""
+    address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
+    return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
+
+
+def _wrong_rate(material: Material, one: Mapping[str, Any]) -> Markup:
+    """The rate with its interval, and below it what it would be with all undecided hits right, and wrong."""
+    _ = material.text
+    rate = _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"])
+    if one["wrong_least"] == one["wrong_most"]:
+        return rate
+    return Markup("{}<br><small>{} … {}</small>").format(
+        rate, _.number(one["wrong_least"]), _.number(one["wrong_most"])
+    )
+
+
+def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
+    _ = material.text
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
+        _.number(float(value)), _.interval(low, high)
+    )
+
+
+def hits(material: Material, present: frozenset[str], count: int) -> Markup:
+    """For each embedder what the cache would serve: wrong answers first, then doubtful ones, then the rest."""
+    if not _kinds(material):
+        return Markup("")
+    more = behind(material, present, material.text("Every question and every dialogue with its values"))
+    return Markup("").join(_hits(material, name, count) for name in material.systems) + more
+
+
+def _hits(material: Material, name: str, count: int) -> Markup:
+    _ = material.text
+    threshold = float(material.facts.get("threshold", 0))
+    served = [one for one in rows_of(material.kept("nearest"), name) if one["similarity"] > threshold]
+    served.sort(
+        key=lambda one: (RANK[Serving(one["serving"])], -one["similarity"], str(one["asked"]), str(one["sample"]))
+    )
+    counts = {each.value: sum(one["serving"] == each for one in served) for each in Serving}
+    title = _.html(
+        "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known",
+        embedder=named(material, name) if len(material.systems) > 1 else shown(name),
+        hits=_.integer(len(served)),
+        **{each: _.integer(count) for each, count in counts.items()},
+    )
+    if not served:
+        return Markup("<h3>{}</h3>").format(title)
+    place = material.systems.index(name)
+    items = ordered(_hit(material, f"hit{place}", one) for one in served[:count])
+    left = len(served) - count
+    more = Markup("")
+    if left > 0:
+        said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
+        more = Markup('<p class="rb-meta">{}</p>').format(said)
+    return Markup("<h3>{}</h3>{}{}").format(title, items, more)
+
+
+def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    words = {
+        Serving.RIGHT: Markup('<span class="rb-quiet">{}</span>').format(_("right")),
+        Serving.DOUBTFUL: Markup("<b>{}</b>").format(_("doubtful")),
+        Serving.WRONG: Markup('<b class="rb-worse">{}</b>').format(_("wrong")),
+        Serving.UNKNOWN: Markup('<span class="rb-quiet">{}</span>').format(_("not known")),
+    }
+    marks = Markup('{} <span class="rb-number">{}</span>').format(
+        words[Serving(one["serving"])], _.number(float(one["similarity"]))
+    )
+    summary = Markup("{}<br><small>{}</small>").format(
+        shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY)
+    )
+    asked = shown(one["answer"], EXCERPT)
+    if not asked and (disliked := shown(one["disliked"], EXCERPT)):
+        asked = _.html("Disliked by its user: {answer}", answer=disliked)
+    parts = (
+        (_("Asked"), one["question"], asked, ", ".join(one["pages"])),
+        (_("Out of the cache"), one["cached_question"], shown(one["cached_answer"], EXCERPT), one["cached_page"]),
+    )
+    body = Markup("").join(
+        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li><p>{}</p><p>{}</p><p class="rb-meta">{}</p></li></ul>')
+        .format(title, shown(question, EXCERPT), answer or DASH, shown(page, 200))
+        for title, question, answer, page in parts
+    )  # fmt: skip
+    return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, body)

@@ -1,0 +1,145 @@
+"""What the page on dialogues and their cache says in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.counts import lacking
+from ragbench.metrics.cache import DISLIKED, LIKED
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+
+
+def sentences(material: Material) -> list[Markup]:
+    """For each embedder how often the cache would serve and how near turns lie to each other; then how to read it."""
+    _ = material.text
+    said = [_sentence(material, name) for name in material.systems]
+    if not said:
+        return [Markup("<p>{}</p>").format(_("There are no dialogues and no past questions: nothing was measured."))]
+    closing = _(
+        "These numbers describe how people ask. A cache that serves more often is no better for it: what counts is how "
+        "many of its answers would be wrong."
+    )
+    return [*said, Markup('<p class="rb-more">{}</p>').format(closing)]
+
+
+def _sentence(material: Material, name: str) -> Markup:
+    _ = material.text
+    rate = material.estimate(name, "cache_hit_rate")
+    keep = material.estimate(name, "context_preservation")
+    parts = []
+    if rate is not None and not math.isnan(rate.value):
+        parts.append(
+            _.html(
+                "<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions.",
+                embedder=shown(name),
+                entries=_.integer(int(material.facts.get("n_cached", 0))),
+                rate=Markup('<span class="rb-number">{}</span>').format(_share(material, rate)),
+                n=_.integer(rate.n),
+            )
+        )
+    else:
+        text = _.html("<b>{embedder}</b>: there are no liked answers that a cache could hold.", embedder=shown(name))
+        parts.append(text)
+    more = []
+    more += _served_wrongly(material, name)
+    if keep is not None and not math.isnan(keep.value):
+        more.append(
+            _.plural(
+                "Questions of a dialogue have a mean cosine of {value} to the next one ({n} dialogue).",
+                "Questions of a dialogue have a mean cosine of {value} to the next one ({n} dialogues).",
+                keep.n,
+                value=material.value(keep, "context_preservation"),
+            )
+        )
+        if missing := lacking(keep, _, material.digits("context_preservation")):
+            more.append(f"{missing[:1].upper()}{missing[1:]}.")
+    return Markup('<p>{}</p><p class="rb-more">{}</p>').format(Markup(" ").join(parts), " ".join(more))
+
+
+def _share(material: Material, estimate: Any) -> str:
+    _ = material.text
+    low, high = (None if end is None else _.percent(end) for end in (estimate.low, estimate.high))
+    return (
+        _.percent(estimate.value)
+        if low is None or high is None
+        else f"{_.percent(estimate.value)} " + _.ends(low, high)
+    )
+
+
+def _served_wrongly(material: Material, name: str) -> list[str]:
+    """The share of the sessions' questions that would be answered wrongly, with its ends; then all hits by worth."""
+    _ = material.text
+    said = []
+    rate = material.estimate(name, "wrong_hit_rate")
+    if rate is not None and not math.isnan(rate.value):
+        said.append(_("{rate} of the questions would be answered wrongly.", rate=_share(material, rate)))
+        if rate.n_unmeasured and rate.floor is not None and rate.ceiling is not None:
+            said[-1] = _(
+                "{rate} of the questions would be answered wrongly: {least} if all undecided hits were right, {most} "
+                "if all were wrong.",
+                rate=_share(material, rate),
+                least=_.percent(rate.floor),
+                most=_.percent(rate.ceiling),
+            )
+    rows = [row for row in material.kept("caches").to_dict("records") if row["system"] == name]
+    total = {key: sum(int(row[key]) for row in rows) for key in ("hits", "wrong", "doubtful", "unknown")}
+    if total["hits"]:
+        said.append(
+            _(
+                "Of {hits} hits among all questions that were tried, {wrong} would be answered wrongly and {doubtful} "
+                "doubtfully; of {unknown} nobody knows.",
+                **{key: _.integer(count) for key, count in total.items()},
+            )
+        )
+    return said
+
+
+def method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    _ = material.text
+    facts: Mapping[str, Any] = material.facts
+    alone = int(facts.get("n_one_question", 0))
+    said = [
+        _(
+            "The cache holds the {n} past questions whose users gave {score}. It answers where the cosine of the "
+            "nearest of them is above {threshold}, strictly; a question never finds its own entry.",
+            n=_.integer(int(facts.get("n_cached", 0))),
+            score=_.integer(int(facts.get("cached_score", 0))),
+            threshold=_.number(float(facts.get("threshold", 0)), 2),
+        ),
+        _(
+            "The right answer is known where a label of the data set says it, or where the user of a past question "
+            "gave the answer {liked} or more; what got {disliked} or less is no truth, and whoever is served it once "
+            "more, word for word, is served wrongly.",
+            liked=_.integer(LIKED),
+            disliked=_.integer(DISLIKED),
+        ),
+        _(
+            "A hit is wrong where the cached answer was given from another page than those that answer the question "
+            "best, or where the base holds no answer and the cache gives one. On the right page it is doubtful where "
+            "the two answers, or the two questions, name different numbers; it is unknown where nobody knows the right "
+            "answer. Doubtful and unknown hits are undecided and do not enter the wrong-hit rate; beside it stands "
+            "what it would be if all of them were right, or wrong. A page can answer several questions, so that a hit "
+            "on the right page may still be wrong."
+        ),
+        _(
+            "Similarities are taken within a dialogue only, between neighbouring turns, first averaged over a dialogue "
+            "and then over dialogues. Intervals of hit rates draw whole dialogues, groups of one need, or users."
+        ),
+    ]
+    if alone:
+        said.append(
+            _.plural(
+                "{n} session of a single question has no neighbours; it is unmeasured.",
+                "{n} sessions of a single question have no neighbours; they are unmeasured.",
+                alone,
+            )
+        )
+    if facts.get("sessions") == "history":
+        said.append(_("A session is what one user asked on one day."))
+    return said

@@ -1,0 +1,119 @@
+"""Judged means beside what people would give: how many labels there are, and how much the judge adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics.cells import cell, head, row, table
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.intervals import named
+from ragbench.show.comparison.verdict_table import DASH, chip
+from ragbench.show.retrieval.neighbours import rows_of
+from ragbench.types import Verdict
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A row a system and metric that people labelled, the differences below; a sentence where there are no labels."""
+    _ = material.text
+    rows = rows_of(material.kept("corrected"))
+    if not rows:
+        return Markup('<p class="rb-meta">{}</p>').format(
+            _("No labels by people were given: judged means are the judge's own, with its errors in them.")
+        )
+    return _means(material, rows) + _differences(material)
+
+
+def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
+    _ = material.text
+    heads = (_("mean"), _("judge alone"), _("corrected by people"), _("people alone"), _("labels"), _("correlation"),
+             _("worth in labels"))  # fmt: skip
+    body = []
+    for one in rows:
+        values: list[Markup | str] = [
+            _spread(material, one, "judge"),
+            _spread(material, one, "") + _why(material, one),
+            _spread(material, one, "people"),
+            _("{labels} of {items}", labels=_.integer(int(one["labels"])), items=_.integer(int(one["items"]))),
+            _.number(one["correlation"], 2),
+            _.number(one["n_effective"], 0) if one["n_effective"] == one["n_effective"] else DASH,
+        ]
+        name = Markup("<th scope=row>{} <small>{}</small></th>").format(
+            shown(one["metric"]), _name(material, str(one["system"]))
+        )
+        cells = [cell(title, value) for title, value in zip(heads[1:], values, strict=True)]
+        body.append(row([name, *cells]))
+    return table(_("Means corrected by people's labels"), [head(each) for each in heads], body) + _notes(material, rows)
+
+
+def _name(material: Material, system: str) -> Markup:
+    return named(material, system) if system in material.systems else shown(system)
+
+
+def _spread(material: Material, one: Mapping[Any, Any], prefix: str) -> Markup:
+    _ = material.text
+    value = one[prefix or "value"]
+    low, high = (one[f"{prefix}_{end}" if prefix else end] for end in ("low", "high"))
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
+        _.number(value), _.interval(low, high)
+    )
+
+
+def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
+    """Why the judge was left aside, where it was."""
+    _ = material.text
+    reasons = {
+        "weak_judge": _("people alone: the judge does not follow them"),
+        "few": _("people alone: too few labels, or all answers are labelled"),
+        "no_spread": _("people alone: labels or scores do not differ"),
+        "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
+        "empty": _("no label is of an answer that was judged"),
+    }
+    said = reasons.get(str(one["note"] or ""), "")
+    return Markup(" <small>{}</small>").format(said) if said else Markup("")
+
+
+def _notes(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
+    _ = material.text
+    said = [
+        _(
+            "Corrected: labels on some answers and the judge's scores on all of them make one estimate of the mean "
+            "that people would give (PPI++, cross-fitted). The labelled answers have to be drawn at random. “Worth in "
+            "labels” is how many labels alone would give an interval as narrow."
+        )
+    ]
+    agreed = [one for one in rows if one["alpha"] == one["alpha"]]
+    if agreed:
+        values = sorted(float(one["alpha"]) for one in agreed)
+        said.append(
+            _(
+                "People agree with each other with a Krippendorff's α of {low} to {high} where several labelled the "
+                "same answer; their mean counts.",
+                low=_.number(values[0], 2),
+                high=_.number(values[-1], 2),
+            )
+        )
+    return Markup('<p class="rb-meta">{}</p>').format(" ".join(said))
+
+
+def _differences(material: Material) -> Markup:
+    _ = material.text
+    rows = rows_of(material.kept("corrected_differences"))
+    if not rows:
+        return Markup("")
+    heads = (_("difference"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
+    body = []
+    for one in rows:
+        name = Markup("<th scope=row>{} <small>{} − {}</small></th>").format(
+            shown(one["metric"]), _name(material, str(one["challenger"])), shown(one["baseline"])
+        )
+        spread = Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
+            _.number(one["difference"], signed=True), _.interval(one["low"], one["high"], signed=True)
+        )
+        values = (spread, _.p_value(one["p_adjusted"]), chip(material, Verdict(one["verdict"])),
+                  _.integer(int(one["labels"])))  # fmt: skip
+        body.append(row([name, *(cell(title, value) for title, value in zip(heads[1:], values, strict=True))]))
+    return table(_("Differences corrected by people's labels"), [head(each) for each in heads], body)

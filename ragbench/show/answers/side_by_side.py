@@ -1,0 +1,145 @@
+"""Several judges and several embedders side by side, and what could not be measured with what it may hide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
+from ragbench.show.answers import who_judged
+from ragbench.show.answers.judgements import reason, stored
+from ragbench.show.answers.judgements import rows as judgements
+from ragbench.show.basics import cells
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.statuses import statuses as in_words
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.intervals import named
+from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread, unmeasured
+from ragbench.types import Estimate
+
+EXAMPLES = 5
+
+Row = Mapping[Any, Any]
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A table of each judge's own means, one of each embedder's; nothing where there is one of each."""
+    _ = material.text
+    table = material.kept("side_by_side")
+    rows: list[Row] = list(table.to_dict("records")) if len(table) else []
+    titles = {"judge": _("The judges, each by itself"), "embedder": _("The embedders, each by itself")}
+    parts = []
+    for kind, title in titles.items():
+        own = [row for row in rows if row["kind"] == kind]
+        if own:
+            parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, own)))
+            notes = who_judged.uneven(material) if kind == "judge" else []
+            parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
+    return Markup("").join(parts)
+
+
+def _table(material: Material, label: str, rows: Sequence[Row]) -> Markup:
+    """One row a system and metric, one column a judge, and what they come to."""
+    _ = material.text
+    names = list(dict.fromkeys(str(row["name"]) for row in rows))
+    notes = Notes(material, f"side-note-{rows[0]['kind']}")
+    together = _("together")
+    several = len(material.systems) > 1
+    heads = [cells.head(_("metric"))]
+    heads += [cells.head(_("system"), "rb-word")] if several else []
+    heads += [cells.head(shown(name), "rb-name") for name in names]
+    heads.append(cells.head(together))
+    made = []
+    places = dict.fromkeys((str(row["metric"]), str(row["system"])) for row in rows)
+    for metric, system in places:
+        by_name = {str(row["name"]): row for row in rows if (row["metric"], row["system"]) == (metric, system)}
+        line = [Markup("<th scope=row>{}</th>").format(shown(metric))]
+        line += [cells.cell(_("system"), named(material, system), "rb-word")] if several else []
+        for name in names:
+            found = None if name not in by_name else estimate_of(by_name[name])
+            line.append(cells.cell(shown(name), _value(material, metric, found, notes)))
+        line.append(cells.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
+        made.append(cells.row(line))
+    return cells.table(label, heads, made) + notes.html()
+
+
+def _value(material: Material, metric: str, found: Estimate | None, notes: Notes) -> Markup:
+    if found is None:
+        return Markup("{}").format(DASH)
+    content = spread(material.value(found, metric)) + notes.mark(found)
+    return content + small(counted(found, material.text, material.digits(metric)))
+
+
+def missing(material: Material, present: frozenset[str]) -> Markup:
+    """What could not be measured, why, and where the mean would lie with all of it at either end of the scale."""
+    _ = material.text
+    if not unmeasured(material):
+        return Markup("<p>{}</p>").format(_("Every metric was measured on every answer."))
+    titles = {
+        "missing": _("unmeasured"),
+        "why": _("why"),
+        "mean": _("mean of the measured"),
+        "ends": _("if all of them were the worst or the best"),
+    }
+    several = len(material.systems) > 1
+    heads = [cells.head(_("metric"))]
+    heads += [cells.head(_("system"), "rb-word")] if several else []
+    heads += [cells.head(titles["missing"]), cells.head(titles["why"], "rb-word"), cells.head(titles["mean"])]
+    heads.append(cells.head(titles["ends"]))
+    why = _reasons(material)
+    made = []
+    for each in material.measurement.estimates:
+        if not each.estimate.n_unmeasured:
+            continue
+        total = each.estimate.n + each.estimate.n_unmeasured
+        count = _("{part} of {whole}", part=_.integer(each.estimate.n_unmeasured), whole=_.integer(total))
+        line = [Markup("<th scope=row>{}</th>").format(shown(each.metric))]
+        line += [cells.cell(_("system"), named(material, each.system), "rb-word")] if several else []
+        line += [
+            cells.cell(titles["missing"], count),
+            cells.cell(titles["why"], why.get((each.system, each.metric), Markup("")), "rb-word"),
+            cells.cell(titles["mean"], spread(material.value(each.estimate, each.metric))),
+            cells.cell(titles["ends"], _ends(material, each.metric, each.estimate)),
+        ]
+        made.append(cells.row(line))
+    return cells.table(_("What could not be measured"), heads, made)
+
+
+def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:
+    """The means with every unmeasured value at the worst and at the best end."""
+    if estimate.floor is None or estimate.ceiling is None:
+        return Markup("{}").format(DASH)
+    ends = (estimate.floor, estimate.ceiling)
+    worst, best = reversed(ends) if material.lower_is_better(metric) else ends
+    digits = material.digits(metric)
+    return Markup('<span class="rb-number">{} … {}</span>').format(
+        material.text.number(worst, digits), material.text.number(best, digits)
+    )
+
+
+def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
+    """Each status with how often it came, by system and metric; the commonest reason in words."""
+    _ = material.text
+    statuses: dict[tuple[str, str], Counter[str]] = {}
+    words: dict[tuple[str, str], Counter[str]] = {}
+    for (system, _sample), lines in judgements(material).items():
+        for line in lines:
+            if line["status"] == "ok":
+                continue
+            place = (system, str(line["metric"]))
+            statuses.setdefault(place, Counter())[str(line["status"])] += 1
+            words.setdefault(place, Counter())[reason(material, line["reason"], stored(line["detail"]))] += 1
+    found = {}
+    for place, given in statuses.items():
+        known = in_words(material)
+        named = Markup(", ").join(
+            Markup('<span title="{}">{}</span>: {}').format(shown(status), known.get(status, status), _.integer(n))
+            for status, n in sorted(given.items())
+        )
+        common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
+        found[place] = Markup("{} <small>{}</small>").format(named, shown(common, 300))
+    return found

@@ -1,0 +1,270 @@
+"""Who judged: which models, how often each gave no score, what their replies took, and how much each sways a panel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench import answered_by
+from ragbench.bench.scoring import attendance
+from ragbench.language import DASH
+from ragbench.show.basics import cells
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean, shown
+from ragbench.stand_ins import of
+
+Facts = Mapping[str, Any]
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """Sentences on the judges, a table of them, and for a panel what the means become without each."""
+    _ = material.text
+    judges = known(material)
+    if not judges:
+        return Markup("<p>{}</p>").format(_("Nothing on this page was judged."))
+    sentences = [_who(material, judges), *answered(material, "judge", "alias"), *_stand_ins(material, judges)]
+    sentences += _panel(material, judges)
+    text = Markup("<p>{}</p>").format(Markup(" ").join(sentences))
+    warnings = Markup("").join(
+        Markup('<p class="rb-standin">{}</p>').format(line)
+        for line in (
+            *_failures(material, judges),
+            *answered(material, "judge", "other"),
+            *uneven(material),
+            *_suspected(material, judges),
+        )
+    )
+    tables = _table(material, judges) if any("asked" in one for one in judges) else Markup("")
+    return Markup("<h2>{}</h2>").format(_("Who judged")) + text + warnings + tables + _influence(material, judges)
+
+
+def known(material: Material) -> list[Facts]:
+    """The judges as the facts list them."""
+    return [one for one in material.facts.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+
+
+def stand_ins(material: Material) -> list[str]:
+    """The names of judges that only stand in for a model."""
+    return [one.name for one in of(material.facts) if one.part == "judge"]
+
+
+def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
+    """What is to be said of the models that answered under another name than they were asked by."""
+    found = [one for one in answered_by.of(material.facts) if (one.role, one.kinship) == (role, kinship)]
+    return [clean(answered_by.sentence(one, material.text)) for one in found]
+
+
+def baseline(material: Material) -> str | Markup:
+    """What is to be said wherever the offline judge's numbers are shown."""
+    return material.text(
+        "The lexical judge is an offline baseline: it compares words, letters, numbers and negations, and understands "
+        "nothing. A model may judge otherwise."
+    )
+
+
+def _who(material: Material, judges: Sequence[Facts]) -> Markup | str:
+    _ = material.text
+    names = [_named(material, one) for one in judges]
+    listed = Markup(", ").join(names)
+    return _.html("Judged by {names}.", names=listed)
+
+
+def _named(material: Material, judge: Facts) -> Markup:
+    more = [shown(judge[key], 80) for key in ("model",) if judge.get(key)]
+    if judge.get("mode"):
+        more.append(Markup("{}").format(_mode(material, str(judge["mode"]))))
+    name = Markup("<b>{}</b>").format(shown(judge["name"], 80))
+    return name + (Markup(" ({})").format(Markup(", ").join(more)) if more else Markup(""))
+
+
+def _mode(material: Material, mode: str) -> str:
+    _ = material.text
+    return {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}.get(mode, mode)
+
+
+def _stand_ins(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
+    return [baseline(material)] if stand_ins(material) else []
+
+
+def _panel(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
+    rule = str(material.facts.get("aggregate") or "")
+    if len(judges) < 2 or not rule:
+        return []
+    said: list[str | Markup] = [
+        material.text("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))
+    ]
+    quorum = material.facts.get("quorum")
+    if quorum is not None and int(quorum) >= len(judges):
+        said.append(material.text("A score that not every judge gave is unmeasured."))
+    elif quorum is not None:
+        said.append(
+            material.text.plural(
+                "A score needs {n} judge of {whole}; with fewer it is unmeasured.",
+                "A score needs {n} judges of {whole}; with fewer it is unmeasured.",
+                int(quorum),
+                whole=material.text.integer(len(judges)),
+            )
+        )
+    return said
+
+
+def uneven(material: Material) -> list[str]:
+    """What is to be said of each mean of a panel whose judges measured different answers."""
+    return attendance.said(attendance.of_facts(material.facts), material.text, material.systems)
+
+
+def incomplete(material: Material) -> Markup:
+    """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
+    panels = attendance.of_facts(material.facts).values()
+    few = sum(one.incomplete for one in panels)
+    if not few:
+        return Markup("")
+    text = material.text.plural(
+        "{n} of the judged values is made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        "{n} of the judged values are made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        few,
+    )
+    return Markup('<p class="rb-standin">{}</p>').format(text)
+
+
+def _rule(material: Material, label: str) -> str:
+    _ = material.text
+    found = re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label)
+    if found:
+        return _(
+            "their mean where they differ by at most {tolerance}, else unmeasured",
+            tolerance=_.number(float(found[1]), 2),
+        )
+    rules = {
+        "mean": _("their mean"),
+        "median": _("their median"),
+        "minimum": _("the lowest of them"),
+        "maximum": _("the highest of them"),
+        "majority": _("the value that more than half of them gave, else unmeasured"),
+    }
+    return rules.get(label, str(shown(label, 80)))
+
+
+def _failures(material: Material, judges: Sequence[Facts]) -> list[Markup]:
+    """A line for each judge that gave no score where it was asked for one."""
+    _ = material.text
+    return [
+        _.html(
+            "<b>{judge}</b> failed: it gave no score in {failed} of {asked} cases ({share}): {statuses}.",
+            judge=shown(one["name"], 80),
+            failed=_.integer(one["failed"]),
+            asked=_.integer(one["asked"]),
+            share=_.percent(one["failed"] / one["asked"], 1),
+            statuses=_statuses(material, one["statuses"]),
+        )
+        for one in judges
+        if one.get("failed")
+    ]
+
+
+def _statuses(material: Material, statuses: Mapping[str, int]) -> str:
+    _ = material.text
+    words = {
+        "judge_error": _("no reply"),
+        "parse_error": _("a reply of the wrong shape"),
+        "timeout": _("no reply in time"),
+        "refused": _("refused"),
+        "truncated": _("a reply that was cut off"),
+        "verdict_mismatch": _("verdicts that do not fit the question"),
+    }
+    counts = sorted(statuses.items(), key=lambda item: (-item[1], item[0]))
+    return _.enumeration([f"{words.get(status, status)} ({_.integer(count)})" for status, count in counts])
+
+
+def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
+    most = max((int(one.get("suspected") or 0) for one in judges), default=0)
+    if not most:
+        return []
+    return [
+        material.text.plural(
+            "In {n} answer or its passages somebody seems to address the judge. The score stands; read it with care.",
+            "In {n} answers or their passages somebody seems to address the judge. The scores stand; read them with "
+            "care.",
+            most,
+        )
+    ]
+
+
+def _table(material: Material, judges: Sequence[Facts]) -> Markup:
+    _ = material.text
+    titles = [_("asked for scores"), _("gave none"), _("replies"), _("tokens read"), _("tokens written"), _("cost")]
+    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
+    paid = any("usage" in one for one in judges)
+    titles = titles if paid else titles[:2]
+    heads = [cells.head(_("judge")), *(cells.head(title) for title in titles)]
+    heads += [cells.head(_("answered by"), "rb-word")] if by else []
+    rows = []
+    for one in judges:
+        values = [_.integer(one.get("asked", 0)), _share(material, one)]
+        if paid:
+            values += _usage(material, one.get("usage"))
+        name = Markup("<th scope=row>{}</th>").format(shown(one["name"], 80))
+        made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
+        if by:
+            models = answered_by.models(by[one["name"]], _) if one["name"] in by else DASH
+            made.append(cells.cell(_("answered by"), shown(models), "rb-word"))
+        rows.append(cells.row([name, *made]))
+    table = cells.table(_("Judges"), heads, rows)
+    estimated = sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage"))
+    if not paid:
+        return table
+    said = [_("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")]
+    if estimated:
+        said.append(
+            _.plural(
+                "The endpoint reported no tokens for {n} reply; they are estimated.",
+                "The endpoint reported no tokens for {n} replies; they are estimated.",
+                estimated,
+            )
+        )
+    return table + Markup('<p class="rb-meta">{}</p>').format(" ".join(said))
+
+
+def _share(material: Material, judge: Facts) -> str:
+    _ = material.text
+    asked, failed = int(judge.get("asked") or 0), int(judge.get("failed") or 0)
+    return f"{_.integer(failed)} ({_.percent(failed / asked, 1)})" if failed and asked else _.integer(failed)
+
+
+def _usage(material: Material, usage: Facts | None) -> list[str]:
+    _ = material.text
+    if usage is None:
+        return [DASH] * 4
+    counts = [_.integer(int(usage[name])) for name in ("replies", "input_tokens", "output_tokens")]
+    return [*counts, _.number(float(usage["cost"]), 4)]
+
+
+def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
+    """What each metric's mean becomes without each judge."""
+    _ = material.text
+    lines = [(one["name"], line) for one in judges for line in one.get("influence") or ()]
+    if not lines:
+        return Markup("")
+    titles = (_("mean of all"), _("without this judge"), _("change"), _("largest change of one answer"), _("n"))
+    heads = [cells.head(_("metric")), cells.head(_("judge"), "rb-word"), *(cells.head(title) for title in titles)]
+    rows = []
+    for name, line in sorted(lines, key=lambda pair: _place(material, pair[1]["metric"])):
+        metric = str(line["metric"])
+        digits = material.digits(metric) if metric in material.metrics else 3
+        values = [_.number(line["whole"], digits), _.number(line["without"], digits)]
+        values.append(_.number(line["shift"], digits, signed=True))
+        values += [_.number(line["largest"], digits), _.integer(int(line["n"]))]
+        first = Markup("<th scope=row>{}</th>").format(shown(metric))
+        made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
+        rows.append(cells.row([first, cells.cell(_("judge"), shown(name, 80), "rb-word"), *made]))
+    head = Markup("<h3>{}</h3>").format(_("What the means become without each judge"))
+    return head + cells.table(_("What the means become without each judge"), heads, rows)
+
+
+def _place(material: Material, metric: str) -> int:
+    return material.metrics.index(metric) if metric in material.metrics else len(material.metrics)

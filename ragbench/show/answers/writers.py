@@ -1,0 +1,302 @@
+"""Answers besides their scores: who wrote them from what, how long they are, and what was refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from ragbench.show.answers import who_judged
+from ragbench.show.basics import cells
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, clean, shown
+from ragbench.show.comparison.intervals import named
+from ragbench.show.comparison.verdict_table import DASH, Notes, spread
+from ragbench.types import Estimate
+
+ANSWER = 400  # characters of an answer in a list
+Row = Mapping[Any, Any]
+
+
+def writers(material: Material, present: frozenset[str]) -> Markup:
+    """Who answered, from what, what a limit cut, what failed, who is not measured and why."""
+    generators: Mapping[str, Any] = material.facts.get("generators", {})
+    if not generators:
+        return Markup("")
+    lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
+    lines += who_judged.answered(material, "generator", "alias")
+    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines if line)
+    warnings = Markup("").join(
+        Markup('<p class="rb-standin">{}</p>').format(line)
+        for line in who_judged.answered(material, "generator", "other")
+    )
+    head = Markup("<h2>{}</h2>").format(material.text("Who answered, and from what"))
+    return head + warnings + Markup('<ul class="rb-notes">{}</ul>').format(items)
+
+
+def _context(material: Material) -> str:
+    """What answers were written from, and the stated limit."""
+    _, known = material.text, material.facts
+    if all(one.get("own") for one in known.get("generators", {}).values()):
+        return ""
+    limit = known.get("length_limit")
+    source = {
+        "ideal": _(
+            "Every answer was written from all passages that are marked as relevant to its question, highest grade "
+            "first."
+        ),
+        "none": _("Every answer was written without any passage, to see what is known by heart."),
+        "retrieved": _.plural(
+            "Every answer was written from the first {n} retrieved passage.",
+            "Every answer was written from the first {n} retrieved passages.",
+            int(known.get("contexts", 0)),
+        ),
+    }.get(str(known.get("context")), "")
+    stated = _("No limit was set on their length.")
+    if limit is not None:
+        stated = _.plural(
+            "At most {n} character of them was given.", "At most {n} characters of them were given.", limit
+        )
+    return f"{source} {stated}"
+
+
+def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:
+    _ = material.text
+    for system, one in generators.items():
+        said = [_who(material, system, one), _cut(material, system, one)]
+        said += [_failures(material, system), _silent(material, system)]
+        same = material.facts.get("shared", {}).get(system, ())
+        if same:
+            others = _.enumeration([clean(name) for name in same])
+            said.append(_("Would answer alike, with the same generator: {others}.", others=others))
+        yield Markup(" ").join(escape(part) if isinstance(part, str) else part for part in said if part)
+
+
+def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    places = {"system": named(material, system), "name": shown(one.get("name")), "model": shown(one.get("model"))}
+    if one.get("own"):
+        return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
+    if one.get("kind") == "extractive":
+        count = int(one.get("sentences", 1))
+        picked = _.plural(
+            "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses "
+            "where none fits",
+            "an offline stand-in that picks up to {n} sentences of the passages nearest to the question, and refuses "
+            "where none fits",
+            count,
+        )
+        return Markup("<b>{}</b>: {}, {}.").format(places["system"], places["name"], picked)
+    if one.get("kind") == "openai":
+        return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
+                      prompt=shown(one.get("prompt")))  # fmt: skip
+    return _.html("<b>{system}</b>: {name}, your function {path}.", **places, path=shown(one.get("callable")))
+
+
+def _cut(material: Material, system: str, one: Mapping[str, Any]) -> str:
+    """What a limit cost this system; nothing where nothing was cut."""
+    _ = material.text
+    cut = material.facts.get("cut", {}).get(system, {})
+    own = one.get("max_context_characters")
+    limit = "" if own is None else _("Its own limit is {n} characters of passages.", n=_.integer(int(own)))
+    if not cut.get("answers"):
+        return f"{limit} {_('Nothing was cut.')}" if own is not None or material.facts.get("length_limit") else ""
+    text = _.plural(
+        "{n} answer was written from less than there was; passages shortened or left out: {contexts}, characters lost: "
+        "{characters}.",
+        "{n} answers were written from less than there was; passages shortened or left out: {contexts}, characters "
+        "lost: {characters}.",
+        int(cut["answers"]),
+        contexts=_.integer(int(cut["contexts"])),
+        characters=_.integer(int(cut["characters"])),
+    )
+    return f"{limit} {text}".strip()
+
+
+def _failures(material: Material, system: str) -> str:
+    _ = material.text
+    failed = material.facts.get("failed", {}).get(system, {})
+    if not failed:
+        return ""
+    listed = ", ".join(f"{status} {_.integer(int(n))}" for status, n in failed.items())
+    return _.plural(
+        "{n} answer failed and is unmeasured, not 0: {statuses}.",
+        "{n} answers failed and are unmeasured, not 0: {statuses}.",
+        sum(int(n) for n in failed.values()),
+        statuses=listed,
+    )
+
+
+def _silent(material: Material, system: str) -> str:
+    _ = material.text
+    count = int(material.facts.get("empty", {}).get(system, 0))
+    if not count:
+        return ""
+    return _.plural(
+        "{n} answer is empty: held against a reference it is worth nothing.",
+        "{n} answers are empty: held against a reference they are worth nothing.",
+        count,
+    )
+
+
+def _left_out(material: Material) -> Iterable[Markup]:
+    _ = material.text
+    for system in material.facts.get("left_out_systems", {}):
+        yield _.html(
+            "<b>{system}</b> is not measured here: it answers by itself and cannot be given a context.",
+            system=shown(system),
+        )
+
+
+def lengths(material: Material, present: frozenset[str]) -> Markup:
+    """Words of answers, references and passages, tokens read and written: quantiles with their intervals."""
+    table = material.kept("lengths")
+    if not len(table):
+        return Markup("")
+    _ = material.text
+    names = {
+        "answer": _("words in an answer that is no refusal"),
+        "reference": _("words in a reference"),
+        "contexts": _("words in the passages given"),
+        "input_tokens": _("tokens read"),
+        "output_tokens": _("tokens written"),
+    }
+    return Markup("<h3>{}</h3>{}").format(
+        _.html("<b>How long answers are</b>"),
+        quantiles(material, table.to_dict("records"), "what", names, _("words and tokens"), _number),
+    )
+
+
+def quantiles(
+    material: Material,
+    rows: Sequence[Row],
+    part: str,
+    names: Mapping[str, str],
+    title: str,
+    value: Callable[[Material, Row], Markup],
+) -> Markup:
+    """A table of quantiles, a row a part under each system, a column a probability."""
+    _ = material.text
+    probabilities = sorted({row["probability"] for row in rows})
+    titles = {p: _("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities}
+    heads = [cells.head(title), *(cells.head(titles[p]) for p in probabilities), cells.head(_("n"))]
+    found: dict[tuple[str, str], dict[float, Row]] = {}
+    for row in rows:
+        found.setdefault((row["system"], row[part]), {})[row["probability"]] = row
+    made: list[Markup] = []
+    before = None
+    for (system, what), by in found.items():
+        if system != before:
+            before = system
+            group = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
+            made.append(group.format(len(heads), named(material, system)))
+        line = [Markup("<th scope=row>{}</th>").format(names.get(what, what))]
+        line += [cells.cell(titles[p], value(material, by[p]) if p in by else DASH) for p in probabilities]
+        line.append(cells.cell(_("n"), _.integer(int(next(iter(by.values()))["n"]))))
+        made.append(cells.row(line))
+    level = _.percent(float(rows[0]["level"]))
+    said = _("Quantiles with {level} order-statistic intervals.", level=level)
+    return cells.table(title, heads, made, "rb-long") + Markup('<p class="rb-meta">{}</p>').format(said)
+
+
+def _number(material: Material, row: Row) -> Markup:
+    _ = material.text
+    low, high = (None if end is None or not math.isfinite(end) else end for end in (row["low"], row["high"]))
+    return spread(f"{_.number(row['value'], 0)} {_.interval(low, high, 0)}")
+
+
+def refusals(material: Material, present: frozenset[str], count: int) -> Markup:
+    """How often each system said that there is no answer, where there is one and where there is none, with examples."""
+    table = material.kept("refusals")
+    if not len(table):
+        return Markup("")
+    _ = material.text
+    notes = Notes(material, "refusal-note")
+    heads = [
+        cells.head(_("questions")), cells.head(_("refused")), cells.head(_("share, {level} interval",
+        level=_.percent(float(table["level"].iloc[0])))), cells.head(_("n")), cells.head(_("failed")),
+    ]  # fmt: skip
+    made: list[Markup] = []
+    before = None
+    for row in table.to_dict("records"):
+        if row["system"] != before:
+            before = row["system"]
+            group = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
+            made.append(group.format(len(heads), named(material, row["system"])))
+        made.append(_refusal_row(material, row, notes))
+    lede = _(
+        "An answer counts as a refusal when its first sentence says that there is no answer: a rule by words, not a "
+        "judge. Refusing is right where the base holds no answer, and wrong where it does."
+    )
+    if material.facts.get("context") == "ideal":
+        lede += " " + _("What the base does not hold was asked without any passage.")
+    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}{}').format(
+        _.html("<b>Refusals</b>"),
+        lede,
+        cells.table(_("Refusals"), heads, made, "rb-long"),
+        notes.html(),
+        _examples(material, count),
+    )
+
+
+def _refusal_row(material: Material, row: Row, notes: Notes) -> Markup:
+    _ = material.text
+    part = _("the base holds no answer") if row["part"] == "unanswerable" else _("the base holds the answer")
+    e = Estimate(
+        row["share"], _end(row["low"]), _end(row["high"]), row["level"], row["method"], int(row["n"]),
+        clusters=int(row["clusters"]) if row["clusters"] and row["clusters"] > 0 else None, note=row["note"],
+    )  # fmt: skip
+    share = spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
+    return cells.row(
+        [
+            Markup("<th scope=row>{}</th>").format(part),
+            cells.cell(_("refused"), _.integer(int(row["refused"]))),
+            cells.cell(_("share"), share if math.isfinite(e.value) else DASH),
+            cells.cell(_("n"), _.integer(e.n)),
+            cells.cell(_("failed"), _.integer(int(row["failed"]))),
+        ]
+    )
+
+
+def _end(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _examples(material: Material, count: int) -> Markup:
+    """For each system the first wrong refusals, and the first answers to what cannot be answered."""
+    _ = material.text
+    table = material.kept("answers")
+    table = table[(table["repeat"] == 0) & (table["status"] == "ok")]
+    blocks = []
+    for system in dict.fromkeys(table["system"]):
+        own = table[table["system"] == system].to_dict("records")
+        unanswerable = {name for name, row in material.question_rows.items() if row.get("answerable") is False}
+        wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
+        invented = [row for row in own if not row["refused"] and row["response"] and row["sample"] in unanswerable]
+        for rows, title in (
+            (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
+            (invented, _.html("<b>{system}</b> answered what the base does not hold", system=shown(system))),
+        ):
+            if rows:
+                items = Markup("").join(_example(material, row) for row in rows[:count])
+                blocks.append(
+                    Markup('<details class="rb-fold"><summary>{} · {}</summary><ul class="rb-hits">{}</ul></details>')
+                    .format(title, _.integer(len(rows)), items)
+                )  # fmt: skip
+    return Markup("").join(blocks)
+
+
+def _example(material: Material, row: Row) -> Markup:
+    """The question, what was answered, and what the reference says."""
+    _ = material.text
+    question = material.question_rows.get(str(row["sample"]), {})
+    reference = shown(question.get("reference"), ANSWER)
+    told = Markup('<p class="rb-meta">{}: {}</p>').format(_("Reference"), reference) if reference else ""
+    return Markup('<li id="{}"><p><b>{}</b></p><p>{}</p>{}</li>').format(
+        anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"])),
+        shown(question.get("text") or row["sample"], ANSWER),
+        shown(row["response"], ANSWER),
+        told,
+    )

@@ -1,0 +1,107 @@
+"""What all charts share: plain Plotly JSON with colours by name, quiet axes, and texts that Plotly cannot misread.
+
+On a page, colours are names (`@series-1`) that the page's script looks up in the style sheet, so that a chart follows
+the reader's light or dark scheme; in JupyterLab they are colours that suit both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from html import escape as escape_html
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.language import Translator
+from ragbench.measurement import without_nan
+from ragbench.show.basics.text import ELLIPSIS, clean
+
+NOTEBOOK_COLOURS = {
+    "@series-0": "#8795a1",
+    "@series-1": "#c8553d",
+    "@series-2": "#3f78b5",
+    "@series-3": "#b08a2e",
+    "@series-4": "#3b9482",
+    "@series-5": "#8a63b8",
+    "@series-6": "#b0578d",
+    "@series-7": "#6f8f3a",
+    "@ink": "#7a858f",
+    "@muted": "#7a858f",
+    "@line": "rgba(128,140,150,0.25)",
+    "@paper": "rgba(0,0,0,0)",
+}
+
+
+def plot(figure: Mapping[str, Any], label: str) -> Markup:
+    """The place of a chart with its data; `label` says in words what it shows, for those who do not see it.
+
+    A value that was not measured (NaN) leaves a gap.
+    """
+    text = json.dumps(without_nan(figure), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
+    return Markup(
+        '<div class="rb-plot" style="height:{height}px" role="img" aria-label="{label}">'
+        '<script type="application/json">{payload}</script></div>'
+    ).format(
+        height=figure["layout"]["height"],
+        label=label,
+        payload=Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
+    )
+
+
+def layout(text: Translator, height: int, **more: Any) -> dict[str, Any]:
+    """What every chart's layout begins with."""
+    return {
+        "height": height,
+        "autosize": True,
+        "margin": {"l": 8, "r": 16, "t": 6, "b": 26, "pad": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": "@ink"},
+        "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink"}, "align": "left"},
+        "hovermode": "closest",
+        "dragmode": False,
+        "showlegend": False,
+        "separators": ",\u202f" if text.number(0.5, 1) == "0,5" else ".,",
+        **more,
+    }
+
+
+def axis(**more: Any) -> dict[str, Any]:
+    """A quiet axis: a grid, small grey numbers, no zooming."""
+    return {
+        "fixedrange": True,
+        "zeroline": False,
+        "showgrid": True,
+        "gridcolor": "@line",
+        "gridwidth": 1,
+        "ticks": "",
+        "tickfont": {"color": "@muted", "size": 12},
+        "showline": False,
+        "automargin": True,
+        **more,
+    }
+
+
+def in_notebook(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """The same figure with colours that suit JupyterLab's light and dark themes."""
+    coloured: dict[str, Any] = replaced(without_nan(figure), lambda text: NOTEBOOK_COLOURS.get(text, text))
+    return coloured
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    """A text for Plotly, which reads a little HTML: signs of markup escaped, cut in the middle past `limit`."""
+    known = clean(text)
+    if limit is not None and len(known) > limit:
+        known = known[: limit - 9] + ELLIPSIS + known[-8:]
+    return escape_html(known, quote=False).replace("$", "&#36;")
+
+
+def replaced(value: Any, change: Callable[[str], str]) -> Any:
+    """The same JSON value with every text changed."""
+    if isinstance(value, dict):
+        return {key: replaced(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [replaced(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value

@@ -1,0 +1,233 @@
+"""A measurement, laid out for showing: systems and metrics in their order, estimates and comparisons found by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.bench.basics.verdicts import said, word
+from ragbench.language import Translator
+from ragbench.measurement import Measurement
+from ragbench.metric import Metric
+from ragbench.metrics import declaration, meant
+from ragbench.types import Comparison, Estimate, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COUNTS = frozenset(
+    {
+        "total_samples",
+        "effective_dimensionality",
+        "total_chunks",
+        "used_chunks",
+        "unused_chunks",
+        "n_topics",
+        "total_questions",
+    }
+)
+
+
+class Material:
+    """What every view reads: one measurement, one language, one primary metric."""
+
+    def __init__(self, measurement: Measurement, translator: Translator, primary: str | None = None) -> None:
+        self.measurement = measurement
+        self.facts: Mapping[str, Any] = measurement.facts
+        self.text = translator
+        self._estimates = {(e.system, e.metric): e.estimate for e in measurement.estimates}
+        self._comparisons = {(c.comparison.challenger, c.metric): c.comparison for c in measurement.comparisons}
+        if primary is not None and not meant(primary, self.metrics):
+            raise ValueError(f"primary = {primary!r}: the page has {', '.join(self.metrics) or 'no metric'}")
+        self._primary = primary
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics in the order of the estimates."""
+        named = [e.metric for e in self.measurement.estimates] + [c.metric for c in self.measurement.comparisons]
+        return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def baseline(self) -> str | None:
+        """The system that others are compared with; None where there is nothing to compare."""
+        named = self.facts.get("baseline")
+        if named is None and self.measurement.comparisons:
+            named = self.measurement.comparisons[0].comparison.baseline
+        return named if len(self.systems_as_measured) > 1 else None
+
+    @cached_property
+    def systems_as_measured(self) -> tuple[str, ...]:
+        """Systems in the order of the settings, then of the estimates."""
+        named = [str(s["name"]) for s in self.facts.get("systems", ()) if isinstance(s, Mapping) and "name" in s]
+        measured = [e.system for e in self.measurement.estimates]
+        return tuple(dict.fromkeys([s for s in named if s in measured] + measured))
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The baseline first, then the challengers."""
+        return tuple(sorted(self.systems_as_measured, key=lambda name: name != self.baseline))
+
+    @cached_property
+    def challengers(self) -> tuple[str, ...]:
+        """Every system but the baseline."""
+        return tuple(name for name in self.systems if name != self.baseline)
+
+    @cached_property
+    def primary(self) -> str | None:
+        """The metric that the answer speaks of."""
+        wanted = [name for name in (self._primary, self.facts.get("primary"), "mrr") if name]
+        found = (label for name in wanted for label in meant(name, self.metrics))
+        return next(found, next(iter(self.metrics), None))
+
+    def estimate(self, system: str, metric: str) -> Estimate | None:
+        """The estimate of a system on a metric, None where there is none."""
+        return self._estimates.get((system, metric))
+
+    def comparison(self, challenger: str, metric: str) -> Comparison | None:
+        """The comparison of a challenger with the baseline on a metric, None where there is none."""
+        return self._comparisons.get((challenger, metric))
+
+    def verdicts(self, challenger: str) -> dict[str, Verdict]:
+        """Verdict by metric, of the metrics on which the challenger was compared."""
+        found = ((metric, self.comparison(challenger, metric)) for metric in self.metrics)
+        return {metric: c.verdict for metric, c in found if c is not None}
+
+    def declaration(self, metric: str) -> Metric | None:
+        """How the metric is declared; None for one that the catalogue does not know."""
+        return declaration(metric)
+
+    def lower_is_better(self, metric: str) -> bool:
+        """Whether small values are good, by the comparisons, else by the metric's declaration."""
+        for comparison in (self.comparison(name, metric) for name in self.challengers):
+            if comparison is not None:
+                return comparison.better == "lower"
+        declared = self.declaration(metric)
+        return declared is not None and declared.better == "lower"
+
+    def digits(self, metric: str) -> int:
+        """How many decimals show the metric's values: three below 10, fewer above."""
+        numbers = [
+            abs(number)
+            for system in self.systems
+            if (e := self.estimate(system, metric)) is not None
+            for number in (e.value, e.low, e.high)
+            if number is not None and math.isfinite(number)
+        ]
+        if metric in COUNTS:
+            return 0
+        largest = max(numbers, default=0.0)
+        return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
+
+    def verdict(self, of: Comparison | Verdict) -> str:
+        """The verdict of a comparison in words, or the word of a verdict."""
+        return word(of, self.text) if isinstance(of, Verdict) else said(of, self.text)
+
+    def difference(self, comparison: Comparison, metric: str) -> str:
+        """`+0.203 [+0.125, +0.280]`."""
+        digits = self.digits(metric)
+        value = self.text.number(comparison.difference, digits, signed=True)
+        return f"{value} {self.text.interval(comparison.low, comparison.high, digits, signed=True)}"
+
+    def value(self, estimate: Estimate, metric: str) -> str:
+        """`0.703 [0.645, 0.758]`; a dash for what has no interval, and for what was not measured."""
+        digits = self.digits(metric)
+        if math.isnan(estimate.value):
+            return self.text.number(None)
+        return f"{self.text.number(estimate.value, digits)} {self.text.interval(estimate.low, estimate.high, digits)}"
+
+    @cached_property
+    def question_rows(self) -> dict[str, Mapping[str, Any]]:
+        """Questions by sample id, in the data set's order."""
+        table = self.measurement.questions
+        return {str(row["sample"]): row for row in _records(table)}
+
+    @cached_property
+    def score_table(self) -> pd.DataFrame:
+        """Scores with one row a sample, columns (metric, system)."""
+        scores = self.measurement.scores
+        wide = scores.drop_duplicates(["system", "metric", "sample"]).set_index(["sample", "metric", "system"])["value"]
+        return wide.unstack(["metric", "system"])
+
+    def score(self, sample: str, metric: str, system: str) -> float:
+        """The value of one system on one question, NaN where it was not measured."""
+        column, row = (metric, system), self._rows.get(sample)
+        if row is None or column not in self._columns:
+            return math.nan
+        return float(self._columns[column][row])
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {str(sample): row for row, sample in enumerate(self.score_table.index)}
+
+    @cached_property
+    def _columns(self) -> dict[tuple[str, str], Any]:
+        table = self.score_table
+        values = table.to_numpy(dtype=float)
+        return {(str(m), str(s)): values[:, place] for place, (m, s) in enumerate(map(tuple, table.columns))}
+
+    @cached_property
+    def retrieved(self) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
+        """What a system retrieved for a sample, in rank order."""
+        return _Hits(self.measurement.retrieved)
+
+    def kept(self, name: str, *columns: str) -> pd.DataFrame:
+        """A table of the measurement's own; empty where it has none of that name with these columns.
+
+        Pages of different kinds have tables of one name: a view names what only its own has.
+        """
+        import pandas as pd
+
+        found = self.measurement.extra.get(name)
+        return pd.DataFrame() if found is None or set(columns) - set(found.columns) else found
+
+    @cached_property
+    def texts(self) -> dict[str, Mapping[str, Any]]:
+        """Texts of the table `texts` by id, each with what is known of where it stands."""
+        table = self.kept("texts", "id")
+        return {str(row["id"]): row for row in _records(table)} if len(table) else {}
+
+    @cached_property
+    def chunk_texts(self) -> dict[str, str]:
+        """Texts by chunk id, of all that was retrieved and of the table `chunks` where the measurement has one."""
+        table = self.measurement.retrieved
+        known = dict(zip(table["chunk"].astype(str), table["text"], strict=True))
+        chunks = self.measurement.extra.get("chunks")
+        if chunks is not None:
+            column = "chunk" if "chunk" in chunks else "id"
+            known |= dict(zip(chunks[column].astype(str), chunks["text"], strict=True))
+        return known
+
+
+class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
+    """Rows of a table by system and sample, in rank order; made into records only when they are asked for."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table.sort_values(["system", "sample", "rank"], kind="stable")
+        systems, samples = (self._table[name].to_numpy(dtype=object).tolist() for name in ("system", "sample"))
+        self._rows: dict[tuple[str, str], list[int]] = {}
+        for row, (system, sample) in enumerate(zip(systems, samples, strict=True)):
+            ends = self._rows.setdefault((str(system), str(sample)), [row, row])
+            ends[1] = row + 1
+
+    def __getitem__(self, key: tuple[str, str]) -> list[Mapping[str, Any]]:
+        first, last = self._rows[key]
+        return list(_records(self._table.iloc[first:last]))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _records(table: pd.DataFrame) -> Iterable[Mapping[Any, Any]]:
+    return table.to_dict("records")
+
+
+def listed(items: Iterable[Markup]) -> Markup:
+    """The items of an HTML list."""
+    return Markup("").join(Markup("<li>{}</li>").format(item) for item in items)

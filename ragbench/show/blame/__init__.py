@@ -1,0 +1,1 @@
+"""The part that failed first."""

@@ -1,0 +1,120 @@
+"""The questions behind each part: what was asked and answered, what was read, and why this part is to blame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, shown
+from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
+from ragbench.show.comparison.intervals import named
+from ragbench.show.comparison.worst_questions import instead, relevant, wanted
+
+ANSWER, REASON = 500, 300
+
+
+def draw(material: Material, present: frozenset[str], count: int) -> Markup:
+    """For each system and part the first `count` questions, folded; good ones are left out."""
+    blamed = Blamed(material)
+    if not blamed.systems:
+        return Markup("")
+    _ = material.text
+    answers = {
+        (row["system"], row["sample"]): row for row in material.kept("answers").to_dict("records") if row["repeat"] == 0
+    }
+    blocks = []
+    for system in blamed.systems:
+        folds = []
+        for part in (*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED):
+            rows = [row for row in blamed.rows if row["system"] == system and row["part"] == part]
+            if rows and part not in (GOOD, REFUSED):
+                folds.append(_fold(blamed, system, part, rows, answers, count))
+        if folds:
+            title = Markup("<h3>{}</h3>").format(
+                _.html("Failures of <b>{system}</b>, part by part", system=named(material, system))
+            )
+            blocks.append(title + Markup("").join(folds))
+    return Markup("").join(blocks)
+
+
+def _fold(
+    blamed: Blamed, system: str, part: str, rows: list[Row], answers: Mapping[tuple[str, str], Row], count: int
+) -> Markup:
+    _ = blamed.material.text
+    items = Markup("").join(_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count])
+    more = ""
+    if len(rows) > count:
+        more = Markup('<p class="rb-meta">{}</p>').format(
+            _.plural("{n} more question is not shown.", "{n} more questions are not shown.", len(rows) - count)
+        )
+    place = f"blame{blamed.systems.index(system)}-{part}"
+    return Markup(
+        '<details class="rb-fold" id="{}"><summary>{} · {}</summary><p class="rb-meta">{}</p>'
+        '<ol class="rb-questions">{}</ol>{}</details>'
+    ).format(place, blamed.name(part), _.integer(len(rows)), blamed.meaning(part), items, more)
+
+
+def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
+    """The question with its answer, reference, reason and passages."""
+    material = blamed.material
+    _ = material.text
+    sample = str(row["sample"])
+    question: Mapping[str, Any] = material.question_rows.get(sample, {})
+    needed = relevant(question)
+    said = [
+        _pair(_("Answer"), answer.get("response"), ANSWER),
+        _pair(_("Reference"), question.get("reference"), ANSWER),
+        _pair(_("Why"), _why(blamed, row), REASON),
+        _pair(_("The judge, or what failed"), row["reason"], REASON),
+    ]
+    return Markup(
+        '<li id="{}"><details><summary><span class="rb-asked">{}</span></summary>{}{}{}<p class="rb-meta">{}</p>'
+        "</details></li>"
+    ).format(
+        anchor(f"blame{blamed.systems.index(row['system'])}", sample),
+        shown(question.get("text") or sample, 400),
+        Markup("").join(said),
+        instead(material, sample, row["system"], needed),
+        wanted(material, sample, needed, question) if needed else "",
+        shown(sample, 80),
+    )
+
+
+def _pair(title: str, text: Any, limit: int) -> Markup:
+    content = shown(text, limit)
+    return Markup("<p><b>{}</b> {}</p>").format(title, content) if content else Markup("")
+
+
+def _why(blamed: Blamed, row: Row) -> str:
+    """The numbers that the blame was told from."""
+    _, facts = blamed.material.text, blamed.facts
+    said = []
+    if math.isfinite(row["read"]) and row["group"] == ANSWERABLE:
+        read = _.integer(int(row["read"]))
+        if math.isfinite(row["rank"]):
+            rank = _.integer(int(row["rank"]))
+            said.append(_("the first relevant passage is at rank {rank}, {read} were read", rank=rank, read=read))
+        else:
+            said.append(_("no relevant passage was retrieved, {read} were read", read=read))
+    if row["refused"] == 1:
+        said.append(_("the answer is a refusal"))
+    for name, column, limit in (
+        (facts.get("correctness"), "correctness", "right_from"),
+        (facts.get("faithfulness"), "faithfulness", "faithful_from"),
+    ):
+        if math.isfinite(row[column]):
+            said.append(
+                _(
+                    "{metric} {value}, wanted {limit}",
+                    metric=name,
+                    value=_.number(row[column], 2),
+                    limit=_.number(float(facts.get(limit, 0)), 2),
+                )
+            )
+    if row["shown"] == 0:
+        said.append(_("the answer was not shown"))
+    return "; ".join(said)

@@ -1,0 +1,121 @@
+"""What the views of blame read: its tables by system and part, and the words for the parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from ragbench.measurement import estimate_of
+from ragbench.show.basics.material import Material
+from ragbench.types import Comparison, Estimate, Verdict
+
+ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
+GOOD, REFUSED, UNMEASURED, WITHHELD = "good", "right_refusal", "unmeasured", "withheld"
+STEPS = {
+    ANSWERABLE: ("missing", "not_retrieved", "too_low", "not_used", "beyond", WITHHELD, GOOD),
+    UNANSWERABLE: ("invented", REFUSED),
+}
+Row = Mapping[Any, Any]
+
+
+class Blamed:
+    """The blame of one measurement, by system and part."""
+
+    def __init__(self, material: Material) -> None:
+        self.material = material
+        self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
+        self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
+        self._shares = {(row["system"], row["part"]): row for row in material.kept("blame_shares").to_dict("records")}
+        self._compared = {
+            (row["challenger"], row["part"]): row for row in material.kept("blame_comparisons").to_dict("records")
+        }
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Those that have blame, the baseline first."""
+        there = {system for system, _ in self._shares}
+        known = tuple(name for name in self.material.systems if name in there)
+        return known + tuple(sorted(there - set(known)))
+
+    @cached_property
+    def is_judged(self) -> bool:
+        """Whether somebody decided which answers are shown."""
+        named = self.facts.get("production_judge") or self.facts.get("shown_logged")
+        return bool(named) or any(row["part"] == WITHHELD for row in self.rows)
+
+    def parts(self, group: str) -> tuple[str, ...]:
+        """The parts of a group in the order of work; without a production judge none can withhold."""
+        return tuple(part for part in STEPS[group] if part != WITHHELD or self.is_judged)
+
+    def has(self, group: str) -> bool:
+        """Whether there are questions of the group."""
+        return any(row["group"] == group for row in self._shares.values())
+
+    def count(self, system: str, part: str) -> int:
+        """How many questions a part is to blame for."""
+        row = self._shares.get((system, part))
+        return 0 if row is None else int(row["count"])
+
+    def measured(self, system: str, group: str) -> tuple[int, int]:
+        """How many questions of a group were measured, and how many were not."""
+        row = next((r for (s, _), r in self._shares.items() if s == system and r["group"] == group), None)
+        return (0, 0) if row is None else (int(row["n"]), int(row["n_unmeasured"]))
+
+    def share(self, system: str, part: str) -> Estimate | None:
+        """The share of the measured questions; None where there is none."""
+        row = self._shares.get((system, part))
+        if row is None or not math.isfinite(row["share"]):
+            return None
+        return estimate_of({**row, "value": row["share"]})
+
+    def comparison(self, challenger: str, part: str) -> Comparison | None:
+        """The challenger's share against the baseline's; None where neither has any."""
+        row = self._compared.get((challenger, part))
+        if row is None:
+            return None
+        return Comparison(
+            row["baseline"], row["challenger"], row["difference"], row["low"], row["high"], row["level"],
+            row["method"], row["p"], "", math.nan, Verdict(row["verdict"]), int(row["n"]), int(row["n_dropped"]),
+            "higher" if part in (GOOD, REFUSED) else "lower", end(row["p_adjusted"]),
+            clusters=int(row["clusters"]) if row["clusters"] == row["clusters"] else None, family=row["family"] or "",
+            note=row["note"],
+        )  # fmt: skip
+
+    def name(self, part: str) -> str:
+        """What people call the part's failure."""
+        _ = self.material.text
+        return {
+            "missing": _("not in the knowledge base"),
+            "not_retrieved": _("not retrieved"),
+            "too_low": _("retrieved too low to be read"),
+            "not_used": _("read, but not used"),
+            "beyond": _("claims beyond what was read"),
+            WITHHELD: _("good, but not shown"),
+            GOOD: _("good answer"),
+            "invented": _("answer invented"),
+            REFUSED: _("rightly refused"),
+            UNMEASURED: _("not measured"),
+        }[part]
+
+    def meaning(self, part: str) -> str:
+        """The part's failure in a sentence."""
+        _ = self.material.text
+        return {
+            "missing": _("The answer failed, and no passage of the base holds what it needed."),
+            "not_retrieved": _("The base holds it, and no passage that does was retrieved."),
+            "too_low": _("Such a passage was retrieved, below what the generator was given to read."),
+            "not_used": _("Such a passage was read, and the answer is wrong or a refusal."),
+            "beyond": _("The answer is right, and claims what the passages that were read do not say."),
+            WITHHELD: _("The answer is right and faithful, and the production judge did not let it be shown."),
+            GOOD: _("The answer is right, faithful, and was shown."),
+            "invented": _("The base holds no answer, and one was shown all the same."),
+            REFUSED: _("The base holds no answer, and none was shown."),
+            UNMEASURED: _("What decides was not measured."),
+        }[part]
+
+
+def end(value: Any) -> float | None:
+    """A number, None for NaN."""
+    return None if value is None or value != value else float(value)

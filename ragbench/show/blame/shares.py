@@ -1,0 +1,176 @@
+"""Blame in numbers: the share of every part by system with its interval, and who differs from whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.counts import lacking
+from ragbench.show.basics import cells
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.blame.parts import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
+from ragbench.show.blame.waterfall import unanswerable
+from ragbench.show.comparison.intervals import named
+from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """A row a part, grouped by whether the base holds an answer."""
+    blamed = Blamed(material)
+    if not blamed.systems:
+        return Markup("")
+    _ = material.text
+    notes = Notes(material, "blame-note")
+    titles = _titles(blamed)
+    heads = [cells.head(_("first failure")), cells.head(_("questions")), cells.head(titles["share"])]
+    if len(blamed.systems) > 1:
+        heads += [cells.head(titles["difference"]), cells.head(titles["p"], "rb-short")]
+        heads.append(cells.head(_("verdict"), "rb-word"))
+    rows: list[Markup] = []
+    groups = {
+        ANSWERABLE: _("questions that can be answered"),
+        UNANSWERABLE: _("questions that the base holds no answer to"),
+    }
+    for group, title in groups.items():
+        if blamed.has(group):
+            lead = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
+            rows.append(lead.format(len(heads), title))
+            for part in blamed.parts(group):
+                rows += _part(blamed, part, notes, titles, len(heads))
+            rows += _missing(blamed, group, len(heads))
+    kind = "rb-long"
+    return cells.table(_("Blame by part"), heads, rows, kind) + notes.html() + unanswerable(blamed)
+
+
+def _titles(blamed: Blamed) -> dict[str, str]:
+    _ = blamed.material.text
+    table = blamed.material.kept("blame_shares")
+    level = _.percent(float(table["level"].iloc[0]))
+    families = [row["family"] for row in blamed.material.kept("blame_comparisons").to_dict("records") if row["family"]]
+    return {
+        "share": _("share, {level} interval", level=level),
+        "difference": _("difference, {level} interval", level=level),
+        "p": corrected_title(blamed.material, families[0]) if families else _("p"),
+    }
+
+
+def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width: int) -> list[Markup]:
+    """The part's name over a row for each system; one row where there is one system."""
+    _ = blamed.material.text
+    rows = []
+    alone = len(blamed.systems) == 1
+    if not alone:
+        title = Markup("{} <small>{}</small>").format(blamed.name(part), blamed.meaning(part))
+        rows.append(Markup('<tr class="rb-slice"><th scope=rowgroup colspan={}>{}</th></tr>').format(width, title))
+    for name in blamed.systems:
+        e = blamed.share(name, part)
+        head = named(blamed.material, name)
+        if alone:
+            head = Markup("{} <small>{}</small>").format(blamed.name(part), blamed.meaning(part))
+        share = DASH if e is None else spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
+        share += small("" if e is None else lacking(e, _))
+        line = [
+            Markup("<th scope=row>{}</th>").format(head),
+            cells.cell(_("questions"), _.integer(blamed.count(name, part))),
+            cells.cell(titles["share"], share),
+        ]
+        if not alone:
+            line += _against(blamed, name, part, notes, titles)
+        rows.append(cells.row(line))
+    return rows
+
+
+def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[str, str]) -> list[Markup]:
+    _ = blamed.material.text
+    if system == blamed.systems[0]:
+        return [Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline"))]
+    one = blamed.comparison(system, part)
+    if one is None:
+        return [cells.cell(titles["difference"], DASH), cells.cell(titles["p"], DASH),
+                cells.cell(_("verdict"), DASH, "rb-word")]  # fmt: skip
+    number = f"{_.number(one.difference, signed=True)} {_.interval(one.low, one.high, signed=True)}"
+    p = one.p if one.p_adjusted is None else one.p_adjusted
+    return [
+        cells.cell(titles["difference"], spread(number) + notes.mark(one)),
+        cells.cell(titles["p"], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        cells.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
+    ]
+
+
+def _missing(blamed: Blamed, group: str, width: int) -> list[Markup]:
+    """How many were not measured, and why; no row where all were."""
+    _ = blamed.material.text
+    reasons = {
+        "right": _("whether it is right"),
+        "faithful": _("whether it is faithful"),
+        "shown": _("whether it was shown"),
+        "retrieved": _("what was retrieved"),
+        "label": _("nobody labelled the question"),
+    }
+    said = []
+    for name in blamed.systems:
+        causes = Counter(
+            str(row["cause"])
+            for row in blamed.rows
+            if row["system"] == name and row["group"] == group and row["part"] == UNMEASURED
+        )
+        if causes:
+            listed = ", ".join(f"{reasons.get(cause, cause)} {_.integer(n)}" for cause, n in sorted(causes.items()))
+            said.append(Markup("{}: {}").format(shown(name), listed))
+    if not said:
+        return []
+    text = Markup("{}: {}").format(_("not measured, in no share"), Markup("; ").join(said))
+    return [cells.under(text, width)]
+
+
+def changes(material: Material, present: frozenset[str]) -> Markup:
+    """For each challenger how its parts go together with the baseline's; empty for one system."""
+    blamed = Blamed(material)
+    if len(blamed.systems) < 2:
+        return Markup("")
+    _ = material.text
+    blocks = [_change(blamed, name) for name in blamed.systems[1:]]
+    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}').format(
+        _.html("<b>Where the systems differ</b>"),
+        _("Rows: what failed first in the baseline; columns: in the other system. Equal outcomes lie on the diagonal."),
+        Markup("").join(blocks),
+    )
+
+
+def transitions(blamed: Blamed, baseline: str, challenger: str) -> Counter[tuple[str, str]]:
+    """(baseline's part, challenger's part) → how many questions, unmeasured ones as their own kind."""
+    by: dict[str, dict[str, str]] = {}
+    for row in blamed.rows:
+        by.setdefault(row["system"], {})[row["sample"]] = row["part"]
+    first, second = by.get(baseline, {}), by.get(challenger, {})
+    return Counter((first[sample], second[sample]) for sample in first if sample in second)
+
+
+def _change(blamed: Blamed, challenger: str) -> Markup:
+    _ = blamed.material.text
+    baseline = blamed.systems[0]
+    found = transitions(blamed, baseline, challenger)
+    order = [*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED]
+    rows = [part for part in order if any(before == part for before, _after in found)]
+    columns = [part for part in order if any(after == part for _before, after in found)]
+    heads = [cells.head(Markup("{} → {}").format(shown(baseline), shown(challenger)))]
+    heads += [cells.head(blamed.name(part)) for part in columns]
+    lines = [
+        cells.row(
+            [Markup("<th scope=row>{}</th>").format(blamed.name(before))]
+            + [_transition(blamed, found[before, after], before == after, after) for after in columns]
+        )
+        for before in rows
+    ]
+    moved = sum(n for (before, after), n in found.items() if before != after)
+    text = _.plural("{n} question moved.", "{n} questions moved.", moved)
+    title = _("From {baseline} to {challenger}", baseline=baseline, challenger=challenger)
+    return cells.table(title, heads, lines) + Markup('<p class="rb-meta">{}</p>').format(text)
+
+
+def _transition(blamed: Blamed, count: int, is_same: bool, after: str) -> Markup:
+    content: Any = blamed.material.text.integer(count) if count else DASH
+    return cells.cell(blamed.name(after), content, "rb-quiet" if is_same or not count else "")

@@ -1,0 +1,174 @@
+"""How metrics go together over single answers: Spearman's ρ of every two, as a picture and as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.counts import lacking
+from ragbench.measurement import estimate_of
+from ragbench.show.basics import cells, chart
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread
+
+PEOPLE = "people"
+FIRST_ROWS = 12
+CELL, MARGIN, LABEL = 26, 160, 26
+MOST_NUMBERS = 14
+
+Row = Mapping[Any, Any]
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """The picture, the pairs that go together most (those with people first), and all pairs folded below."""
+    _ = material.text
+    rows = pairs(material)
+    if not rows:
+        text = _("There are fewer than two metrics, or no answer was measured by two: nothing goes together here.")
+        return Markup("<p>{}</p>").format(text)
+    defined = [row for row in rows if math.isfinite(row["value"])]
+    title = _("Which metrics order the answers alike")
+    parts = [
+        Markup(
+            '<figure><figcaption><span class="rb-title">{}</span></figcaption>{}<p class="rb-axis">{}</p></figure>'
+        ).format(
+            title,
+            chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=title)),
+            _("Spearman's ρ over answers: red towards 1, blue towards −1; columns in the order of the rows"),
+        )
+    ]
+    notes = Notes(material, "rho-note")
+    parts.append(_table(material, defined[:FIRST_ROWS], notes))
+    parts.append(Markup('<p class="rb-meta">{}</p>').format(_said(material, rows, defined)))
+    if len(defined) > FIRST_ROWS:
+        whole = _.plural("All {n} pair", "All {n} pairs", len(defined))
+        parts.append(
+            Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
+                whole, _table(material, defined, notes)
+            )
+        )
+    parts.append(notes.html())
+    return Markup("").join(parts)
+
+
+def pairs(material: Material) -> list[Row]:
+    """Pairs of metrics: those with people's scores first, then by strength, the undefined last."""
+    table = material.kept("correlations")
+    rows: list[Row] = list(table.to_dict("records")) if len(table) else []
+
+    def strength(row: Row) -> tuple[bool, float, str, str]:
+        value = abs(row["value"]) if math.isfinite(row["value"]) else -1.0
+        return (PEOPLE not in (row["one"], row["other"]), -value, str(row["one"]), str(row["other"]))
+
+    return sorted(rows, key=strength)
+
+
+def _said(material: Material, rows: list[Row], defined: list[Row]) -> str:
+    _ = material.text
+    said = [_("Each interval stands for itself; nothing is tested here, so read the table as a map, not as findings.")]
+    if len(defined) < len(rows):
+        said.append(
+            _.plural(
+                "{n} pair has no ρ: one of its metrics gave all answers the same value, or too few.",
+                "{n} pairs have no ρ: one of their metrics gave all answers the same value, or too few.",
+                len(rows) - len(defined),
+            )
+        )
+    return " ".join(said)
+
+
+def _table(material: Material, rows: list[Row], notes: Notes) -> Markup:
+    _ = material.text
+    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
+    title = _("ρ, {level} interval", level=_.percent(level))
+    heads = [cells.head(_("metric")), cells.head(_("and"), "rb-word"), cells.head(title), cells.head(_("n"))]
+    made = []
+    for row in rows:
+        one = estimate_of(row)
+        value = Markup("{}{}{}").format(
+            spread(f"{_.number(row['value'])} {_interval(material, row)}"), notes.mark(one), small(lacking(one, _))
+        )
+        made.append(
+            cells.row(
+                [
+                    Markup("<th scope=row>{}</th>").format(name(material, row["one"])),
+                    cells.cell(_("and"), name(material, row["other"]), "rb-word"),
+                    cells.cell(title, value),
+                    cells.cell(_("n"), _.integer(int(row["n"]))),
+                ]
+            )
+        )
+    return cells.table(_("Correlations of metrics"), heads, made)
+
+
+def _interval(material: Material, row: Row) -> str:
+    low, high = row["low"], row["high"]
+    return DASH if low is None or math.isnan(low) else material.text.interval(low, high)
+
+
+def name(material: Material, metric: str) -> Markup:
+    """A metric's name, or the word for what people thought."""
+    return shown(material.text("people's scores")) if metric == PEOPLE else shown(metric)
+
+
+def figure(material: Material) -> dict[str, Any]:
+    """A square of colours, one row and one column a metric; a metric without any ρ has none."""
+    _ = material.text
+    rows = [row for row in pairs(material) if math.isfinite(row["value"])]
+    order = [PEOPLE, *material.metrics]
+    there = {str(row[side]) for row in rows for side in ("one", "other")}
+    labels = [metric for metric in order if metric in there]
+    known = {frozenset((str(row["one"]), str(row["other"]))): row for row in rows}
+    values = [[1.0 if one == other else _value(known, one, other) for other in labels] for one in labels]
+    words = [str(name(material, label).striptags()) for label in labels]
+    ticks = [chart.plain(word, LABEL) for word in words]
+    named = list(zip(labels, words, strict=True))
+    hover = [
+        [_hover(material, known.get(frozenset((one, other))), first, second) for other, second in named]
+        for one, first in named
+    ]
+    few = len(labels) <= MOST_NUMBERS
+    trace = {
+        "type": "heatmap",
+        "z": values,
+        "x": list(range(len(labels))),
+        "y": list(range(len(labels))),
+        "text": [[_.number(cell, 2) for cell in row] for row in values] if few else None,
+        "texttemplate": "%{text}" if few else None,
+        "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "zmin": -1,
+        "zmax": 1,
+        "colorscale": [[0, "@series-2"], [0.5, "@paper"], [1, "@series-1"]],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+    }
+    places = list(range(len(labels)))
+    marks = {"tickmode": "array", "tickvals": places, "ticktext": ticks, "showgrid": False}
+    layout = chart.layout(
+        material.text,
+        CELL * len(labels) + MARGIN,
+        margin={"l": 8, "r": 16, "t": 6, "b": 8, "pad": 0},
+        xaxis=chart.axis(**marks, tickangle=-60),
+        yaxis=chart.axis(**marks, autorange="reversed"),
+        meta={"narrow": {"height": CELL * len(labels), "xaxis": {"showticklabels": False}}},
+    )
+    return {"data": [{key: value for key, value in trace.items() if value is not None}], "layout": layout}
+
+
+def _value(known: Mapping[frozenset[str], Row], one: str, other: str) -> float | None:
+    row = known.get(frozenset((one, other)))
+    return None if row is None else round(float(row["value"]), 4)
+
+
+def _hover(material: Material, row: Row | None, one: str, other: str) -> str:
+    _ = material.text
+    if row is None:
+        return chart.plain(one)
+    value = f"{_.number(row['value'])} {_interval(material, row)}"
+    return f"{chart.plain(one)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(int(row['n']))}"

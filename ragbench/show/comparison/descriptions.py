@@ -1,0 +1,197 @@
+"""What pages say that describe and do not judge: no system is better or worse there, so no verdict is spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.answers import continuity
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+
+WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman and Rousseeuw 1990, table 2.4)
+
+
+def sentences(material: Material) -> list[Markup]:
+    """The answer of such a page, a sentence for each system, and how it is to be read."""
+    written: dict[str, Callable[[Material], list[Markup]]] = {
+        "space": _space,
+        "sources": _sources,
+        "judges": _judges,
+        "dialogues": continuity.sentences,
+    }
+    return written[str(material.facts["describes"])](material)
+
+
+def finding(material: Material) -> str:
+    """The title of the page's figure."""
+    return material.text("What was measured")
+
+
+def method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    written: dict[str, Callable[[Material], list[str]]] = {
+        "space": _space_method,
+        "sources": _sources_method,
+        "judges": _judges_method,
+        "dialogues": continuity.method,
+    }
+    return written[str(material.facts["describes"])](material)
+
+
+def _judges(material: Material) -> list[Markup]:
+    from ragbench.show.judges import trust
+
+    return trust.sentences(material)
+
+
+def _judges_method(material: Material) -> list[str]:
+    from ragbench.show.judges import trust
+
+    return trust.method(material)
+
+
+def value(material: Material, system: str, metric: str) -> float:
+    """The value of an estimate, NaN where there is none."""
+    estimate = material.estimate(system, metric)
+    return float("nan") if estimate is None else estimate.value
+
+
+def fact(material: Material, system: str, key: str) -> int:
+    """A count that was found out about a system, 0 where it was not."""
+    return int(known(material, system).get(key) or 0)
+
+
+def known(material: Material, system: str) -> Mapping[str, Any]:
+    """What the facts say of a system."""
+    systems: Sequence[Mapping[str, Any]] = material.facts.get("systems", ())
+    return next((one for one in systems if one.get("name") == system), {})
+
+
+def distance_name(material: Material) -> str:
+    """The name of the distance that was measured with."""
+    _ = material.text
+    names = {"euclidean": _("Euclidean distance"), "cosine": _("cosine distance")}
+    return names.get(str(material.facts.get("distance")), str(material.facts.get("distance")))
+
+
+def _space(material: Material) -> list[Markup]:
+    _ = material.text
+    said = []
+    for name in material.systems:
+        near, pair = (value(material, name, metric) for metric in ("avg_nn_distance", "avg_pairwise_distance"))
+        text = _.html(
+            "<b>{embedder}</b> needs {dimensions} of its {width} dimensions for 95% of the variance; the nearest "
+            "neighbour of a text lies at {near}, {share} of the mean distance of two texts.",
+            embedder=shown(name),
+            dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
+            width=_.integer(fact(material, name, "width")),
+            near=_.number(near, material.digits("avg_nn_distance")),
+            share=_.percent(near / pair) if pair > 0 else _.number(None),
+        )
+        count = fact(material, name, "near_duplicates")
+        more = _("No two texts are nearly the same.")
+        if count:
+            more = _.plural("{n} pair of texts is nearly the same.", "{n} pairs of texts are nearly the same.", count)
+        said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
+    closing = _("These numbers describe a space. Which embedder finds more is shown where it searches: in Tier 1.")
+    return [*said, Markup('<p class="rb-more">{}</p>').format(closing)]
+
+
+def _space_method(material: Material) -> list[str]:
+    _ = material.text
+    neighbors, resamples = int(material.facts.get("neighbors", 1)), int(material.facts.get("resamples", 0))
+    return [
+        _(
+            "Distances are exact, over all pairs: {distance}. The neighbours of a text are the {n} nearest others.",
+            distance=distance_name(material),
+            n=_.integer(neighbors),
+        ),
+        _(
+            "Intervals of means and standard deviations over texts: bootstrap (BCa), {resamples} resamples of each "
+            "text's own value; texts themselves are not drawn anew, because a copy would be its own neighbour.",
+            resamples=_.integer(resamples),
+        ),
+        _(
+            "Pairs share texts, so their mean and spread have the interval of a U-statistic (jackknife over texts). "
+            "Density is the inverse of the mean neighbour distance, and so is its interval."
+        ),
+        _(
+            "Two texts count as nearly the same where their distance is at most {share} of the mean of all pairs.",
+            share=_.percent(float(material.facts.get("near", 0))),
+        ),
+    ]
+
+
+def _sources(material: Material) -> list[Markup]:
+    _ = material.text
+    said = []
+    for name in material.systems:
+        idle, rate = (value(material, name, metric) for metric in ("unused_chunks", "utilization_rate"))
+        text = _.html(
+            "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
+            system=shown(name),
+            used=_.number(value(material, name, "used_chunks"), 0),
+            total=_.number(value(material, name, "total_chunks"), 0),
+            rate=_.percent(rate),
+            k=_.integer(int(material.facts.get("k", 0))),
+            n=_.integer(int(material.facts.get("n_questions", 0))),
+        )
+        more = _("Every passage is retrieved at least once.") if idle == 0 else ""
+        if idle > 0:
+            more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", round(idle))
+        thin = sum(bool(row) for row in _column(material, name, "thin"))
+        if thin:
+            more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
+        said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
+    return said
+
+
+def _column(material: Material, system: str, column: str) -> list[Any]:
+    table = material.kept("coverage", "topic_id")
+    return table[table["system"] == system][column].tolist() if len(table) else []
+
+
+def _sources_method(material: Material) -> list[str]:
+    _ = material.text
+    said = [
+        _(
+            "A passage is used when it is among the first {k} for at least one question. The intervals say what "
+            "another set of as many questions of this kind would use: jackknife over questions, or over groups of "
+            "questions that belong together; they are rather too wide than too narrow.",
+            k=_.integer(int(material.facts.get("k", 0))),
+        ),
+        _(
+            "Topics are clusters of the questions' vectors ({embedder}) by KMeans. A topic is thin where it has fewer "
+            "distinct passages a question than {share} of the median topic.",
+            embedder=str(material.facts.get("topics_embedder")),
+            share=_.percent(float(material.facts.get("thin", 0))),
+        ),
+    ]
+    return said + _silhouettes(material)
+
+
+def _silhouettes(material: Material) -> list[str]:
+    """How the number of topics was chosen, and how far the choice can be trusted."""
+    _ = material.text
+    table = material.kept("silhouettes")
+    if not len(table):
+        return []
+    chosen, tried = int(material.facts.get("n_topics", 0)), table["topics"].tolist()
+    best = float(table["silhouette"].max())
+    said = [
+        _(
+            "{n} topics have the highest mean silhouette, {silhouette}, of {low} to {high}.",
+            n=_.integer(chosen),
+            silhouette=_.number(best, 2),
+            low=_.integer(min(tried)),
+            high=_.integer(max(tried)),
+        )
+    ]
+    if best < WEAK:
+        said.append(_("Below {limit} topics overlap: read them as a map, not as borders.", limit=_.number(WEAK, 2)))
+    if chosen == max(tried):
+        said.append(_("More topics might fit better still: the highest number that was tried was chosen."))
+    return said

@@ -1,0 +1,212 @@
+"""The interval figure: a mark for each mean and a line for its interval, systems by colour, a panel a scale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics import chart
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean, shown
+from ragbench.show.comparison import answer
+from ragbench.types import Estimate
+
+SERIES = 8
+SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
+GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
+LABEL = 26
+AXIS_PIXELS = 44
+TOP, BOTTOM = 6, 26
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """The figure with its finding, its legend and the data of the chart; without marks, a sentence."""
+    _ = material.text
+    title = answer.finding(material)
+    if not _panels(material):
+        return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
+    data = figure(material)
+    return Markup(
+        '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
+        '{plot}<p class="rb-axis">{axis}</p></figure>'
+    ).format(
+        title=shown(title),
+        legend=legend(material) if len(material.systems) > 1 else "",
+        plot=chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(title))),
+        axis=axis_text(material),
+    )
+
+
+def legend(material: Material) -> Markup:
+    """Systems with the colour and the sign of their marks."""
+    return Markup("").join(Markup("<li>{}</li>").format(named(material, name)) for name in material.systems)
+
+
+def named(material: Material, system: str) -> Markup:
+    """A system's sign in its colour, and its name."""
+    return sign(material, system) + shown(system)
+
+
+def sign(material: Material, system: str) -> Markup:
+    """The sign that stands for a system in the chart, in its colour."""
+    number = series(material, system)
+    return Markup('<span class="rb-s{}" aria-hidden="true">{}</span>').format(number, GLYPHS[number])
+
+
+def series(material: Material, system: str) -> int:
+    """The colour of a system: 0 is the baseline's, challengers count from 1 and begin again after the last."""
+    if system == material.baseline:
+        return 0
+    return 1 + material.challengers.index(system) % (SERIES - 1)
+
+
+def axis_text(material: Material) -> str:
+    """What is drawn: `mean over questions, 95% interval`."""
+    _ = material.text
+    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
+    return _("mean over questions, {level} interval", level=_.percent(level))
+
+
+def notebook_figure(material: Material) -> dict[str, Any]:
+    """The same figure for JupyterLab: title and legend inside, colours that suit light and dark."""
+    made = figure(material)
+    layout = made["layout"]
+    layout["title"] = {"text": chart.plain(answer.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
+    layout["showlegend"] = len(material.systems) > 1
+    layout["margin"]["t"] = 76
+    layout["height"] += 70
+    layout["annotations"] = []
+    return chart.in_notebook(made)
+
+
+def figure(material: Material) -> dict[str, Any]:
+    """Plotly JSON with named colours."""
+    panels = _panels(material)
+    rows = [len(metrics) for metrics in panels]
+    row_pixels = max(40, 15 * len(material.systems) + 22)
+    inner = sum(rows) * row_pixels + (len(panels) - 1) * AXIS_PIXELS
+    layout = chart.layout(
+        material.text,
+        inner + TOP + BOTTOM,
+        margin={"l": 8, "r": 16, "t": TOP, "b": BOTTOM, "pad": 0},
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        annotations=[],
+    )
+    traces: list[dict[str, Any]] = []
+    top = 1.0
+    for number, metrics in enumerate(panels, start=1):
+        share = (rows[number - 1] * row_pixels) / inner
+        suffix = "" if number == 1 else str(number)
+        layout[f"xaxis{suffix}"] = _x_axis(material, metrics, suffix)
+        layout[f"yaxis{suffix}"] = _y_axis(metrics, (max(0.0, top - share), top), suffix)
+        layout["annotations"] += [_label(metric, row, suffix) for row, metric in enumerate(metrics)]
+        traces += [_trace(material, name, metrics, suffix) for name in material.systems]
+        top -= share + AXIS_PIXELS / inner
+    return {"data": traces, "layout": layout}
+
+
+def _panels(material: Material) -> list[list[str]]:
+    """Metrics parted by scale: those whose numbers lie between 0 and 1 share a panel, any other has its own."""
+    shares: list[str] = []
+    others: list[str] = []
+    for metric in material.metrics:
+        found = [e for name in material.systems if (e := _drawable(material, name, metric)) is not None]
+        if not found:
+            continue
+        numbers = [x for e in found for x in (e.value, e.low, e.high) if x is not None]
+        (shares if min(numbers) >= 0 and max(numbers) <= 1 else others).append(metric)
+    return ([shares] if shares else []) + [[metric] for metric in others]
+
+
+def _drawable(material: Material, system: str, metric: str) -> Estimate | None:
+    estimate = material.estimate(system, metric)
+    return None if estimate is None or not math.isfinite(estimate.value) else estimate
+
+
+def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> dict[str, Any]:
+    count, place = len(material.systems), material.systems.index(system)
+    step = min(0.24, 0.64 / max(count - 1, 1))
+    shift = (place - (count - 1) / 2) * step
+    marks = [(row, metric, e) for row, metric in enumerate(metrics) if (e := _drawable(material, system, metric))]
+    number = series(material, system)
+    colour = f"@series-{number}"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": chart.plain(system),
+        "x": [e.value for _, _, e in marks],
+        "y": [row + shift for row, _, _ in marks],
+        "xaxis": f"x{suffix}",
+        "yaxis": f"y{suffix}",
+        "marker": {"color": colour, "size": 9, "symbol": SYMBOLS[number], "line": {"width": 0}},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [0 if e.high is None else e.high - e.value for _, _, e in marks],
+            "arrayminus": [0 if e.low is None else e.value - e.low for _, _, e in marks],
+            "color": colour,
+            "thickness": 2.5,
+            "width": 0,
+        },
+        "text": [_hover(material, system, metric, e) for _, metric, e in marks],
+        "hovertemplate": "%{text}<extra></extra>",
+        "legendgroup": chart.plain(system),
+        "showlegend": suffix == "",
+        "cliponaxis": False,
+    }
+
+
+def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> str:
+    _ = material.text
+    count = _.plural("{n} question", "{n} questions", estimate.n)
+    named, number = f"<b>{chart.plain(system)}</b> · {chart.plain(metric)}", material.value(estimate, metric)
+    return f"{named}<br>{chart.plain(number)}<br>{chart.plain(count)}"
+
+
+def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, Any]:
+    axis = chart.axis(anchor=f"y{suffix}", nticks=6, showline=True, linecolor="@muted", automargin=False)
+    numbers = [
+        x
+        for metric in metrics
+        for name in material.systems
+        if (e := _drawable(material, name, metric)) is not None
+        for x in (e.value, e.low, e.high)
+        if x is not None
+    ]
+    if numbers and min(numbers) >= 0 and max(numbers) <= 1:
+        axis |= {"range": [-0.015, 1.015], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "tickformat": ".1f"}
+    return axis
+
+
+def _y_axis(metrics: list[str], domain: tuple[float, float], suffix: str) -> dict[str, Any]:
+    return {
+        "anchor": f"x{suffix}",
+        "domain": [round(domain[0], 6), round(domain[1], 6)],
+        "range": [len(metrics) - 0.45, -0.55],
+        "tickvals": list(range(len(metrics))),
+        "ticktext": [chart.plain(metric, LABEL) + "  " for metric in metrics],
+        "fixedrange": True,
+        "zeroline": False,
+        "showgrid": False,
+        "ticks": "",
+        "automargin": True,
+    }
+
+
+def _label(metric: str, row: int, suffix: str) -> dict[str, Any]:
+    """The metric's name above its row: what a narrow page shows in place of the axis."""
+    return {
+        "text": chart.plain(metric),
+        "xref": "paper",
+        "yref": f"y{suffix}",
+        "x": 0,
+        "y": row - 0.5,
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+        "visible": False,
+        "font": {"size": 12, "color": "@ink"},
+        "bgcolor": "@paper",
+    }

@@ -1,0 +1,352 @@
+"""The verdict table: what was measured, what differs, and what that is worth."""
+
+from __future__ import annotations
+
+import math
+
+from markupsafe import Markup
+
+from ragbench.counts import brackets, missing
+from ragbench.show.basics.links import behind, link, metric_name
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, clean, shown
+from ragbench.show.comparison import bands
+from ragbench.show.comparison.answer import power
+from ragbench.show.comparison.intervals import named
+from ragbench.types import Comparison, Estimate, Verdict
+
+MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
+         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
+DASH = "\N{EM DASH}"
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """One row a metric for two systems, one row a system under each metric for more; footnotes below."""
+    _ = material.text
+    if not material.metrics:
+        return Markup("<p>{}</p>").format(_("Nothing was measured."))
+    notes = Notes(material)
+    build = _wide if len(material.systems) <= 2 else _long
+    made = build(material, notes, present)
+    return Markup(
+        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">{}</table></div>{}'
+    ).format(
+        _("Values and comparisons"),
+        "rb-long" if build is _long else "rb-wide",
+        made,
+        _measured(material) + notes.html() + bands.draw(material, present) + behind(material, present),
+    )
+
+
+class Notes:
+    """Footnotes in the order in which the table calls for them."""
+
+    def __init__(self, material: Material, prefix: str = "note") -> None:
+        self._material = material
+        self._prefix = prefix
+        self._called: dict[tuple[str, str, str], int] = {}
+
+    def mark(self, estimate: Estimate | Comparison) -> Markup:
+        """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
+        if not estimate.note or estimate.note == "empty":
+            return Markup("")
+        note = estimate.note
+        if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
+            note = "few_clusters"
+        elif note == "few" and isinstance(estimate, Comparison):
+            note = "few_moved"
+        lender = estimate.lender if isinstance(estimate, Estimate) else ""
+        number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
+        return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
+            f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
+        )
+
+    def html(self) -> Markup:
+        """The list of footnotes; empty if none was called."""
+        if not self._called:
+            return Markup("")
+        items = Markup("").join(
+            Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
+                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method, lender)
+            )
+            for (note, method, lender), number in self._called.items()
+        )
+        return Markup('<ul class="rb-notes">{}</ul>').format(items)
+
+
+def explained(material: Material, note: str, method: str, lender: str = "") -> str:
+    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread"."""
+    _ = material.text
+    reasons = {
+        "few": _("few questions: the plain bootstrap interval would be too narrow"),
+        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
+        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
+        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "borrowed_spread": _(
+            "all values are equal and show no spread: how much groups and single values differ is taken from {metric}",
+            metric=shown(lender) if lender else _("another measurement"),
+        ),
+        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
+        "no_bca": _("the plain bootstrap interval does not exist for these values"),
+        "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
+        "count": _("a count has no uncertainty of sampling"),
+        "topics": _("topics are found anew in every set of questions"),
+        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
+        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
+        "dimensions": _(
+            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
+        ),
+        "undefined": _("the number is not defined on some resamples"),
+        "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
+    }
+    name = method_name(material, method)
+    reason = reasons.get(note, shown(note))
+    return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
+
+
+def method_name(material: Material, method: str) -> str:
+    """The name of an interval's method for people."""
+    _ = material.text
+    names = {
+        "bca": _("bootstrap interval (BCa)"),
+        "percentile": _("bootstrap interval (percentile)"),
+        "studentized": _("bootstrap interval (studentized)"),
+        "wilson": _("Wilson's interval"),
+        "clopper_pearson": _("Clopper–Pearson interval"),
+        "fisher": _("interval on Fisher's z"),
+        "bonett_wright": _("Bonett–Wright interval"),
+        "bonett_price": _("Bonett–Price interval"),
+        "t": _("Student's t interval"),
+        "t_effective": _("Student's t interval for unequal groups"),
+        "delta": _("normal interval"),
+        "jackknife": _("jackknife interval"),
+        "u_statistic": _("interval of a U-statistic"),
+        "none": _("no interval"),
+    }
+    return names.get(method, method)
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + (number - 1) % 26)
+
+
+def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
+    _ = material.text
+    challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
+    heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
+    heads += [_system_head(material, name) for name in material.systems]
+    if challenger is not None:
+        heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
+        heads.append(_head(_("verdict"), "rb-word"))
+    heads += _count_heads(material)
+    rows = []
+    for metric in material.metrics:
+        cells = [_metric_head(material, metric, present)]
+        cells += [_value(material, name, metric, notes, present) for name in material.systems]
+        comparison = None if challenger is None else material.comparison(challenger, metric)
+        if challenger is not None:
+            cells += _compared(material, comparison, metric, notes, present)
+        cells += _counts(material, metric, comparison, material.systems)
+        rows.append(_row(material, cells, comparison, metric))
+    return Markup("<thead><tr>{}</tr></thead><tbody>{}</tbody>").format(Markup("").join(heads), Markup("").join(rows))
+
+
+def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
+    _ = material.text
+    heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
+    heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
+    heads.append(_head(_("verdict"), "rb-word"))
+    heads += _count_heads(material)
+    bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
+    for metric in material.metrics:
+        rows = [
+            Markup('<tr class="rb-group"><th scope=rowgroup colspan={} id="{}">{}</th></tr>').format(
+                len(heads), anchor("metric", metric), _metric_name(material, metric, present)
+            )
+        ]
+        for name in material.systems:
+            comparison = material.comparison(name, metric)
+            cells = [
+                Markup("<th scope=row>{}</th>").format(named(material, name)),
+                _value(material, name, metric, notes, present, label=_value_title(material)),
+            ]
+            if name == material.baseline:
+                cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline")))
+            else:
+                cells += _compared(material, comparison, metric, notes, present)
+            cells += _counts(material, metric, comparison, (name,))
+            rows.append(_row(material, cells, comparison, metric))
+        bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
+    return Markup("").join(bodies)
+
+
+def _head(text: str, kind: str = "") -> Markup:
+    return Markup("<th scope=col{}>{}</th>").format(Markup(' class="{}"').format(kind) if kind else "", text)
+
+
+def _system_head(material: Material, name: str) -> Markup:
+    return Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name))
+
+
+def _metric_head(material: Material, metric: str, present: frozenset[str]) -> Markup:
+    name = _metric_name(material, metric, present)
+    return Markup('<th scope=row id="{}">{}</th>').format(anchor("metric", metric), name)
+
+
+def _metric_name(material: Material, metric: str, present: frozenset[str]) -> Markup:
+    declared = material.declaration(metric)
+    published = declared.published if declared is not None and declared.published else ""
+    lower = material.text("lower is better") if material.lower_is_better(metric) else ""
+    said = ", ".join(part for part in (published, lower) if part)
+    small = Markup(" <small>{}</small>").format(said) if said else ""
+    return metric_name(material, present, metric) + small
+
+
+def _value_title(material: Material) -> str:
+    _ = material.text
+    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
+    return _("mean, {level} interval", level=_.percent(level))
+
+
+def _difference_title(material: Material) -> str:
+    _ = material.text
+    level = next((c.comparison.level for c in material.measurement.comparisons), 0.95)
+    return _("difference, {level} interval", level=_.percent(level))
+
+
+def p_title(material: Material) -> str:
+    """`p (Holm)` where p was corrected, `p` where it was not."""
+    adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
+    if not adjusted:
+        return material.text("p")
+    return corrected_title(material, adjusted[0].family)
+
+
+def corrected_title(material: Material, family: str) -> str:
+    """`p (Holm)`: the name of a corrected p by what its family says of the correction."""
+    names = {"max-t": "max-T", "holm": "Holm", "benjamini": "Benjamini–Hochberg"}
+    by = dict.fromkeys(name for key, name in names.items() if key in family.lower())
+    return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
+
+
+def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
+    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(
+        label, Markup(' class="{}"').format(kind) if kind else "", content
+    )
+
+
+def _value(
+    material: Material, system: str, metric: str, notes: Notes, present: frozenset[str], label: str | None = None
+) -> Markup:
+    estimate = material.estimate(system, metric)
+    name = shown(system) if label is None else label
+    if estimate is None:
+        return _cell(name, DASH)
+    content = spread(material.value(estimate, metric))
+    address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
+    if address is not None:
+        content = Markup('<a href="{}">{}</a>').format(address, content)
+    content += notes.mark(estimate) + bands.below(material, metric, estimate)
+    if math.isnan(estimate.value):
+        content += Markup(" <small>{}</small>").format(material.text("not measured"))
+    return _cell(name, content)
+
+
+def small(text: str) -> Markup:
+    """Words beside a number, quieter; nothing for none."""
+    return Markup(" <small>{}</small>").format(text) if text else Markup("")
+
+
+def spread(text: str) -> Markup:
+    """A number with its interval, the interval quieter."""
+    value, space, interval = text.partition(" ")
+    if not space:
+        return Markup('<span class="rb-number">{}</span>').format(value)
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
+
+
+def _compared(
+    material: Material, comparison: Comparison | None, metric: str, notes: Notes, present: frozenset[str]
+) -> list[Markup]:
+    _ = material.text
+    titles = (_difference_title(material), p_title(material), _("verdict"))
+    if comparison is None:
+        return [_cell(title, DASH) for title in titles]
+    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
+    number = spread(material.difference(comparison, metric))
+    wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
+    address = link(material, present, **wish, sort="lost")
+    if address is not None:
+        number = Markup('<a href="{}">{}</a>').format(address, number)
+    return [
+        _cell(_("difference"), number + notes.mark(comparison)),
+        _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        _cell(titles[2], chip(material, comparison), "rb-word"),
+    ]
+
+
+def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
+    """A row, and below it what a comparison without a verdict could have shown."""
+    more: list[str] = []
+    if comparison is not None and comparison.verdict.unshown:
+        more = power(material, comparison, metric)
+    elif comparison is not None and comparison.verdict is Verdict.SAME and comparison.margin is not None:
+        margin = material.text.number(comparison.margin, material.digits(metric))
+        more = [material.text("the same within ±{margin}", margin=margin)]
+    row = Markup("<tr{}>{}</tr>").format(Markup(' class="rb-over"') if more else "", Markup("").join(cells))
+    if not more:
+        return row
+    under = Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>')
+    return row + under.format(len(cells), "; ".join(more))
+
+
+def chip(material: Material, of: Comparison | Verdict) -> Markup:
+    """A verdict in words, with its sign."""
+    verdict = of if isinstance(of, Verdict) else of.verdict
+    return chip_of(verdict, material.verdict(of))
+
+
+def chip_of(verdict: Verdict, words: str) -> Markup:
+    """The same of words that are already found."""
+    return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
+        verdict.name.lower().replace("_", "-"), MARKS[verdict], words
+    )
+
+
+def _count_heads(material: Material) -> list[Markup]:
+    _ = material.text
+    return [_head(_("n"))] + ([_head(_("unmeasured"))] if unmeasured(material) else [])
+
+
+def _counts(material: Material, metric: str, comparison: Comparison | None, systems: tuple[str, ...]) -> list[Markup]:
+    """n: pairs where two systems are compared, else measured questions. Unmeasured: of each system, where any are."""
+    _ = material.text
+    found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
+    measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
+    cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
+    if unmeasured(material):
+        lacked = [missing(e, _, material.digits(metric)) for e in found]
+        text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
+        cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+    return cells
+
+
+def unmeasured(material: Material) -> int:
+    """How many values of the page could not be measured."""
+    return sum(e.estimate.n_unmeasured for e in material.measurement.estimates)
+
+
+def _measured(material: Material) -> Markup:
+    """The sentence below the table: that nothing is missing, or how much is."""
+    _ = material.text
+    count = unmeasured(material)
+    if not count:
+        text = _("Every value was measured: nothing is left out of a mean.")
+    else:
+        text = _.plural(
+            "{n} value could not be measured; it is in no mean.",
+            "{n} values could not be measured; they are in no mean.",
+            count,
+        )
+        text += " " + brackets((e.estimate for e in material.measurement.estimates), _)
+    return Markup('<p class="rb-meta">{}</p>').format(text)

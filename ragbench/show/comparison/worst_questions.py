@@ -1,0 +1,186 @@
+"""The worst questions, and what was retrieved for them instead of what they needed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, shown
+from ragbench.show.comparison.intervals import legend, sign
+
+SHOWN_HITS = 3
+EXCERPT = 280
+
+
+def draw(material: Material, present: frozenset[str], count: int) -> Markup:
+    """For each challenger (for each system, where nothing is compared) its worst, then its losses to the baseline."""
+    _ = material.text
+    metric = material.primary
+    if metric is None or not material.question_rows:
+        return Markup("<p>{}</p>").format(_("There are no questions to show."))
+    blocks = [Markup('<ul class="rb-legend">{}</ul>').format(legend(material))] if len(material.systems) > 1 else []
+    for name in material.challengers if material.baseline is not None else material.systems:
+        blocks.append(_list(material, name, metric, lowest(material, name, metric, count), "worst", present))
+        if material.baseline is not None:
+            blocks.append(_list(material, name, metric, losses(material, name, metric, count), "lost", present))
+    return Markup("").join(blocks)
+
+
+def lowest(material: Material, system: str, metric: str, count: int) -> list[str]:
+    """Samples with the worst values; among equals those that lost most against the baseline, then by id."""
+    sign = -1.0 if material.lower_is_better(metric) else 1.0
+    keyed = []
+    for sample in material.question_rows:
+        value = material.score(sample, metric, system)
+        if math.isfinite(value):
+            keyed.append((sign * value, -_loss(material, sample, metric, system), sample))
+    best = max((value for value, _, _ in keyed), default=0.0)
+    return [sample for value, _, sample in sorted(keyed)[:count] if value < best]
+
+
+def losses(material: Material, system: str, metric: str, count: int) -> list[str]:
+    """Samples on which the system lost most against the baseline; none on which it did not lose."""
+    keyed = sorted((-_loss(material, sample, metric, system), sample) for sample in material.question_rows)
+    return [sample for loss, sample in keyed[:count] if loss < 0]
+
+
+def _loss(material: Material, sample: str, metric: str, system: str) -> float:
+    """How much worse than the baseline's; 0 where either is unmeasured or there is no baseline."""
+    if material.baseline is None:
+        return 0.0
+    sign = -1.0 if material.lower_is_better(metric) else 1.0
+    lost = sign * (material.score(sample, metric, material.baseline) - material.score(sample, metric, system))
+    return lost if math.isfinite(lost) else 0.0
+
+
+def _list(
+    material: Material, system: str, metric: str, samples: list[str], prefix: str, present: frozenset[str]
+) -> Markup:
+    _ = material.text
+    places = {"system": shown(system), "metric": shown(metric), "baseline": shown(material.baseline)}
+    if prefix == "worst":
+        title = _.html("Lowest {metric} of <b>{system}</b>", **places)
+        if material.lower_is_better(metric):
+            title = _.html("Highest {metric} of <b>{system}</b>", **places)
+        empty = _("Every question has the same value.")
+    else:
+        title = _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
+        empty = _("It lost on no question.")
+    if not samples:
+        body = Markup("<p>{}</p>").format(empty)
+    else:
+        items = [_item(material, sample, system, metric, prefix, present) for sample in samples]
+        body = Markup('<ol class="rb-questions">{}</ol>').format(Markup("").join(items))
+    return Markup("<h3>{}</h3>{}").format(title, body)
+
+
+def _item(material: Material, sample: str, system: str, metric: str, prefix: str, present: frozenset[str]) -> Markup:
+    _ = material.text
+    row = material.question_rows[sample]
+    names = [system] if material.baseline is None else [material.baseline, system]
+    marks = Markup("").join(value_of(material, sample, metric, name) for name in names)
+    needed = relevant(row)
+    place = material.systems.index(system)
+    more = Markup('<a href="#{}">{}</a>').format(anchor("q", sample), _("all values")) if "questions" in present else ""
+    return Markup(
+        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}{}'
+        "</details></li>"
+    ).format(
+        anchor(f"{prefix}{place}", sample),
+        shown(row["text"], 400),
+        marks,
+        instead(material, sample, system, needed),
+        wanted(material, sample, needed, row),
+        Markup('<p class="rb-meta">{} {}</p>').format(shown(sample, 80), more),
+    )
+
+
+def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:
+    """`● 0.500`: a system's value on a question."""
+    return Markup('<span class="rb-mark" title="{0}"><span class="rb-hidden">{0} </span>{1}{2}</span>').format(
+        shown(system),
+        sign(material, system),
+        material.text.number(material.score(sample, metric, system), material.digits(metric)),
+    )
+
+
+def instead(material: Material, sample: str, system: str, needed: Mapping[str, float]) -> Markup:
+    """What the system retrieved first, each passage marked as relevant or not."""
+    _ = material.text
+    hits = material.retrieved.get((system, sample), [])
+    if not hits:
+        return Markup("<p>{}</p>").format(_.html("<b>{system}</b> retrieved nothing.", system=shown(system)))
+    items = Markup("").join(_hit(material, hit, needed) for hit in hits[:SHOWN_HITS])
+    title = _.html("<b>{system}</b> retrieved first", system=shown(system))
+    return Markup('<p class="rb-lead">{}</p><ol class="rb-hits">{}</ol>').format(title, items)
+
+
+def _hit(material: Material, hit: Mapping[str, Any], needed: Mapping[str, float]) -> Markup:
+    _ = material.text
+    good = _gain(hit) > 0 or document(material, hit) in needed
+    similarity = hit.get("similarity")
+    near = ""
+    if isinstance(similarity, float) and math.isfinite(similarity):
+        near = _("similarity {value}", value=_.number(similarity))
+    label = Markup('<span class="rb-good">{}</span>').format(_("relevant")) if good else _("not relevant")
+    return Markup('<li{}><p>{}</p><p class="rb-meta">{}</p></li>').format(
+        Markup(' class="rb-hit-good"') if good else "",
+        shown(hit["text"], EXCERPT),
+        Markup(" · ").join(part for part in (label, shown(hit["chunk"], 80), near) if part),
+    )
+
+
+def wanted(material: Material, sample: str, needed: Mapping[str, float], row: Mapping[str, Any]) -> Markup:
+    """The passages that the question needed, where each system ranked them, and their text where it is known."""
+    _ = material.text
+    if not needed:
+        text = _("No passage of the knowledge base is labelled as relevant to this question.")
+        return Markup("<p>{}</p>").format(text)
+    items = Markup("").join(_needed(material, sample, chunk) for chunk in needed)
+    return Markup('<p class="rb-lead">{}</p><ul class="rb-hits">{}</ul>').format(_("It needed"), items)
+
+
+def _needed(material: Material, sample: str, chunk: str) -> Markup:
+    _ = material.text
+    places = []
+    for name in material.systems:
+        hits = material.retrieved.get((name, sample), [])
+        rank = next((int(hit["rank"]) for hit in hits if document(material, hit) == chunk), None)
+        where = _("rank {rank}", rank=rank) if rank is not None else _("not retrieved")
+        places.append(Markup("{}: {}").format(shown(name), where))
+    text = material.chunk_texts.get(chunk, "")
+    return Markup('<li>{}<p class="rb-meta">{}</p></li>').format(
+        Markup("<p>{}</p>").format(shown(text, EXCERPT)) if text else "",
+        Markup(" · ").join([shown(chunk, 80), *places]),
+    )
+
+
+def document(material: Material, hit: Mapping[str, Any]) -> str:
+    """What a hit counts as: its passage, or its web page where those are ranked."""
+    by_page = material.facts.get("unit") == "url" and hit.get("url")
+    return str(hit["url"] if by_page else hit["chunk"])
+
+
+def relevant(row: Mapping[str, Any]) -> dict[str, float]:
+    """Relevant documents with their gains, however the table holds them: a mapping, a list of ids, JSON of either."""
+    value: Any = row.get("relevant")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = [value] if value else []
+    if isinstance(value, Mapping):
+        return {str(key): float(gain) for key, gain in value.items() if gain is not None and gain > 0}
+    if value is None or isinstance(value, float):
+        return {}
+    return {str(item): 1.0 for item in value}
+
+
+def _gain(hit: Mapping[str, Any]) -> float:
+    gain = hit.get("gain")
+    return float(gain) if isinstance(gain, int | float) and math.isfinite(gain) else 0.0

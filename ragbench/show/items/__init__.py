@@ -1,0 +1,1 @@
+"""Every question, answer, turn or passage behind the numbers."""

@@ -1,0 +1,114 @@
+"""Items as the parts that a browser loads: of the same form as those of questions, see `question_data`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragbench.show.basics.text import anchor, clean, is_simple, shortened
+from ragbench.show.items.views import Entry, Items, Measured, Numbers, Parting, Section
+
+BLOCK = 200
+TITLE, LONGEST, SHORTEST = 400, 4000, 300
+CHARACTERS = 8_000_000
+
+
+def parts(items: Items, systems: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Every part, the table first, then blocks of details, then texts that several items share."""
+    made = _Parts(items, systems)
+    yield "table", made.table()
+    for number, start in enumerate(range(0, len(items.ids), BLOCK)):
+        places = range(start, min(start + BLOCK, len(items.ids)))
+        yield f"details-{number}", [made.detail(place) for place in places]
+    for number, start in enumerate(range(0, len(made.texts), BLOCK)):
+        yield f"texts-{number}", [["", text] for text in made.texts[start : start + BLOCK]]
+
+
+class _Parts:
+    def __init__(self, items: Items, systems: Sequence[str]) -> None:
+        self._items, self._systems = items, systems
+        self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), 1)))
+        self._known: dict[str, int] = {}
+        self.texts: list[str] = []
+
+    def table(self) -> dict[str, Any]:
+        """Items and values by column; rows are named by their place."""
+        items = self._items
+        return {
+            "block": BLOCK,
+            "ids": [clean(one) for one in items.ids],
+            "anchors": {anchor("q", one): place for place, one in enumerate(items.ids) if not is_simple(one)},
+            "texts": [shortened(text, TITLE) for text in items.texts],
+            "systems": [clean(name) for name in self._systems],
+            "metrics": [_measured(one) for one in items.measures],
+            "values": [[_rounded(one, name, len(items.ids)) for name in self._systems] for one in items.measures],
+            "missing": {
+                f"{place}/{self._systems.index(name)}": {clean(key): list(rows) for key, rows in found.items()}
+                for place, one in enumerate(items.measures)
+                for name, found in one.missing.items()
+                if found
+            },
+            "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
+            "judged": [],
+            "judges": [],
+        }
+
+    def detail(self, place: int) -> dict[str, Any]:
+        """All that is known of one item."""
+        found, text = self._items.read(place), self._items.texts[place]
+        made: dict[str, Any] = {}
+        if found.title or len(clean(text)) > TITLE:
+            made["text"] = shortened(found.title or text, LONGEST)
+        if found.sections:
+            made["sections"] = self._sections(found.sections)
+        if any(found.sides.values()):
+            made["sides"] = [self._sections(found.sides.get(name, ())) for name in self._systems]
+        return made
+
+    def _sections(self, sections: Sequence[Section]) -> list[Any]:
+        return [
+            [clean(lead), shortened(body, self._limit) if isinstance(body, str) else [self._entry(one) for one in body]]
+            for lead, body in sections
+        ]
+
+    def _entry(self, one: Entry) -> list[Any]:
+        made: list[Any] = [self._shared(one.text) if one.shared else shortened(one.text, self._limit)]
+        if one.meta or one.row is not None:
+            made.append(shortened(one.meta, TITLE))
+        if one.row is not None:
+            made.append(anchor("q", self._items.ids[one.row]))
+        return made
+
+    def _shared(self, text: str) -> int:
+        if text not in self._known:
+            self._known[text] = len(self.texts)
+            self.texts.append(shortened(text, self._limit))
+        return self._known[text]
+
+
+def _measured(one: Measured) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "name": clean(one.name), "digits": one.digits, "lower": one.lower,
+        "of": [clean(name) for name in dict.fromkeys((one.key, *one.of))],
+    }  # fmt: skip
+    return made | ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
+
+
+def _rounded(one: Measured, system: str, number: int) -> list[float | None]:
+    values: Numbers | None = one.values.get(system)
+    if values is None:
+        return [None] * number
+    return [None if value is None else round(value, one.digits) + 0.0 for value in values]
+
+
+def _slice(one: Parting) -> dict[str, Any]:
+    known = [name for name in one.words if name in set(one.values)]
+    values = [*known, *sorted({value for value in one.values if value is not None} - set(known))]
+    codes: Mapping[str | None, int] = {value: place for place, value in enumerate(values)}
+    return {
+        "key": one.key,
+        "name": clean(one.name),
+        "keys": [clean(value) for value in values],
+        "values": [clean(one.words.get(value, value)) for value in values],
+        "codes": [codes.get(value, -1) for value in one.values],
+    }

@@ -1,0 +1,95 @@
+"""What a page's numbers are made of where that is no question: decisions, answers on trial, turns, passages.
+
+Items fill the same table as questions do (`ragbench.show.items.questions`): one row an item, one column a system for
+the measure that is chosen, and everything that is known of an item below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Numbers = Sequence[float | None]
+
+
+class Entry(NamedTuple):
+    """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it."""
+
+    text: str
+    meta: str = ""
+    row: int | None = None
+    shared: bool = False
+
+
+Section = tuple[str, str | Sequence[Entry]]
+"""A heading with a text, or with a list of texts."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of single items.
+
+    key: its name in addresses; name: for people. values: by system, one an item, None where there is none. words: of a
+    measure that is a kind and no number, whose values are places among these words, the worst first. paired: whether
+    two systems can be compared by it. of: the measures of the page whose numbers are made of these values. missing:
+    items that could not be measured, by system and status.
+    """
+
+    key: str
+    name: str
+    values: Mapping[str, Numbers]
+    digits: int = 3
+    lower: bool = False
+    words: Sequence[str] = ()
+    paired: bool = True
+    of: Sequence[str] = ()
+    missing: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A way to part the items. values: of each item, None where it has none; words: what values are called."""
+
+    key: str
+    name: str
+    values: Sequence[str | None]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What is known of one item: of the item itself, and of it for each system. title: in place of its text."""
+
+    title: str = ""
+    sections: Sequence[Section] = ()
+    sides: Mapping[str, Sequence[Section]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Items:
+    """All items of a page, in the order in which they are first listed.
+
+    title: the heading. words: in place of those of the table of questions. sort: how they are sorted at first: "order",
+    "worst". read: everything about the item at a place.
+    """
+
+    title: str
+    words: Mapping[str, str]
+    ids: Sequence[str]
+    texts: Sequence[str]
+    measures: Sequence[Measured]
+    partings: Sequence[Parting]
+    read: Callable[[int], Detail]
+    sort: str = "order"
+
+
+def number(value: float | None) -> float | None:
+    """A finite number, else None."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def with_values(measures: Iterable[Measured]) -> list[Measured]:
+    """Those that were measured of any item."""
+    return [one for one in measures if any(value is not None for values in one.values.values() for value in values)]

@@ -1,0 +1,198 @@
+"""May one believe the judge? The answer of the page in sentences, and how it was come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from markupsafe import Markup
+
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.judges import words
+from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
+
+GUESSING = 0.5
+"""The share of choices that guessing makes right where one of two answers is better."""
+
+
+def sentences(material: Material) -> list[Markup]:
+    """For each judge what sways it, what does not, and how it agrees with people."""
+    return [_judge(material, name) for name in words.judges_of(material)] + _alone(material)
+
+
+def _judge(material: Material, judge: str) -> Markup:
+    _ = material.text
+    by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], UNMEASURED: []}
+    rows = words.by_name(words.kept(material, "probes", judge), "probe")
+    for probe, row in rows.items():
+        name = words.probe(material, probe)[0]
+        mean = f"{probe}{words.CHANGES}" in rows
+        by_verdict[row["verdict"]].append(_("{probe} on average", probe=name) if mean else name)
+    found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
+    places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
+    if found:
+        text = _.html(
+            "<b>{judge}</b>: {found} of {n} probes found a fault: {names}.",
+            names=_.enumeration(found),
+            **places,
+        )
+    elif tried:
+        text = _.html("No fault of <b>{judge}</b> was found; probes: {n}.", **places)
+    else:
+        text = _.html("<b>{judge}</b> was not tried by any probe.", **places)
+    labels = _labels(material, judge)
+    more = [labels, _people(material, judge, labelled=bool(labels)), _baseline(material, judge)]
+    if by_verdict[PASSED]:
+        more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
+    if by_verdict[OPEN]:
+        more.append(_("Neither shown nor ruled out: {names}.", names=_.enumeration(by_verdict[OPEN])))
+    lines = Markup("").join(Markup('<p class="rb-more">{}</p>').format(line) for line in more if line)
+    return Markup("<p>{}</p>{}").format(text, lines)
+
+
+def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
+    """How far it agrees with one person, beside how far one person agrees with another. labelled: the truth is known
+    without people."""
+    _ = material.text
+    rows = [row for row in words.kept(material, "agreement", judge) if row["against"] == "person"]
+    own = words.by_name(rows).get("spearman")
+    if own is None and labelled:
+        return ""
+    if own is None:
+        return _("Nobody rated these answers: whether the judge agrees with people is not known.")
+    people = words.by_name(words.kept(material, "agreement", "people")).get("spearman")
+    if people is None:
+        return _.html("Agreement with a person (Spearman): {own}.", own=words.number(material, own, 2))
+    return _.html(
+        "Agreement with a person (Spearman): {own}; of two people with each other: {people}.",
+        own=words.number(material, own, 2),
+        people=words.number(material, people, 2),
+    )
+
+
+def _labels(material: Material, judge: str) -> Markup | str:
+    """How often the answer that the file's labels call better wins; empty where no pair has a label."""
+    _ = material.text
+    rows = words.by_name(words.kept(material, "pairwise", judge)) if material.facts.get("logged") else {}
+    wins, both = rows.get("better_wins"), rows.get("right_in_both_orders")
+    if wins is None or both is None or not wins["n"]:
+        return ""
+    places = {
+        "n": _.integer(int(wins["n"])),
+        "wins": words.number(material, wins, 2),
+        "both": words.number(material, both, 2),
+    }
+    said = _.html(
+        "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, and {both} of the pairs in both "
+        "orders; a tie wins nothing.",
+        **places,
+    )
+    if wins["low"] > GUESSING:
+        return said + " " + _("That is more often than by guessing.")
+    if wins["high"] < GUESSING:
+        return said + " " + _.html("<b>That is less often than by guessing.</b>")
+    return said + " " + _.html("<b>That is not shown to be more often than by guessing.</b>")
+
+
+def _baseline(material: Material, judge: str) -> Markup | str:
+    _ = material.text
+    rows = words.by_name(words.kept(material, "rivals", judge))
+    if "difference" not in rows or rows["difference"]["verdict"] == UNMEASURED:
+        return ""
+    places = {
+        "own": _.number(rows["concordance"]["value"], 2),
+        "other": _.number(rows["baseline"]["value"], 2),
+        "baseline": shown(material.facts.get("rival")),
+    }
+    if rows["difference"]["verdict"] == "better":
+        return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
+    if rows["difference"]["verdict"] == "worse":
+        return _.html(
+            "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
+            "{baseline} judge instead.",
+            **places,
+        )
+    return _.html(
+        "<b>It does not clearly beat {baseline}</b> at ordering answers as people do: {own} against {other}. Until it "
+        "does, {baseline} serves as well.",
+        **places,
+    )
+
+
+def _alone(material: Material) -> list[Markup]:
+    """That only the stand-in judged."""
+    rival = material.facts.get("rival")
+    if material.facts.get("logged") or words.judges_of(material) != [rival]:
+        return []
+    text = material.text(
+        "Only the offline judge was tried. It decides by shared words and letters alone: it is the baseline that a "
+        "judge has to beat, and no judge to rely on. Name a model in a table [judges.NAME]."
+    )
+    return [Markup('<p class="rb-more">{}</p>').format(text)]
+
+
+def method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    _ = material.text
+    known = material.facts
+    low, high = known.get("judge_scale", (0, 1))
+    said = [
+        _(
+            "Two scores agree where they differ by at most δ = {delta} on a scale from {low} to {high}; an answer is "
+            "called good from {good} of the scale on, by judges and people alike.",
+            delta=_.number(float(known.get("delta", 0.5)), 2),
+            low=_.number(float(low), 0),
+            high=_.number(float(high), 0),
+            good=_.percent(float(known.get("good", 0.7))),
+        ),
+        _(
+            "Agreement: every person is laid beside the judge, and every person beside every other, and the same "
+            "coefficients are computed of both; intervals draw whole questions."
+        ),
+        _(
+            "A probe compares the same answer with and without what should not matter. It is found where the effect "
+            "is shown to lie beyond its limit (a test of a minimal effect, Holm's correction over all probes of the "
+            "page), ruled out where its whole interval lies within, and open otherwise."
+        ),
+        _(
+            "Changes up and down cancel in a mean effect. Beside it, as probes of their own, stand the share of "
+            "choices that change with the order and the share of scores that move with the language or the order of "
+            "the scale."
+        ),
+    ]
+    if known.get("limits"):
+        said.append(_limits(material, known["limits"]))
+        said.append(_("Of choices and of scores {share} may change.", share=_.percent(known["limits"]["changes"], 1)))
+    if known.get("n_tempted"):
+        said.append(
+            _(
+                "Answers are made from the references: a paraphrase is an answer that people gave full marks, else the "
+                "reference behind a lead-in; half of it is its first sentences or words; off topic is the reference of "
+                "another question; a contradiction has every number changed, or is denied where there is none; padding "
+                "says half of it three times. The ladder stands in order where every better answer has the higher "
+                "score; reference and paraphrase may tie, and so may off topic and contradiction."
+            )
+        )
+        said.append(
+            _(
+                "Empty answers have signs but no word; an answer without any sign never reaches a judge and is "
+                "unmeasured."
+            )
+        )
+    return said
+
+
+def _limits(material: Material, limits: Mapping[str, float]) -> str:
+    """How much of each fault nobody would mind on this page."""
+    _ = material.text
+    return _(
+        "Limits: a score may move by {bias} of the scale for no reason, choices towards a place by as much of all; "
+        "{flips} of the repeats may change the decision; {attacks} of worthless answers may be called good; {ladder} "
+        "of the pairs of rungs must stand in order; errors may go with those of the baseline up to a correlation of "
+        "{alike}.",
+        bias=_.percent(limits["bias"], 1),
+        flips=_.percent(limits["flips"], 1),
+        attacks=_.percent(limits["attacks"], 1),
+        ladder=_.percent(limits["ladder"], 1),
+        alike=_.number(limits["alike"], 2),
+    )

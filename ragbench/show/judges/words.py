@@ -1,0 +1,210 @@
+"""What the numbers and the probes of a judge are called, and how an estimate of them is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.counts import counted
+from ragbench.measurement import estimate_of
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.verdict_table import DASH, small, spread
+from ragbench.show.retrieval.neighbours import rows_of
+
+Row = Mapping[Any, Any]
+FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"
+CHANGES = "_changes"
+"""How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
+SIGNS = {
+    FOUND: ("▲", "rb-worse"),
+    PASSED: ("✓", "rb-better"),
+    OPEN: ("○", "rb-not-shown"),
+    UNMEASURED: ("–", "rb-quiet"),
+}
+
+
+def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
+    """The rows of one of the tables of judges on trial, of one judge where it is named."""
+    rows = rows_of(material.kept(table, "judge"))
+    return rows if judge is None else [row for row in rows if row["judge"] == judge]
+
+
+def number(material: Material, row: Row | None, digits: int = 3, *, signed: bool = False) -> Markup:
+    """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
+    if row is None:
+        return Markup("{}").format(DASH)
+    _ = material.text
+    one = estimate_of(row)
+    counts = small(counted(one, _, digits))
+    if math.isnan(one.value):
+        return Markup("{}{}").format(DASH, counts)
+    value = _.number(one.value, digits, signed=signed)
+    if one.low is None or one.high is None:
+        return Markup('<span class="rb-number">{}</span>{}').format(value, counts)
+    return spread(f"{value} {_.interval(one.low, one.high, digits, signed=signed)}") + counts
+
+
+def by_name(rows: list[Row], key: str = "name") -> dict[str, Row]:
+    """Rows by what they are of."""
+    return {str(row[key]): row for row in rows}
+
+
+def chip(material: Material, verdict: str) -> Markup:
+    """A probe's verdict with its sign."""
+    sign, kind = SIGNS[verdict]
+    return Markup('<span class="rb-chip {}"><span aria-hidden="true">{}</span> {}</span>').format(
+        kind, sign, word(material, verdict)
+    )
+
+
+def word(material: Material, verdict: str) -> str:
+    """A probe's verdict in a word."""
+    _ = material.text
+    words = {FOUND: _("found"), PASSED: _("ruled out"), OPEN: _("not shown"), UNMEASURED: _("not tried")}
+    return words[verdict]
+
+
+def probe(material: Material, name: str) -> tuple[str, str]:
+    """The name of a probe, and what its effect is."""
+    _ = material.text
+    limit = _.percent(float(material.facts.get("limits", {}).get("bias", 0)), 1)
+    names = {
+        "repeats": (
+            _("asked again"),
+            _("share of repeats of the same question on whose answer the judge calls it good once and not good once"),
+        ),
+        "place": (_("order of A and B"), _("choices of the first place less choices of the second, of all choices")),
+        "place_changes": (
+            _("choices changed by the order"),
+            _("share of the pairs of which the judge chooses another answer in the other order"),
+        ),
+        "padding": (_("padding"), _("change of the score when the same facts are said three times over")),
+        "scale_order": (
+            _("order of the scale"),
+            _("change of the score when its levels are listed the other way round"),
+        ),
+        "scale_order_changes": (
+            _("scores changed by the order of the scale"),
+            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
+        ),
+        "language": (
+            _("language"),
+            _("change of the score when all texts are in the other language"),
+        ),
+        "language_changes": (
+            _("scores changed by the language"),
+            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
+        ),
+        "own_family": (
+            _("own family"),
+            _("score above people's, of answers by the judge's own model family less that of the others"),
+        ),
+        "injected": (
+            _("injected instructions"),
+            _("change of a wrong answer's score when it commands the judge"),
+        ),
+        "blank": (_("empty answers"), _("share of answers without a word that are called good")),
+        "key": (_("master keys"), _("share of answers that only begin to answer, such as “:”, that are called good")),
+        "ladder": (_("sanity ladder"), _("share of the pairs of rungs that stand in order")),
+        "disguise": (
+            _("baseline in disguise"),
+            _("correlation of the judge's errors with those of shared words alone, people's mean being the truth"),
+        ),
+    }
+    return names.get(name, (name, ""))
+
+
+def missing(material: Material, why: str) -> str:
+    """Why a probe could not be made."""
+    _ = material.text
+    reasons = {
+        "no_texts": _("no answers were made for it"),
+        "no_pairs": _("no pairs were compared"),
+        "one_repeat": _("every answer was judged once"),
+        "no_scale": _("the prompt lists no levels, or they were not asked for in both orders"),
+        "one_language": _("the data set has these answers in one language only"),
+        "no_model": _("this judge is no language model, so there is no family that it could prefer"),
+        "no_judge_family": _(
+            "the judge's model family is not known; name it as “family” in its table [judges.NAME] of ragbench.toml"
+        ),
+        "no_systems": _("no answer names the model that wrote it (“system” of a rated answer)"),
+        "no_own_family": _("no answer is known to come from the judge's own model family"),
+        "no_other_family": _(
+            "no question has an answer of the judge's own model family and one of another that people rated"
+        ),
+        "no_baseline": _("the lexical baseline was not asked"),
+        "is_baseline": _("this judge is the baseline"),
+        "no_people": _("too few answers were rated by people"),
+        "no_spread": _("all errors are equal"),
+        "few": _("too few answers were measured"),
+    }
+    return reasons.get(why, why)
+
+
+def statistic(material: Material, name: str) -> str:
+    """The name of a coefficient or a share."""
+    _ = material.text
+    names = {
+        "spearman": _("Spearman's ρ"),
+        "pearson": _("Pearson's r"),
+        "kendall": _("Kendall's τ-b"),
+        "icc": _("ICC(2,1)"),
+        "krippendorff_alpha": _("Krippendorff's α"),
+        "bias": _("bias: judge less people, as a share of the scale"),
+        "accuracy": _("same decision (good or not)"),
+        "balanced_accuracy": _("balanced accuracy of the decision"),
+        "cohen_kappa": _("Cohen's κ of the decision"),
+        "gwet_ac1": _("Gwet's AC1 of the decision"),
+        "exact_agreement": _("exactly the same score"),
+        "flip_rate": _("flips: good once and not good once"),
+        "within_item_deviation": _("standard deviation of one answer's scores"),
+        "smallest_difference": _("smallest difference of two single scores that means anything"),
+        "sensitivity": _("sensitivity: good answers that are called good"),
+        "specificity": _("specificity: other answers that are not called good"),
+        "expected_calibration_error": _("expected calibration error"),
+        "brier": _("Brier score"),
+        "consistent": _("same choice in both orders"),
+        "first_place": _("the first place wins"),
+        "second_place": _("the second place wins"),
+        "tie": _("tie"),
+        "better_wins": _("the better answer wins"),
+        "right_in_both_orders": _("the better answer wins in both orders"),
+        "valid": _("valid"),
+        "unparseable": _("unparseable"),
+        "refused": _("refused"),
+        "truncated": _("cut off"),
+        "failed": _("failed"),
+    }
+    return names.get(name, name)
+
+
+def rung(material: Material, name: str) -> str:
+    """The name of an answer that was made from a reference."""
+    _ = material.text
+    names = {
+        "reference": _("reference"),
+        "paraphrase": _("paraphrase"),
+        "partial": _("half of it"),
+        "off_topic": _("off topic"),
+        "contradiction": _("contradiction"),
+        "padded": _("padded"),
+        "injected": _("with orders to the judge"),
+        "blank": _("empty"),
+        "key": _("master key"),
+    }
+    return names.get(name, name)
+
+
+def judges_of(material: Material) -> list[str]:
+    """The judges on trial, in their order."""
+    found = [str(row["judge"]) for row in kept(material, "coverage")]
+    return list(material.systems_as_measured) or list(dict.fromkeys(found))
+
+
+def bold(name: str) -> Markup:
+    """A judge's name."""
+    return Markup("<b>{}</b>").format(shown(name))

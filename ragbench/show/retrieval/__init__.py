@@ -1,0 +1,1 @@
+"""What was found, how fast, and how the texts lie in their space."""

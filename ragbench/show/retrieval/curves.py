@@ -1,0 +1,198 @@
+"""Recall and NDCG by the depth of the ranking: one panel a metric, one line a system, a band for its intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics import cells, chart
+from ragbench.show.basics.links import behind
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean, shown
+from ragbench.show.comparison.intervals import SYMBOLS, legend, named, series
+from ragbench.show.comparison.verdict_table import spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 290
+BAND = 0.16
+NAMED = 3  # systems whose numbers fit a title
+FEW_DEPTHS = 12
+WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps
+
+
+def draw(material: Material, present: frozenset[str]) -> Markup:
+    """Heading, figure, and the numbers of the curves in a folded table; nothing where no curve was measured."""
+    table = material.kept("curves")
+    if not len(table):
+        return Markup("")
+    _ = material.text
+    return Markup(
+        '<h2>{heading}</h2><p class="rb-lede">{lead}</p>'
+        '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
+        '<div class="rb-panels">{panels}</div><p class="rb-axis">{axis}</p></figure>{numbers}{behind}'
+    ).format(
+        heading=_("How deep one must look"),
+        lead=_(
+            "Recall is the share of the relevant passages that are among the first k; NDCG also counts how far up they "
+            "are. Where a curve has become flat, a longer list brings nothing more."
+        ),
+        title=finding(material),
+        legend=legend(material) if len(material.systems) > 1 else "",
+        panels=Markup("").join(_panel(material, metric) for metric in _metrics(table)),
+        axis=_(
+            "by depth k; the band is a {level} interval at each depth by itself, not around the whole curve",
+            level=_.percent(float(table["level"].iloc[0])),
+        ),
+        numbers=_numbers(material, table),
+        behind=behind(material, present),
+    )
+
+
+def finding(material: Material) -> str:
+    """The figure's title: what the deepest ranking reaches, system by system."""
+    _ = material.text
+    if len(material.systems) > NAMED:
+        return _("Recall and NDCG by depth")
+    rows = _rows(material.kept("curves"), metric="recall")
+    last = {str(row["system"]): row for row in rows}
+    said = [
+        _("{system} {value}", system=clean(name), value=_.number(last[name]["value"]))
+        for name in material.systems
+        if name in last
+    ]
+    deepest = max((int(row["k"]) for row in rows), default=0)
+    return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
+
+
+def notebook_figure(material: Material) -> dict[str, Any] | None:
+    """Both panels in one figure, for JupyterLab; None where no curve was measured."""
+    table = material.kept("curves")
+    if not len(table):
+        return None
+    metrics = _metrics(table)
+    layout = chart.layout(material.text, HEIGHT + 60, title={"text": chart.plain(finding(material)), "x": 0})
+    layout |= {"showlegend": len(material.systems) > 1, "legend": {"orientation": "h", "y": -0.2}}
+    layout["margin"] = {"l": 8, "r": 16, "t": 60, "b": 40}
+    data: list[dict[str, Any]] = []
+    for place, metric in enumerate(metrics):
+        suffix = "" if place == 0 else str(place + 1)
+        left = place / len(metrics)
+        layout[f"xaxis{suffix}"] = _depths(table) | {
+            "domain": [left + (0.05 if place else 0), left + 0.94 / len(metrics)],
+            "anchor": f"y{suffix}",
+            "title": {"text": chart.plain(f"{metric}@k")},
+        }
+        layout[f"yaxis{suffix}"] = _scale(table) | {"anchor": f"x{suffix}"}
+        data += _traces(material, table, metric, suffix)
+    return chart.in_notebook({"data": data, "layout": layout})
+
+
+def _panel(material: Material, metric: str) -> Markup:
+    table = material.kept("curves")
+    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=_scale(table))
+    label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
+    return Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
+        f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label)
+    )
+
+
+def _traces(material: Material, table: pd.DataFrame, metric: str, suffix: str = "") -> list[dict[str, Any]]:
+    bands, lines = [], []
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    for system in material.systems:
+        rows = _rows(table, metric=metric, system=system)
+        number = series(material, system)
+        colour, common = f"@series-{number}", {"type": "scatter", "name": chart.plain(system), **axes}
+        known = [row for row in rows if math.isfinite(row["low"]) and math.isfinite(row["high"])]
+        bands.append(
+            common
+            | {
+                "x": [int(row["k"]) for row in known] + [int(row["k"]) for row in reversed(known)],
+                "y": [row["high"] for row in known] + [row["low"] for row in reversed(known)],
+                "fill": "toself", "fillcolor": colour, "opacity": BAND, "line": {"width": 0}, "mode": "lines",
+                "hoverinfo": "skip", "showlegend": False,
+            }
+        )  # fmt: skip
+        lines.append(
+            common
+            | {
+                "x": [int(row["k"]) for row in rows],
+                "y": [row["value"] for row in rows],
+                "mode": "lines+markers",
+                "line": {"color": colour, "width": 2},
+                "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
+                "text": [_hover(material, system, metric, row) for row in rows],
+                "hovertemplate": "%{text}<extra></extra>",
+                "showlegend": suffix == "",
+            }
+        )
+    return bands + lines
+
+
+def _hover(material: Material, system: str, metric: str, row: dict[str, Any]) -> str:
+    label, value = f"{metric}@{row['k']}", _value(material, row)
+    return f"<b>{chart.plain(system)}</b> · {chart.plain(label)}<br>{chart.plain(value)}"
+
+
+def _depths(table: pd.DataFrame) -> dict[str, Any]:
+    deepest = int(table["k"].max())
+    axis = chart.axis(showgrid=False)
+    if deepest > WIDE:
+        ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= deepest / 1.3] + [deepest]
+        return axis | {"type": "log", "tickvals": ticks, "ticktext": [str(tick) for tick in ticks]}
+    step = 1 if deepest <= FEW_DEPTHS else 5
+    return axis | {"tickvals": [1, *(tick for tick in range(2, deepest + 1) if tick % step == 0)]}
+
+
+def _scale(table: pd.DataFrame) -> dict[str, Any]:
+    """From the tenth below the lowest number up to 1: both panels have the same."""
+    least = float(table[["value", "low"]].min().min())
+    least = least if math.isfinite(least) else 0.0  # of curves without a single value
+    return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
+
+
+def _numbers(material: Material, table: pd.DataFrame) -> Markup:
+    """The curves as a table: one row a depth, one column a system and metric."""
+    _ = material.text
+    metrics = _metrics(table)
+    found = {(str(r["system"]), str(r["metric"]), int(r["k"])): r for r in _rows(table)}
+    columns = [(metric, system) for metric in metrics for system in material.systems]
+    heads = [cells.head("k")]
+    heads += [cells.head(Markup("{}<br>{}").format(f"{m}@k", named(material, s)), "rb-name") for m, s in columns]
+    rows = [
+        cells.row(
+            [Markup("<th scope=row>{}</th>").format(_.integer(k))]
+            + [
+                cells.cell(
+                    Markup("{}, {}").format(f"{m}@{k}", shown(s)),
+                    spread(_value(material, found[s, m, k])) if (s, m, k) in found else "",
+                )
+                for m, s in columns
+            ]
+        )
+        for k in sorted({int(k) for k in table["k"]})
+    ]
+    made = cells.table(_("Recall and NDCG by depth"), heads, rows)
+    return Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
+        _("The numbers of the curves"), made
+    )
+
+
+def _value(material: Material, row: dict[str, Any]) -> str:
+    _ = material.text
+    return f"{_.number(row['value'])} {_.interval(row['low'], row['high'])}"
+
+
+def _metrics(table: pd.DataFrame) -> Sequence[str]:
+    return list(dict.fromkeys(table["metric"].astype(str)))
+
+
+def _rows(table: pd.DataFrame, **wanted: str) -> Iterable[dict[Any, Any]] | list[dict[Any, Any]]:
+    for column, value in wanted.items():
+        table = table[table[column] == value]
+    return table.sort_values("k", kind="stable").to_dict("records")

@@ -1,0 +1,193 @@
+"""An embedding space in curves: how distances are spread, and how many dimensions hold the variance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics import chart
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.descriptions import fact, value
+from ragbench.show.comparison.intervals import legend, series
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PANEL = 190
+SPECTRUM = 280
+DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+MARKED = 0.95
+
+
+def distances(material: Material, present: frozenset[str]) -> Markup:
+    """Two panels: distances to the nearest neighbours, and distances of all pairs."""
+    said = material.text("how often a distance occurs; the area under every curve is the same")
+    drawn = _drawn(material, "histograms", _distances_title, distances_figure)
+    return drawn + Markup('<p class="rb-axis">{}</p>').format(said)
+
+
+def spectrum(material: Material, present: frozenset[str]) -> Markup:
+    """Share of the variance by number of components, with the point where it reaches 95 %."""
+    drawn = _drawn(material, "spectrum", _spectrum_title, spectrum_figure)
+    count = int(material.facts.get("n_texts", 0))
+    if not any(fact(material, name, "width") >= count for name in material.systems):
+        return drawn
+    text = material.text.plural(
+        "{n} text spans no more dimensions than there are texts less one, however wide its vector is.",
+        "{n} texts span no more dimensions than there are texts less one, however wide their vectors are.",
+        count,
+    )
+    return drawn + Markup('<p class="rb-meta">{}</p>').format(text)
+
+
+def _drawn(material: Material, table: str, title: Any, figure: Any) -> Markup:
+    _ = material.text
+    if not len(material.kept(table)):
+        return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
+    return Markup(
+        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>{}</figure>'
+    ).format(
+        title(material),
+        legend(material) if len(material.systems) > 1 else "",
+        chart.plot(figure(material), shown(title(material))),
+    )
+
+
+def _distances_title(material: Material) -> str:
+    _ = material.text
+    parts = []
+    for name in material.systems:
+        near, pair = (value(material, name, metric) for metric in ("avg_nn_distance", "avg_pairwise_distance"))
+        share = _.percent(near / pair) if pair > 0 else _.number(None)
+        parts.append(share if len(material.systems) == 1 else f"{share} ({name})")
+    return _("The nearest neighbour lies at {shares} of the mean distance of two texts", shares=_.enumeration(parts))
+
+
+def _spectrum_title(material: Material) -> str:
+    _ = material.text
+    parts = []
+    for name in material.systems:
+        held = _(
+            "{dimensions} of {width} dimensions",
+            dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
+            width=_.integer(fact(material, name, "width")),
+        )
+        parts.append(held if len(material.systems) == 1 else f"{held} ({name})")
+    return _("95% of the variance lies in {held}", held=_.enumeration(parts))
+
+
+def distances_figure(material: Material) -> dict[str, Any]:
+    """Step curves whose area is 1, so that sets of different size and classes of different width compare."""
+    _ = material.text
+    layout = chart.layout(material.text, 2 * PANEL + 78, margin={"l": 8, "r": 16, "t": 26, "b": 42, "pad": 0})
+    panels = (("nearest", _("distance to the nearest neighbour")), ("pairs", _("distance of two texts, all pairs")))
+    traces = []
+    for number, (kind, title) in enumerate(panels):
+        suffix = "" if number == 0 else "2"
+        domain = [0.56, 1.0] if number == 0 else [0.0, 0.44]
+        layout[f"yaxis{suffix}"] = chart.axis(
+            domain=domain, anchor=f"x{suffix}", showticklabels=False, showgrid=False, rangemode="tozero"
+        )
+        layout[f"xaxis{suffix}"] = chart.axis(
+            anchor=f"y{suffix}",
+            title={"text": title, "standoff": 6, "font": {"size": 12, "color": "@muted"}},
+            showline=True,
+            linecolor="@muted",
+            rangemode="tozero",
+            **({"matches": "x", "showticklabels": True} if suffix else {}),
+        )
+        traces += [_steps(material, name, kind, suffix) for name in material.systems]
+    return {"data": [trace for trace in traces if trace["x"]], "layout": layout}
+
+
+def _steps(material: Material, system: str, kind: str, suffix: str) -> dict[str, Any]:
+    _ = material.text
+    rows = _trimmed(_of(material.kept("histograms"), system).query("kind == @kind"))
+    total = max(int(rows["count"].sum()), 1)
+    lows, highs, counts = (rows[column].tolist() for column in ("low", "high", "count"))
+    places = [*lows[:1], *lows, *highs[-1:]]
+    widths = [max(high - low, 1e-12) for low, high in zip(lows, highs, strict=True)]
+    densities = [count / total / width for count, width in zip(counts, widths, strict=True)]
+    hovers = [
+        f"<b>{chart.plain(system)}</b><br>{_.number(low)} – {_.number(high)}: {_.percent(count / total, 1)}"
+        for low, high, count in zip(lows, highs, counts, strict=True)
+    ]
+    place = series(material, system)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": chart.plain(system),
+        "x": [round(x, 6) for x in places],
+        "y": [round(y, 6) for y in [0.0, *densities, 0.0][: len(places)]],
+        "xaxis": f"x{suffix}",
+        "yaxis": f"y{suffix}",
+        "line": {"shape": "hv", "color": f"@series-{place}", "width": 2, "dash": DASHES[place]},
+        "text": [*hovers[:1], *hovers, *hovers[-1:]],
+        "hovertemplate": "%{text}<extra></extra>",
+        "legendgroup": chart.plain(system),
+        "showlegend": suffix == "",
+    }
+
+
+def _trimmed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the empty classes at both ends."""
+    full = rows["count"].to_numpy().nonzero()[0]
+    return rows.iloc[full[0] : full[-1] + 1] if len(full) else rows
+
+
+def spectrum_figure(material: Material) -> dict[str, Any]:
+    """Cumulative shares on a logarithmic axis, so that the first components can be told apart."""
+    _ = material.text
+    layout = chart.layout(material.text, SPECTRUM, margin={"l": 8, "r": 24, "t": 10, "b": 42, "pad": 0})
+    layout["xaxis"] = chart.axis(
+        type="log",
+        title={"text": _("principal components"), "standoff": 6, "font": {"size": 12, "color": "@muted"}},
+        showline=True,
+        linecolor="@muted",
+        dtick=1,
+        minor={"showgrid": False},
+    )
+    ticks = [0.0, 0.25, 0.5, 0.75, MARKED]
+    layout["yaxis"] = chart.axis(range=[0, 1.04], tickvals=ticks, ticktext=[_.percent(share) + " " for share in ticks])
+    layout["shapes"] = [
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": MARKED,
+            "y1": MARKED,
+            "line": {"color": "@muted", "width": 1, "dash": "dot"},
+        }
+    ]
+    traces = []
+    for name in material.systems:
+        rows = _of(material.kept("spectrum"), name)
+        place, needed = series(material, name), value(material, name, "effective_dimensionality")
+        reached = round(needed) if math.isfinite(needed) else 0
+        line = {
+            "type": "scatter",
+            "name": chart.plain(name),
+            "line": {"color": f"@series-{place}", "width": 2, "dash": DASHES[place]},
+            "hovertemplate": "%{text}<extra></extra>",
+            "legendgroup": chart.plain(name),
+        }
+        shares = [round(share, 6) for share in rows["share"]]
+        hovers = [
+            f"<b>{chart.plain(name)}</b><br>{_.integer(int(count))}: {_.percent(share, 1)}"
+            for count, share in zip(rows["components"], shares, strict=True)
+        ]
+        traces.append(line | {"mode": "lines", "x": rows["components"].tolist(), "y": shares, "text": hovers})
+        at = rows[rows["components"] == reached]
+        if len(at):
+            text = [f"<b>{chart.plain(name)}</b><br>{_.integer(reached)}: {_.percent(float(at['share'].iloc[0]), 1)}"]
+            mark = {"mode": "markers", "marker": {"size": 9, "color": f"@series-{place}"}, "showlegend": False}
+            traces.append(line | mark | {"x": [reached], "y": [round(float(at["share"].iloc[0]), 6)], "text": text})
+    return {"data": traces, "layout": layout}
+
+
+def _of(table: pd.DataFrame, system: str) -> pd.DataFrame:
+    return table[table["system"] == system]

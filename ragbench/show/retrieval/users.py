@@ -1,0 +1,294 @@
+"""What is known of real questions: what their label is worth, how long they are, when they came, what they met."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics import chart
+from ragbench.show.basics.cells import cell, table
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import anchor, shown
+from ragbench.show.comparison.verdict_table import spread
+from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 210
+MOST_BARS = 36
+LONGEST = 40  # words: all longer questions share the last bar
+SCORES = range(1, 6)
+
+
+def proxy(material: Material, present: frozenset[str]) -> Markup:
+    """What the label is, what it is not, and how many logged questions have none."""
+    _, known = material.text, material.facts
+    logged = int(known.get("n_history", 0))
+    if not logged:
+        text = _("This data set has no log of real questions (history), so nothing could be measured.")
+        return Markup('<p class="rb-standin">{}</p>').format(text)
+    said = [
+        _(
+            "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "
+            "checked that it holds the answer, and other pages may hold it too."
+        ),
+        _counts(material, logged),
+    ]
+    if known.get("masked"):
+        said.append(_("Users' ids, e-mail addresses, telephones and long numbers are masked."))
+    else:
+        said.append(_("Personal data are shown as they were logged: keep this page to yourself."))
+    return Markup('<p class="rb-standin">{}</p>').format(" ".join(said))
+
+
+def _counts(material: Material, logged: int) -> str:
+    _, known = material.text, material.facts
+    without, gone = int(known.get("n_without_page", 0)), int(known.get("n_page_gone", 0))
+    parts = [_.plural("{n} question was logged", "{n} questions were logged", logged)]
+    if known.get("n_users"):
+        parts.append(_.plural("by {n} user", "by {n} users", int(known["n_users"])))
+    head = " ".join(parts)
+    left = [_.plural("{n} has no page", "{n} have no page", without)]
+    if gone:
+        left.append(
+            _.plural(
+                "the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone
+            )
+        )
+    left.append(_.plural("{n} is measured", "{n} are measured", logged - without - gone))
+    return f"{head[:1].upper()}{head[1:]}: {'; '.join(left)}."
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One small chart: how many questions have what."""
+
+    title: str
+    names: Sequence[str]
+    counts: Sequence[int]
+
+
+def usage(material: Material, present: frozenset[str]) -> Markup:
+    """Small bar charts of lengths, scores and times, and the same in numbers with their intervals."""
+    _ = material.text
+    drawn = panels(material)
+    if not drawn:
+        return Markup("<p>{}</p>").format(_("There are no questions to show."))
+    parts = Markup("").join(
+        Markup('<div><p class="rb-lead">{}</p>{}</div>').format(
+            one.title, chart.plot({"data": [_bars(material, one, "")], "layout": _layout(material, one)}, one.title)
+        )
+        for one in drawn
+    )
+    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in habits(material))
+    return Markup(
+        '<figure><figcaption><span class="rb-title">{}</span></figcaption><div class="rb-maps">{}</div></figure>'
+        '<ul class="rb-notes">{}</ul>'
+    ).format(_title(material), parts, items)
+
+
+def _title(material: Material) -> str:
+    _ = material.text
+    for row in rows_of(material.kept("habits")):
+        if row["name"] == "words@0.5" and math.isfinite(row["value"]):
+            return _.plural(
+                "Half of the questions have {n} word or fewer",
+                "Half of the questions have {n} words or fewer",
+                round(row["value"]),
+            )
+    return _("How people ask")
+
+
+def habits(material: Material) -> list[Markup]:
+    """Sentences with intervals: lengths, score, languages."""
+    _ = material.text
+    said = []
+    shares = {"words@0.1": 0.1, "words@0.5": 0.5, "words@0.9": 0.9}
+    for row in rows_of(material.kept("habits")):
+        ends = [None if end is None or end != end else float(end) for end in (row["low"], row["high"])]
+        if row["name"] in shares:
+            number = f"{_.number(row['value'], 1)} {_.interval(ends[0], ends[1], 1)}"
+            text = _("words in a question, {share} of the questions have no more", share=_.percent(shares[row["name"]]))
+            said.append(Markup("{} {}").format(spread(number), text))
+        elif row["name"] == "score":
+            number = f"{_.number(row['value'], 2)} {_.interval(ends[0], ends[1], 2)}"
+            text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", int(row["n"]))
+            said.append(Markup("{} {}").format(spread(number), text))
+    names = {"en": _("English"), "ru": _("Russian")}
+    languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
+    if languages:
+        parts = [f"{names.get(key, key)} {_.integer(count)}" for key, count in languages.most_common()]
+        said.append(Markup("{}: {}").format(_("language of the questions"), ", ".join(parts)))
+    return said
+
+
+def panels(material: Material) -> list[Bars]:
+    """Lengths, scores, months, days of the week and hours, as far as they are known."""
+    _ = material.text
+    asked = material.kept("asked")
+    if not len(asked):
+        return []
+    found = [_lengths(material, asked), _scores(material, asked), *_times(material, asked)]
+    return [one for one in found if sum(one.counts)]
+
+
+def _lengths(material: Material, asked: pd.DataFrame) -> Bars:
+    _ = material.text
+    counts = Counter(min(int(words), LONGEST) for words in asked["words"])
+    values = range(min(counts), max(counts) + 1)
+    names = [f"{LONGEST}+" if value == LONGEST else str(value) for value in values]
+    return Bars(_("words in a question"), names, [counts[value] for value in values])
+
+
+def _scores(material: Material, asked: pd.DataFrame) -> Bars:
+    _ = material.text
+    known = [int(score) for score in asked["score"].dropna()]
+    counts = Counter(known)
+    missing = len(asked) - len(known)
+    names, values = [str(score) for score in SCORES], [counts[score] for score in SCORES]
+    if missing and known:
+        names, values = [*names, _("none")], [*values, missing]
+    return Bars(_("score that the user gave"), names, values if known else [])
+
+
+def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
+    from babel.dates import format_date, get_day_names
+
+    _ = material.text
+    days = [datetime.date.fromisoformat(day) for day in asked["day"] if isinstance(day, str)]
+    if not days:
+        return []
+    months = Counter((day.year, day.month) for day in days)
+    first, last = min(months), max(months)
+    span = [divmod(place, 12) for place in range(first[0] * 12 + first[1] - 1, last[0] * 12 + last[1])]
+    named = [(year, month + 1) for year, month in span][-MOST_BARS:]
+    labels = [format_date(datetime.date(*one, 1), "LLL yyyy", locale=_.language) for one in named]
+    weekdays = Counter(day.weekday() for day in days)
+    short = get_day_names("abbreviated", context="stand-alone", locale=_.language)
+    found = [
+        Bars(_("month"), labels, [months[one] for one in named]),
+        Bars(_("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
+    ]
+    hours = Counter(int(hour) for hour in asked["hour"].dropna())
+    if hours:
+        found.append(Bars(_("hour of the day"), [str(hour) for hour in range(24)], [hours[h] for h in range(24)]))
+    return found
+
+
+def _bars(material: Material, one: Bars, suffix: str) -> dict[str, Any]:
+    _ = material.text
+    hovers = [
+        f"{chart.plain(name)}: {chart.plain(_.plural('{n} question', '{n} questions', count))}"
+        for name, count in zip(one.names, one.counts, strict=True)
+    ]
+    return {
+        "type": "bar",
+        "x": [chart.plain(name) for name in one.names],
+        "y": list(one.counts),
+        "marker": {"color": "@series-2", "line": {"width": 0}},
+        "text": hovers,
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "xaxis": f"x{suffix}",
+        "yaxis": f"y{suffix}",
+        "showlegend": False,
+    }
+
+
+def _layout(material: Material, one: Bars) -> dict[str, Any]:
+    layout = chart.layout(material.text, HEIGHT, bargap=0.25)
+    return layout | _axes(one, "")
+
+
+def _axes(one: Bars, suffix: str) -> dict[str, Any]:
+    most = max(one.counts)
+    across = chart.axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor=f"y{suffix}")
+    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if most <= 3 else {})
+    return {f"xaxis{suffix}": across, f"yaxis{suffix}": up}
+
+
+def notebook_figure(material: Material) -> dict[str, Any]:
+    """The small charts in one figure, two a row, for JupyterLab."""
+    drawn = panels(material)
+    rows = (len(drawn) + 1) // 2
+    layout = chart.layout(material.text, rows * (HEIGHT + 40) + 40, bargap=0.25)
+    layout["margin"] = {"l": 8, "r": 8, "t": 50, "b": 30, "pad": 0}
+    layout["title"] = {"text": chart.plain(_title(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
+    traces = []
+    for place, one in enumerate(drawn):
+        suffix = "" if place == 0 else str(place + 1)
+        row, column = divmod(place, 2)
+        axes = _axes(one, suffix)
+        axes[f"xaxis{suffix}"] |= {
+            "domain": [column * 0.54, column * 0.54 + 0.46],
+            "title": {"text": chart.plain(one.title), "font": {"size": 12}},
+        }
+        axes[f"yaxis{suffix}"]["domain"] = [1 - (row + 0.72) / rows, 1 - row / rows]
+        layout |= axes
+        traces.append(_bars(material, one, suffix))
+    return chart.in_notebook({"data": traces, "layout": layout})
+
+
+def repeats(material: Material, present: frozenset[str], count: int) -> Markup:
+    """Questions that were asked more than once in the same words, and the pages that were shown most."""
+    _ = material.text
+    if not material.facts.get("n_history"):
+        return Markup("")
+    rows = rows_of(material.kept("repeats"))
+    asked = sum(int(row["count"]) for row in rows)
+    text = _("No question was asked twice in the same words.")
+    if rows:
+        text = _.plural(
+            "{n} question was asked more than once in the same words ({asked} times in all)",
+            "{n} questions were asked more than once in the same words ({asked} times in all)",
+            len(rows),
+            asked=_.integer(asked),
+        )
+    head = Markup("<h3>{}</h3>").format(text) if rows else Markup("<p>{}</p>").format(text)
+    return head + (ordered(_repeat(material, row) for row in rows[:count]) if rows else "") + _pages(material, count)
+
+
+def _repeat(material: Material, row: Any) -> Markup:
+    _ = material.text
+    said = [
+        _.plural("{n} user", "{n} users", int(row["users"])),
+        _.plural("{n} page was shown", "{n} pages were shown", int(row["pages"])),
+    ]
+    samples = [str(sample) for sample in row["samples"]]
+    return entry(
+        anchor("repeat", samples[0]),
+        shown(row["text"], 300),
+        Markup("×{}").format(_.integer(int(row["count"]))),
+        Markup('<p class="rb-meta">{}</p>').format(" · ".join([*said, ", ".join(shown(s, 80) for s in samples[:20])])),
+    )
+
+
+def _pages(material: Material, count: int) -> Markup:
+    _ = material.text
+    rows = rows_of(material.kept("asked_pages"))[:count]
+    if not rows:
+        return Markup("")
+    logged = int(material.facts.get("n_history", 0))
+    heads = [Markup("<th scope=col>{}</th>").format(h) for h in (_("page"), _("shown for"), _("share of the log"))]
+    body = [
+        Markup("<tr><th scope=row>{}{}</th>{}{}</tr>").format(
+            shown(row["title"], 90) or shown(row["page"], 90),
+            Markup(" <small>{}</small>").format(_address(material, row)),
+            cell(_("shown for"), _.integer(int(row["count"]))),
+            cell(_("share of the log"), _.percent(row["count"] / logged) if logged else _.number(None)),
+        )
+        for row in rows
+    ]
+    return Markup("<h3>{}</h3>{}").format(_("Pages that were shown most"), table(_("Pages"), heads, body))
+
+
+def _address(material: Material, row: Any) -> Markup:
+    gone = "" if row["in_base"] else material.text("not in the base any more")
+    return Markup(" · ").join(part for part in (shown(row["page"], 90) if shown(row["title"]) else "", gone) if part)
