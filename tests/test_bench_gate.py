@@ -108,6 +108,25 @@ def test_bands_of_the_threshold_set(good: int, band: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("band", "low", "high", "outcome"),
+    [
+        ("excellent", 0.8, 0.9, Outcome.UNDECIDED),
+        ("excellent", 0.7, 0.8, Outcome.FAILS),
+        ("good", 0.5, 0.6, Outcome.HOLDS),
+        ("good", 0.4, 0.5, Outcome.UNDECIDED),
+    ],
+)
+def test_a_limit_that_is_not_enough_itself_and_one_that_is(
+    band: str, low: float, high: float, outcome: Outcome
+) -> None:
+    """Excellent is above 0.8, good is 0.5 or more: an interval that ends exactly there."""
+    report = made("hit_rate@1", new=shares(70, 100))
+    [one] = report.estimates
+    ends = replace(one, estimate=replace(one.estimate, low=low, high=high))
+    assert decided(replace(report, estimates=(ends,)), metric="hit_rate@1", band=band)[1].outcome is outcome
+
+
+@pytest.mark.parametrize(
     ("label", "asked"), [("mrr@10", "mrr"), ("rouge1_f", "avg_rouge1_f"), ("decision_recall", "recall")]
 )
 def test_a_gate_finds_a_number_by_every_name_it_goes_by(label: str, asked: str) -> None:
@@ -130,6 +149,14 @@ def test_not_worse_than_the_baseline(shift: float, spread: float, code: int) -> 
     assert found.exit_code == code
     assert check.value == pytest.approx(shift, abs=0.03)
     assert (check.needed is not None) == (code == 2)
+
+
+def test_pairs_that_the_baseline_lacks_are_missing_too() -> None:
+    old, new = np.full(100, 0.5), np.full(100, 0.6)
+    old[:30] = np.nan
+    found, check = decided(made("mrr", old=old, new=new), metric="mrr", not_worse_by=0.1, most_unmeasured=0.2)
+    assert (found.exit_code, check.n, check.n_unmeasured) == (1, 70, 30)
+    assert check.why == "30 of 100 could not be measured, at most 20% may be"
 
 
 def test_where_lower_is_better_more_is_worse() -> None:
