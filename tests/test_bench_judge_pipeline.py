@@ -368,6 +368,8 @@ def test_the_cheapest_threshold_by_hand() -> None:
     assert at == pytest.approx([0.4]), "a score that equals the threshold is shown"
     dear = Costs(shown=10.0, hidden=1.0)
     assert cheapest(scores, truth, dear) == (pytest.approx(0.75), pytest.approx(0.4))
+    plateau = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 1.1])  # 0.2, 0.6 and 1.0 cost two errors of six each: the middle one
+    assert cheapest(plateau, np.array([False, True] * 3), costs) == (pytest.approx(0.6), pytest.approx(2 / 6))
     assert cheapest(scores, truth, Costs(shown=1.0, hidden=100.0))[0] == pytest.approx(0.25)
 
 
