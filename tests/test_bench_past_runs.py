@@ -150,6 +150,13 @@ def test_lists_are_measured_anew_by_chunk(tmp_path: Path) -> None:
     assert scores.values["v2", "mrr"].tolist() == [1.0, 0.5, 0.0]
 
 
+def test_a_number_that_is_rounded_is_the_same_and_one_a_digit_off_is_not(tmp_path: Path) -> None:
+    """mrr of the lists is 0.5; the file has four digits."""
+    for stated, is_named in ((0.50004, False), (0.5001, True)):
+        changed = {**made.RESULT, "metrics": {**made.RESULT["metrics"], "mrr": stated}}
+        assert any(note.startswith("mrr:") for note in result(tmp_path, changed).notes) is is_named
+
+
 def test_lists_are_brought_to_pages_with_the_data_set_they_belong_to(project: Path) -> None:
     dataset = datasets.load("small", project / "data")
     found = result(project, made.RESULT, dataset=dataset, unit="url")
