@@ -67,6 +67,12 @@ class TestSpecified:
         assert (found["error_rate"].value, found["error_rate"].n, found["error_rate"].n_unmeasured) == (0.25, 2, 1)
         assert "avg_latency_ms" not in found
 
+    def test_what_was_never_asked_is_no_part_of_any_outcome(self) -> None:
+        one = heard([[NAN, 0.5], [NAN, NAN], [0.5, 0.5]], asked=[[True, True], [False, False], [True, True]])
+        found = {row[1]: row for row in numbers.coverage(one, list("abc"), SURE)}
+        hit, asked, share = found["valid"][2:5]
+        assert (hit, asked, share) == (3, 4, 0.75), "of two answers that were asked about, not of three"
+
 
 class TestPeople:
     def test_two_people_are_a_ceiling(self) -> None:
