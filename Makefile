@@ -11,6 +11,8 @@ LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
 CALIBRATION_SIMULATIONS ?= 2000
 # A process for every core, each with a database of its own; one that has finished takes over from the others.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
+# Each of some hundred processes that tests start would compile the package anew, where a machine says so.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup report test slow lab check bench soak calibrate readme faults licences audit lock clean
 

@@ -1,7 +1,8 @@
-"""What a run over all notebooks says, kept: scores and findings that a change of the house must leave as they are.
+"""What runs over notebooks say, kept: scores and findings that a change of the house must leave as they are.
 
 python -m tests.behaviour          what is different now
 python -m tests.behaviour --keep   keep what is said now: of a change that was meant, and is named in CHANGELOG
+python -m tests.behaviour logged   only this run
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_suffix(".json")
-RUNS = {"campus-en": ("campus:en", "en"), "campus-ru": ("campus:ru", "ru")}
+RUNS: dict[str, dict[str, Any]] = {
+    "campus-en": {"dataset": "campus:en", "language": "en"},
+    "campus-ru": {"dataset": "campus:ru", "language": "ru"},
+    "logged": {"dataset": "desk", "language": "en", "answers": "answers.jsonl"},
+}
+LOGGED = ("tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources", "rag_metrics", "overview")
+"""What there is to say of answers that two other systems are logged to have given."""
 RESAMPLES = 500
 DIGITS = 11
 """Of the sixteen that a number has: what is left is the order in which a processor adds."""
@@ -73,33 +80,76 @@ def _rounded(value: Any) -> Any:
     return None if math.isnan(value) else float(f"{value:.{DIGITS}g}")
 
 
-def run(dataset: str, language: str, folder: Path) -> dict[str, Any]:
-    """All notebooks on a data set of the project, and what they say."""
-    from ragbench import report
+def run(name: str, folder: Path) -> dict[str, Any]:
+    """What the notebooks say of one of RUNS, executed below `folder`; the current folder is changed."""
+    from ragbench import report, settings
     from ragbench.commands.run import _tiers
+    from tests.command_line import ragbench
 
-    made = report.run(_tiers(), {"dataset": dataset, "language": language, "resamples": RESAMPLES}, out=folder, jobs=2)
+    os.environ["RAGBENCH_CONFIG"] = str(ROOT / "ragbench.toml" if name != "logged" else _project(folder / name))
+    os.chdir(Path(os.environ["RAGBENCH_CONFIG"]).parent)
+    settings.load.cache_clear()
+    if name == "logged":
+        loaded = ragbench("load", "answers", RUNS[name]["answers"], "--name", "desk", "--language", "en")
+        assert loaded.returncode == 0, loaded.stderr
+    notebooks = LOGGED if name == "logged" else _tiers()
+    made = report.run(notebooks, {**RUNS[name], "resamples": RESAMPLES}, out=folder / f"{name}-reports", jobs=2)
     if made.failures:
         raise SystemExit(f"failed: {dict(made.failures)}")
     return said(made.folder)
+
+
+def _project(folder: Path) -> Path:
+    """A project of one table of answers by two systems; some of the second one's are of another hall."""
+    from ragbench.datasets import logged_files
+
+    folder.mkdir(parents=True)
+    passages = [
+        f"Hall {n} is in house {n % 5}. It opens at {7 + n % 4} and holds {20 + 3 * n} people." for n in range(24)
+    ]
+    rows = [
+        {
+            "id": f"q{n:02}", "user_input": f"Where is hall {n}, and when does it open?", "system": system,
+            "response": "" if found % 11 == 10 else f"Hall {n} is in house {found % 5} and opens at {7 + found % 4}.",
+            "reference": f"In house {n % 5}; it opens at {7 + n % 4}.",
+            "retrieved_contexts": [passages[found], passages[(n + 7) % 24]], "reference_contexts": [passages[n]],
+        }
+        for system, step in (("first", 0), ("second", 1))
+        for n in range(24)
+        for found in [(n + step * (n % 3 == 0)) % 24]
+    ]  # fmt: skip
+    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = folder / "ragbench.toml"
+    systems = "".join(
+        f'[systems.{system}]\nresults = "data/desk/{file}"\n'
+        for system, file in logged_files(("first", "second")).items()
+    )
+    path.write_text(f'baseline = "first"\nnotebooks_folder = "{ROOT / "notebooks"}"\n{systems}', encoding="utf-8")
+    return path
 
 
 def main() -> None:
     """Run, compare or keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", action="store_true")
-    keep = parser.parse_args().keep
-    os.chdir(ROOT)
+    parser.add_argument("runs", nargs="*", choices=[*RUNS, []], help="all, if none is named")
+    asked = parser.parse_args()
+    os.environ["RAGBENCH_TRUST"] = "all"
     with tempfile.TemporaryDirectory() as folder:
-        now = {name: run(*which, Path(folder) / name) for name, which in RUNS.items()}
-    if keep:
-        KEPT.write_text(json.dumps(now, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        now = {name: run(name, Path(folder)) for name in asked.runs or RUNS}
+        os.chdir(ROOT)
+    if asked.keep:
+        KEPT.write_text(json.dumps(kept() | now, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
         print(f"kept {sum(len(page) for one in now.values() for page in one.values())} findings in {KEPT.name}")
         return
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    found = [f"{name}: {line}" for name in RUNS for line in differences(kept[name], now[name])]
+    found = [f"{name}: {line}" for name in now for line in differences(kept()[name], now[name])]
     print("\n".join(found) or "nothing is different")
     raise SystemExit(bool(found))
+
+
+def kept() -> dict[str, Any]:
+    """What was kept, by run and page."""
+    return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
+
+# Of every process that reads a notebook; jsonschema would compile a grammar of addresses, for a second and a half, to
+# check what no notebook has.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""

@@ -50,9 +50,21 @@ def module_name(path: Path) -> str:
 
 
 @functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def is_module(name: str) -> bool:
+    """Whether this is a module or a room of the package, and not what one of them holds."""
+    place = ROOT / Path(*name.split("."))
+    return name.startswith("ragbench.") and (place.with_suffix(".py").exists() or place.is_dir())
+
+
+@functools.cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Absolute names of what a file imports, each with whether the import runs at module level and not for types."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     inner = {
         id(node)
         for block in ast.walk(tree)
@@ -67,12 +79,8 @@ def imports(path: Path) -> list[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}:{node.lineno}: relative import"
             base = node.module or ""
-            for alias in node.names:
-                full = f"{base}.{alias.name}"
-                is_module = (ROOT / Path(*full.split("."))).with_suffix(".py").exists() or (
-                    ROOT / Path(*full.split("."))
-                ).is_dir()
-                found.append((full if is_module else base, id(node) not in inner))
+            names = (f"{base}.{alias.name}" for alias in node.names)
+            found += [(name if is_module(name) else base, id(node) not in inner) for name in names]
     return found
 
 
@@ -176,7 +184,7 @@ def writers(path: Path) -> list[str]:
 
     What is written to a path called `temporary` is within `folders.whole` or `folders.write_by`.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     found = []
     for outer in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]:
         for node in ast.walk(outer):

@@ -13,17 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import ragbench
 from tests.small_project import write_lines
-
-
-def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ragbench", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **variables, "COLUMNS": "100"},
-        timeout=300,
-    )
 
 
 @pytest.mark.parametrize(
@@ -145,6 +136,7 @@ def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     assert "the variable NO_SUCH_KEY is not set" in ill.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.fault("database", tried="kills of the server during a run", count=1)
 def test_the_server_killed_during_a_run_costs_a_message_and_no_number(project: Path) -> None:
     texts = [{"id": f"c{i:04}", "text": f"Passage {i} speaks of {i * 7919 % 1000} things."} for i in range(1500)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typer.testing import CliRunner, Result
 from ragbench import report, settings
 from ragbench.report.keeping import kept, results
 from tests import kept_runs
+from tests.command_line import ragbench
 from tests.measurements import measurement
 
 SYSTEMS = ("good", "poor")
@@ -243,14 +243,10 @@ def test_a_run_held_to_a_gate_ends_with_its_code(project: Path) -> None:
     toml = project / "ragbench.toml"
     toml.write_text(toml.read_text() + GATES.format(limit=0.99), encoding="utf-8")
     words = ["run", "tier1_retrieval", "--systems", "good,poor", "-p", "resamples=200", "--gate"]
-    done = subprocess.run(
-        [sys.executable, "-m", "ragbench", *words], capture_output=True, text=True, env={**os.environ}
-    )
+    done = ragbench(*words)
     assert done.returncode in (1, 2), done.stderr
     assert "gate keep" in done.stderr
     assert (project / "reports" / "latest" / "gate.json").is_file()
-    listed = subprocess.run(
-        [sys.executable, "-m", "ragbench", "runs", "--json", "--limit", "1000"], capture_output=True, text=True
-    )
+    listed = ragbench("runs", "--json", "--limit", "1000")
     name = (project / "reports" / "latest").resolve().name
     assert name in [each["id"].split("~")[0] for each in json.loads(listed.stdout)]

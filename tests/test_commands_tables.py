@@ -65,7 +65,7 @@ FORMS: dict[str, tuple[str, Write]] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scores() -> tuple[pandas.DataFrame, pandas.DataFrame]:
     rng = np.random.default_rng(2)
     first = pandas.DataFrame({
@@ -77,7 +77,7 @@ def scores() -> tuple[pandas.DataFrame, pandas.DataFrame]:
     return first, second.iloc[:37]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ratings() -> pandas.DataFrame:
     rng = np.random.default_rng(3)
     grades = np.clip(rng.integers(1, 5, (30, 1)) + rng.integers(-1, 2, (30, 3)), 1, 5) / 2
@@ -89,33 +89,48 @@ def ratings() -> pandas.DataFrame:
     return frame
 
 
+def compared(scores: tuple[pandas.DataFrame, pandas.DataFrame], folder: Path, form: str) -> tuple[str, Any]:
+    ending, write = FORMS[form]
+    paths = [folder / f"{name}{ending}" for name in "AB"]
+    for frame, path in zip(scores, paths, strict=True):
+        write(frame, path)
+    return both("significance", *paths, "--id", "вопрос", "--cluster", "диалог", "--resamples", 200)
+
+
+def agreed(ratings: pandas.DataFrame, folder: Path, form: str) -> tuple[str, Any]:
+    ending, write = FORMS[form]
+    write(ratings, folder / f"ratings{ending}")
+    words = ("--scale", "ordinal", "--cluster", "диалог", "--resamples", 200)
+    return both("agree", folder / f"ratings{ending}", *words)
+
+
+@pytest.fixture(scope="module")
+def plain(
+    scores: tuple[pandas.DataFrame, pandas.DataFrame],
+    ratings: pandas.DataFrame,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, tuple[str, Any]]:
+    """What is said of both in the plainest form."""
+    folder = tmp_path_factory.mktemp("plain")
+    return {"scores": compared(scores, folder, "json lines"), "ratings": agreed(ratings, folder, "json lines")}
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_mean_the_same_in_every_form(
-    scores: tuple[pandas.DataFrame, pandas.DataFrame], tmp_path: Path, form: str
+    scores: tuple[pandas.DataFrame, pandas.DataFrame], plain: dict[str, tuple[str, Any]], tmp_path: Path, form: str
 ) -> None:
-    ending, write = FORMS[form]
-    for folder, (suffix, way) in {"plain": (".jsonl", lines), "other": (ending, write)}.items():
-        (tmp_path / folder).mkdir()
-        for name, frame in zip("AB", scores, strict=True):
-            way(frame, tmp_path / folder / f"{name}{suffix}")
-    arguments = ("--id", "вопрос", "--cluster", "диалог", "--resamples", 200)
-    (shown, report), (expected, plain) = (
-        both("significance", tmp_path / folder / f"A{suffix}", tmp_path / folder / f"B{suffix}", *arguments)
-        for folder, suffix in (("other", ending), ("plain", ".jsonl"))
-    )
-    assert shown == expected
-    assert report["statistics"] == plain["statistics"]
+    shown, report = compared(scores, tmp_path, form)
+    assert shown == plain["scores"][0]
+    assert report["statistics"] == plain["scores"][1]["statistics"]
     assert set(report["statistics"]) == {"hit", "ndcg"}
     assert (report["questions"], report["unmatched"], report["statistics"]["ndcg"]["n"]) == (37, 3, 36)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_ratings_mean_the_same_in_every_form(ratings: pandas.DataFrame, tmp_path: Path, form: str) -> None:
-    ending, write = FORMS[form]
-    lines(ratings, tmp_path / "plain.jsonl")
-    write(ratings, tmp_path / f"other{ending}")
-    arguments = ("--scale", "ordinal", "--cluster", "диалог", "--resamples", 200)
-    assert both("agree", tmp_path / f"other{ending}", *arguments) == both("agree", tmp_path / "plain.jsonl", *arguments)
+def test_ratings_mean_the_same_in_every_form(
+    ratings: pandas.DataFrame, plain: dict[str, tuple[str, Any]], tmp_path: Path, form: str
+) -> None:
+    assert agreed(ratings, tmp_path, form) == plain["ratings"]
 
 
 @pytest.mark.fault("determinism", tried="rows in another order", count=1)

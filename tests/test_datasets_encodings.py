@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +15,7 @@ from ragbench import datasets, settings
 from ragbench.datasets import encodings
 from ragbench.datasets.encodings import RUSSIAN, UnknownEncodingError, encoding_of
 from ragbench.datasets.files import DatasetError, read_lines, read_text
+from tests.command_line import ragbench
 
 ROWS = """question,answer
 До скольки открыта библиотека?,"С 9 до 21 часа, кроме воскресенья."
@@ -161,14 +160,14 @@ def test_a_named_encoding_is_taken_where_the_file_does_not_say_its_own(
     settings.load.cache_clear()
 
 
-def test_the_command_line_takes_the_encoding_before_the_command(tmp_path: Path) -> None:
+def test_the_command_line_takes_the_encoding_before_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     kept(tmp_path, "question,answer,contexts\nWo?,Die Bücherei.,Die Bücherei ist da.\n".encode("cp1252"))
     words = ("load", "answers", "rows.csv", "--name", "desk", "--language", "en")
     for option, code in ((("--encoding", "cp1252"), 0), ((), 2), (("--encoding", "cp99"), 2)):
-        done = subprocess.run(
-            [sys.executable, "-m", "ragbench", *option, *words, "--replace"],
-            capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        )  # fmt: skip
+        done = ragbench(*option, *words, "--replace")
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
     assert datasets.load("desk", tmp_path / "data").chunks[0].text == "Die Bücherei ist da."

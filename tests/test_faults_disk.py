@@ -22,6 +22,7 @@ from ragbench.report.exports import tabular
 from ragbench.report.keeping import results
 from tests import foreign_files as made
 from tests import kept_runs
+from tests.command_line import ragbench
 from tests.measurements import measurement
 from tests.small_disk import contents, fill, small_disk
 from tests.test_journal import row
@@ -181,12 +182,12 @@ def test_every_command_says_in_one_line_what_to_do(project: Path) -> None:
             ("render", "disk/reports/20260101T000000-01"),
         )
         for words in commands[:3]:
-            assert call(*words).returncode == 0, call(*words).stderr
+            assert ragbench(*words).returncode == 0, ragbench(*words).stderr
         fill(disk)
         before = contents(disk)
         for reason in ("No space left on device", "Read-only file system"):
             for words in commands:
-                done = call(*words)
+                done = ragbench(*words)
                 said = done.stderr.strip().splitlines()[-1]
                 assert done.returncode == 2, done.stderr
                 assert "Traceback" not in done.stderr
@@ -198,7 +199,3 @@ def test_every_command_says_in_one_line_what_to_do(project: Path) -> None:
                 assert {name: left.get(name) for name in before} == before, words
                 assert not [path for path in disk.rglob(".*") if path.name != folders.MARK], words
             subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-
-
-def call(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "ragbench", *words], capture_output=True, text=True)

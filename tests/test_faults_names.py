@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from tests import foreign_files as made
 from tests.chat_server import ChatServer
+from tests.command_line import ragbench
 
 ROOT = Path(__file__).parent.parent
 ROW = {"user_input": "When?", "response": "At nine.", "reference": "At nine.", "retrieved_contexts": ["At nine."]}
@@ -157,7 +156,7 @@ def test_an_argument_that_is_no_text_is_refused(project: Path) -> None:
         ("score", "x", "-m", bad),
         ("load", "answers", bad),
     ):
-        done = subprocess.run([sys.executable, "-m", "ragbench", *words], capture_output=True, text=True)
+        done = ragbench(*words)
         assert done.returncode == 2
         assert "is not UTF-8: rename the file, or type the name again" in done.stderr
         assert "Traceback" not in done.stderr

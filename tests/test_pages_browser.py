@@ -12,7 +12,7 @@ import pytest
 from ragbench.report.keeping import files
 from ragbench.report.pages import assembly
 from tests.measurements import measurement
-from tests.visits import Visit, build
+from tests.visits import DRAWN, Visit, build
 
 pytestmark = pytest.mark.browser
 
@@ -34,20 +34,20 @@ def russian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("run"), long, "ru")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 768, 360])
 @pytest.mark.parametrize("name", ["page.html", "index.html"])
 @pytest.mark.parametrize("kind", ["folder", "russian"])
-def test_pages_open_from_disk(
-    browser: Any, request: pytest.FixtureRequest, kind: str, name: str, width: int, scheme: str
-) -> None:
+def test_pages_open_from_disk(browser: Any, request: pytest.FixtureRequest, kind: str, name: str, width: int) -> None:
     folder = request.getfixturevalue(kind)
-    with Visit(browser, folder / name, width, scheme) as visit:
+    with Visit(browser, folder / name, width, "dark") as visit:
         visit.see_all()
-        visit.assert_quiet(folder)
-        visit.assert_whole()
-        if name == "page.html":
-            assert visit.run("document.querySelectorAll('.rb-plot .point').length") > 0
+        for scheme in ("dark", "light"):
+            visit.page.emulate_media(color_scheme=scheme)
+            if name == "page.html":
+                visit.until("document.querySelectorAll('.rb-plot .point').length > 0")
+            visit.until(DRAWN)
+            visit.assert_quiet(folder)
+            visit.assert_whole()
 
 
 def test_the_table_fits_a_desktop(browser: Any, folder: Path) -> None:

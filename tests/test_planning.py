@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,20 +17,10 @@ from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests import judged_project
 from tests.chat_server import ChatServer
+from tests.command_line import ragbench
 from tests.llm_shapes import request, settings
 
 ROOT = Path(__file__).parent.parent
-
-
-def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    known = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_START"}
-    return subprocess.run(
-        [sys.executable, "-m", "ragbench", *words],
-        capture_output=True,
-        text=True,
-        env={**known, "PYTHONPATH": str(ROOT), "COLUMNS": "160", **variables},
-        timeout=300,
-    )
 
 
 def numbers(text: str, judge: str) -> list[float]:

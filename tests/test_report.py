@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ragbench import report
+from ragbench import report, settings
 from ragbench.measurement import ESTIMATE_COLUMNS, Measurement
 from ragbench.report.execution import parameters
 from ragbench.settings import secrets
@@ -29,13 +30,37 @@ page = show.Page(made, language=language)"""
 VIEWS = ("answer()", "intervals()", "table()", "worst(3)", "questions()", "method()", "provenance()")
 
 
+def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project of its own whose notebooks can import the tests."""
+    (folder / "ragbench.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
+    settings.load.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project of its own whose notebooks can import the tests."""
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    enter(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, report.RunResult, list[report.Step]]:
+    """A run of the notebook by itself in a project that tests copy, or only read: the project, the run, its steps."""
+    steps: list[report.Step] = []
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        enter(folder, patch)
+        result = report.run([notebook(folder)], {"questions": "30"}, progress=steps.append)
+    return folder, result, steps
+
+
+@pytest.fixture
+def copy(finished: tuple[Path, report.RunResult, list[report.Step]], tmp_path: Path) -> Path:
+    """The folder of that run, copied into this test's project with its notebook."""
+    for name in ("reports", "notebooks"):
+        shutil.copytree(finished[0] / name, tmp_path / name, symlinks=True)
+    return tmp_path / "reports" / finished[1].folder.name
 
 
 def notebook(folder: Path, name: str = "tier1_retrieval", *more: str, setup: str = SETUP) -> Path:
@@ -62,20 +87,19 @@ def texts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".html", ".css")}
 
 
-def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
-    steps: list[report.Step] = []
-    result = report.run([notebook(tmp_path)], {"questions": "20"}, progress=steps.append)
+def test_a_run_writes_what_it_promises(finished: tuple[Path, report.RunResult, list[report.Step]]) -> None:
+    project, result, steps = finished
     assert result.exit_code == 0
-    assert result.folder.parent == tmp_path / "reports"
+    assert result.folder.parent == project / "reports"
     there = {path.name for path in result.folder.iterdir()}
     assert there == {
         "index.html", "manifest.json", "metrics", "parts", "plotly.min.js", "questions", "questions.js", "ragbench.css",
         "replies.txt", "scores.parquet", "summary.json", "tier1_retrieval.html", "tier1_retrieval.ipynb",
     }  # fmt: skip
-    assert (tmp_path / "reports" / "latest").resolve() == result.folder.resolve()
+    assert (project / "reports" / "latest").resolve() == result.folder.resolve()
     assert (steps[-1].done, steps[-1].total) == (10, 10)  # seven views, parameters twice, the setup
     scores = pd.read_parquet(result.folder / "scores.parquet")
-    assert len(scores) == 2 * 4 * 20
+    assert len(scores) == 2 * 4 * 30
     assert list(scores.columns) == ["notebook", "system", "metric", "sample", "value", "status", "reason", "judge"]
     summary = json.loads((result.folder / "summary.json").read_text())
     assert set(summary["estimates"][0]) == {
@@ -92,16 +116,17 @@ def test_a_run_writes_what_it_promises(tmp_path: Path) -> None:
     assert summary["comparisons"][0]["verdict"] == kept.comparisons[0].comparison.verdict.value
     manifest = json.loads((result.folder / "manifest.json").read_text())
     assert manifest["status"] == "complete"
-    assert manifest["parameters"] == {"questions": "20"}
-    assert manifest["notebooks"][0]["parameters"] == {"questions": 20, "k": 10, "unit": "chunk", "language": "en"}
+    assert manifest["parameters"] == {"questions": "30"}
+    assert manifest["notebooks"][0]["parameters"] == {"questions": 30, "k": 10, "unit": "chunk", "language": "en"}
     assert manifest["data"]["tier1_retrieval"]["data_hash"] == kept.facts["data_hash"]
     assert manifest["seeds"] == {"tier1_retrieval": 20261122}
     assert manifest["commit"] == "4f1c2e9a77aa"
     assert manifest["versions"]["python"]
 
 
-def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
-    folder = report.run([notebook(tmp_path)]).folder
+def test_a_page_has_its_parts_and_its_policy(finished: tuple[Path, report.RunResult, list[report.Step]]) -> None:
+    project, result, _ = finished
+    folder = result.folder
     page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert '<html lang="en">' in page
     assert "<title>Tier 1 · Does the system find the right passage?</title>" in page
@@ -111,7 +136,7 @@ def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;self&#39; &#39;sha256-")
     assert "unsafe-inline" not in policy.split("style-src")[0]
     assert not re.search(r"(src|href)=.?(https?:)?//", page)
-    assert str(tmp_path) not in page
+    assert str(project) not in page
     assert page.count('<details class="code">') == 7
     index = (folder / "index.html").read_text(encoding="utf-8")
     assert 'href="tier1_retrieval.html"' in index
@@ -120,10 +145,8 @@ def test_a_page_has_its_parts_and_its_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
-def test_two_runs_and_a_rendering_give_the_same_bytes(tmp_path: Path) -> None:
-    path = notebook(tmp_path)
-    first = report.run([path], {"k": 5}).folder
-    second = report.run([path], {"k": "5"}, out=tmp_path / "elsewhere").folder
+def test_two_runs_and_a_rendering_give_the_same_bytes(copy: Path, tmp_path: Path) -> None:
+    first, second = copy, report.run(["tier1_retrieval"], {"questions": 30}, out=tmp_path / "elsewhere").folder
     assert texts(first) == texts(second)
     assert (first / "tier1_retrieval.ipynb").read_bytes() == (second / "tier1_retrieval.ipynb").read_bytes()
     before = texts(first)
@@ -133,8 +156,8 @@ def test_two_runs_and_a_rendering_give_the_same_bytes(tmp_path: Path) -> None:
     assert texts(first) == before
 
 
-def test_rendering_needs_no_kernel_and_speaks_another_language(tmp_path: Path) -> None:
-    folder = report.run([notebook(tmp_path)]).folder
+def test_rendering_needs_no_kernel_and_speaks_another_language(copy: Path, tmp_path: Path) -> None:
+    folder = copy
     report.render(folder, language="ru")
     page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert '<html lang="ru">' in page
@@ -201,18 +224,16 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
 
 
 @pytest.mark.fault("kill", tried="a kernel that dies", count=1)
-def test_a_notebook_whose_process_dies_is_a_failure(tmp_path: Path) -> None:
-    result = report.run([notebook(tmp_path, "n", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")])
-    assert "ended before its work was done" in result.failures["n"]
-    assert result.index.is_file()
-
-
-def test_a_page_whose_measurement_was_not_kept_says_so_and_the_others_are_drawn(tmp_path: Path) -> None:
+def test_a_notebook_that_dies_or_keeps_no_measurement_says_so_and_the_others_are_drawn(tmp_path: Path) -> None:
     forgetful = SETUP.replace('made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)\n', "")
     assert forgetful != SETUP
-    result = report.run([notebook(tmp_path, "n", setup=forgetful), notebook(tmp_path, "good")])
-    assert list(result.failures) == ["n"]
-    assert "the run has kept no measurement 'n'; it has good" in result.failures["n"]
+    dead = notebook(tmp_path, "dead", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    result = report.run([dead, notebook(tmp_path, "n", setup=forgetful), notebook(tmp_path, "good")])
+    assert list(result.failures) == ["dead", "n"]
+    assert "ended before its work was done" in result.failures["dead"]
+    assert result.index.is_file()
+    assert "the run has kept no measurement 'n'; it has " in result.failures["n"]
+    assert "good" in result.failures["n"].partition("; it has ")[2]
     assert "the run has kept no measurement" in (result.folder / "n.html").read_text(encoding="utf-8")
     assert 'class="rb rb-view-table"' in (result.folder / "good.html").read_text(encoding="utf-8")
     before = texts(result.folder)
@@ -220,22 +241,33 @@ def test_a_page_whose_measurement_was_not_kept_says_so_and_the_others_are_drawn(
     assert texts(result.folder) == before
 
 
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a notebook whose outputs and whose words are full of markup."""
+    folder, html = tmp_path_factory.mktemp("hostile"), "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    with pytest.MonkeyPatch.context() as patch:
+        enter(folder, patch)
+        path = notebook(
+            folder, "n",
+            f"from IPython.display import HTML, SVG, Javascript, display\ndisplay(HTML({html!r}))",
+            f"display({{'text/html': {html!r}, 'text/plain': '<b>plain</b>'}}, raw=True)",
+            "display(Javascript('alert(1)'))",
+            f"display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\">' + {html!r} + '</svg>'))",
+            f"print({html!r})", f"{html!r}",
+            "display({'image/png': '\"><script>alert(1)</script>'}, raw=True)",
+            "figure = {'data': [], 'layout': {'title': '</script><script>alert(1)'}}",
+            "display({'application/vnd.plotly.v1+json': figure}, raw=True)",
+        )  # fmt: skip
+        source = nbformat.read(path, 4)
+        text = f"{html}\n\n[x](javascript:alert(1)) [y](data:text/html,1) <img src=x onerror=alert(1)>"
+        source.cells.append(nbformat.v4.new_markdown_cell(text))
+        nbformat.write(source, path)
+        return (report.run([path]).folder / "n.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.fault("markup", tried="HTML, SVG and scripts that a notebook puts out", count=1)
-def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
-    html = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    path = notebook(
-        tmp_path, "n",
-        f"from IPython.display import HTML, SVG, Javascript, display\ndisplay(HTML({html!r}))",
-        f"display({{'text/html': {html!r}, 'text/plain': '<b>plain</b>'}}, raw=True)",
-        "display(Javascript('alert(1)'))",
-        f"display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\">' + {html!r} + '</svg>'))",
-        f"print({html!r})", f"{html!r}",
-        "display({'image/png': '\"><script>alert(1)</script>'}, raw=True)",
-        "figure = {'data': [], 'layout': {'title': '</script><script>alert(1)'}}",
-        "display({'application/vnd.plotly.v1+json': figure}, raw=True)",
-    )  # fmt: skip
-    page = (report.run([path]).folder / "n.html").read_text(encoding="utf-8")
-    body = page.split("</head>")[1]
+def test_outputs_that_are_not_ours_are_texts_or_images(hostile: str) -> None:
+    body = hostile.split("</head>")[1]
     assert "<script>alert" not in body
     assert "onerror=alert(1)>" not in re.sub(r"&lt;.*?&gt;", "", body)
     assert "<b>plain</b>" not in body
@@ -244,17 +276,11 @@ def test_outputs_that_are_not_ours_are_texts_or_images(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault("links", tried="HTML and links in Markdown", count=1)
-def test_markdown_has_no_html_and_no_script_links(tmp_path: Path) -> None:
-    path = notebook(tmp_path, "n")
-    source = nbformat.read(path, 4)
-    text = "<script>alert(1)</script>\n\n[x](javascript:alert(1)) [y](data:text/html,1) <img src=x onerror=alert(1)>"
-    source.cells.append(nbformat.v4.new_markdown_cell(text))
-    nbformat.write(source, path)
-    page = (report.run([path]).folder / "n.html").read_text(encoding="utf-8")
-    assert "<script>alert" not in page
-    assert 'href="javascript:' not in page
-    assert 'href="data:' not in page
-    assert "<img src=x" not in page
+def test_markdown_has_no_html_and_no_script_links(hostile: str) -> None:
+    assert "<script>alert" not in hostile
+    assert 'href="javascript:' not in hostile
+    assert 'href="data:' not in hostile
+    assert "<img src=x" not in hostile
 
 
 CANARIES = {
@@ -324,9 +350,8 @@ report.run([Path(sys.argv[1])])
 
 
 @pytest.mark.fault("disk", tried="a full disk, under a report and a site", count=1)
-def test_a_full_disk_leaves_the_old_report_whole(tmp_path: Path) -> None:
-    path = notebook(tmp_path)
-    old = report.run([path]).folder
+def test_a_full_disk_leaves_the_old_report_whole(copy: Path, tmp_path: Path) -> None:
+    path, old = tmp_path / "notebooks" / "tier1_retrieval.ipynb", copy
     before = {file.name: file.read_bytes() for file in old.iterdir() if file.is_file()}
     done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +26,17 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".page")] == []
 
 
-CLAIM = """
-import sys
-from pathlib import Path
-from ragbench.report.keeping import files
-for _ in range(25):
-    print(files.finish(files.new_run(Path(sys.argv[1]))).name)
-"""
+def claimed(reports: Path) -> list[str]:
+    """The names of the folders that one process gets."""
+    return [files.finish(files.new_run(reports)).name for _ in range(25)]
 
 
 @pytest.mark.fault("parallel-runs", tried="folders claimed by eight processes", count=200)
 def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CLAIM, str(tmp_path / "r")]
-    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
-    names = [name for worker in workers for name in worker.communicate(timeout=120)[0].split()]
-    assert [worker.returncode for worker in workers] == [0] * 8
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    with context.Pool(8, initializer=context.Barrier(8).wait) as pool:
+        names = [name for found in pool.map(claimed, [tmp_path / "r"] * 8, chunksize=1) for name in found]
     assert len(names) == len(set(names)) == 200
     there = {path.name for path in (tmp_path / "r").iterdir()}
     assert there == {*names, "latest"}

@@ -18,6 +18,7 @@ from ragbench.report import run
 from ragbench.report.execution import unfinished
 from ragbench.report.keeping import files, kept, results
 from tests import kept_runs
+from tests.command_line import ragbench
 from tests.measurements import measurement
 
 RUNNER = """
@@ -57,6 +58,7 @@ def killed(project: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill", tried="a run that is killed, and then noticed", count=1)
 def test_a_killed_run_is_noticed_once_with_what_it_had_measured(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
@@ -72,15 +74,14 @@ def test_a_killed_run_is_noticed_once_with_what_it_had_measured(project: Path, m
     (partial,) = (project / "reports").glob("*.partial")
     assert not (partial / results.MANIFEST).exists(), "it had no moment to say anything"
 
-    words = [sys.executable, "-m", "ragbench", "runs", "--json", "--limit", "1000"]
-    listed = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120)
+    listed = ragbench("runs", "--json", "--limit", "1000")
     name = partial.name.removesuffix(".partial")
     assert f"the run {name} was killed; it is kept as interrupted" in listed.stderr
     (found,) = [each for each in json.loads(listed.stdout) if each["folder"] == f"reports/{partial.name}"]
     assert (found["status"], found["notebooks"]) == ("interrupted", ["own"])
     assert found["headlines"], "the numbers of the notebook that came to its numbers"
     assert kept_runs.read_json(partial / results.MANIFEST)["unfinished"] == ["later"]
-    again = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120)
+    again = ragbench("runs", "--json", "--limit", "1000")
     assert (again.stderr, json.loads(again.stdout)) == ("", json.loads(listed.stdout))
 
 

@@ -153,9 +153,9 @@ def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language:
     page = Page(measurement(names, [f"metric_{i}@10" for i in range(metrics)], 12), language=language)
     for name, html in drawn(page).items():
         assert_clean(html, name)
-    table = read(page.table().html()).text
-    assert all(name in table for name in names)
-    rows = [e for e in read(page.table().html()).elements if e[0] == "tr" and e[1].get("class") != "rb-under"]
+    table = read(page.table().html())
+    assert all(name in table.text for name in names)
+    rows = [e for e in table.elements if e[0] == "tr" and e[1].get("class") != "rb-under"]
     assert len(rows) == 1 + (metrics if systems <= 2 else metrics * (systems + 1))
 
 

@@ -55,24 +55,25 @@ class HashingEmbedder:
             raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")
         self._active: NDArray[np.int64] | None = None
         self._weights: NDArray[np.float64] | None = None
-        self._axes: NDArray[np.floating[Any]] | None = None
+        self._onto: NDArray[np.float64] | None = None  # (columns, axes), as a product takes it: else each one copies it
+        axes = None
         if texts:
             check_texts(texts, settings, name)
-            self._fit(prefixed(texts, settings, "passage"))
-        self.identity = self._identity()
+            axes = self._fit(prefixed(texts, settings, "passage"))
+        self.identity = self._identity(axes)
 
     @property
     def width(self) -> int:
-        return self.settings.buckets if self._axes is None else len(self._axes) + 1
+        return self.settings.buckets if self._onto is None else self._onto.shape[1] + 1
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
         counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
-        if self._axes is None:
+        if self._onto is None:
             return _dense(counts)
         with _one_thread():
-            inside = np.asarray(counts @ self._axes.T)
+            inside = np.asarray(counts @ self._onto)
         lengths = np.linalg.norm(inside, axis=1)
         outside = lengths < 1e-6  # nothing in common with the corpus but rounding
         vectors = np.zeros((len(texts), self.width))
@@ -80,16 +81,18 @@ class HashingEmbedder:
         vectors[outside, -1] = 1.0
         return vectors.astype(np.float32)
 
-    def _fit(self, texts: Sequence[str]) -> None:
+    def _fit(self, texts: Sequence[str]) -> NDArray[np.floating[Any]] | None:
         counts = self._counts(texts)
         occurrences = np.bincount(counts.indices, minlength=self.settings.buckets)
         if self.settings.tfidf:
             self._weights = np.log((1 + len(texts)) / (1 + occurrences)) + 1
         if not self.settings.dimensions:
-            return
+            return None
         self._active = np.flatnonzero(occurrences)
         matrix = self._weighted(counts)
-        self._axes = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
+        axes = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
+        self._onto = np.ascontiguousarray(axes.T, dtype=np.float64)
+        return axes
 
     def _counts(self, texts: Sequence[str]) -> Any:
         from sklearn.feature_extraction.text import HashingVectorizer
@@ -116,11 +119,11 @@ class HashingEmbedder:
         counts = normalize(counts, copy=False)
         return counts if self._active is None else counts[:, self._active]
 
-    def _identity(self) -> str:
+    def _identity(self, axes: NDArray[np.floating[Any]] | None) -> str:
         options = self.settings.model_dump(include={"ngrams", "tfidf", "buckets", "dimensions", "max_characters"})
         options |= self.settings.model_dump(include={"query_prefix", "passage_prefix"})
         fitted = hashlib.sha256(unicodedata.unidata_version.encode())
-        for part in (self._active, self._weights, self._axes):
+        for part in (self._active, self._weights, axes):
             fitted.update(b"none" if part is None else np.ascontiguousarray(part).data)
         shown = " ".join(f"{key}={value!r}" for key, value in sorted(options.items()))
         return f"hashing {VERSION} {shown} fitted={fitted.hexdigest()[:32]}"

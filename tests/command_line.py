@@ -1,0 +1,40 @@
+"""The command line called in this process, as a shell calls it: words in; texts and the exit code out.
+
+Tests of what a process is (signals, its terminal, its limits, what it imports) start one of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+
+from ragbench import settings
+from ragbench.__main__ import main
+
+
+def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What `ragbench` with these words says under these variables; an error that is not for people is raised."""
+    said, complained = io.StringIO(), io.StringIO()
+    settings.load.cache_clear()
+    with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, {"COLUMNS": "160", **variables}):
+        patch.setattr(sys, "argv", ["ragbench", *words])
+        patch.setattr(sys, "stdin", io.StringIO())
+        patch.setattr("ragbench.terminal.guard", lambda: None)  # of hooks, which are the whole process's
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+            code = _code()
+    settings.load.cache_clear()
+    return subprocess.CompletedProcess(["ragbench", *words], code, said.getvalue(), complained.getvalue())
+
+
+def _code() -> int:
+    try:
+        main()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
