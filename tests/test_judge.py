@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -210,14 +209,6 @@ class TestSyncCalls:
                 thread.join()
         assert len(found) == 4
         assert None not in found
-
-    def test_threads_have_their_usual_turns_again(self) -> None:
-        async def turn() -> float:
-            return sys.getswitchinterval()
-
-        usual = sys.getswitchinterval()
-        assert run(turn()) < usual
-        assert sys.getswitchinterval() == usual
 
     def test_an_error_comes_out_as_it_is(self) -> None:
         async def fails() -> None:

@@ -129,7 +129,7 @@ def older_folder(settings: Settings) -> None:
     server._prepare(cluster, 20)
     at_version(settings, "0004")
     engine = connect(server.address(settings), settings.database)
-    DatabaseJournal(engine).record([row("old", n) for n in range(50)])
+    DatabaseJournal(engine).bring_in([row("old", n) for n in range(50)])
     with engine.connect() as connection:
         assert str(connection.scalar(text("SHOW server_version"))).startswith(f"{OLDER}.")
     engine.dispose()
