@@ -16,10 +16,11 @@ import numpy as np
 
 from ragbench import settings as configuration
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging, described, judged
+from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.metrics.decisions import decision_of, show_decision
+from ragbench.settings import OFFLINE
 from ragbench.systems.callables import awaited, find
 from ragbench.types import Array, Chunk, Sample, Status
 
