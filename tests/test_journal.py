@@ -24,12 +24,13 @@ from typer.testing import CliRunner
 from ragbench.llm import Client, Completion, lines
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.settings import Settings
 from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.lanes import Lanes
 from tests.chat_server import ChatServer
 from tests.llm_shapes import request, settings
+from tests.own_database import own_database
 
 ROOT = Path(__file__).parent.parent
 N = 500
@@ -267,18 +268,8 @@ def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
 
 @pytest.fixture
 def own_server() -> Iterator[Settings]:
-    """Settings of a server that this test may kill."""
-    import shutil
-    import tempfile
-
-    from ragbench.store import server
-
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    chosen = Settings(database=DatabaseSettings(folder=outer / "postgres"))
-    yield chosen
-    server.stop(chosen)
-    shutil.rmtree(outer)
+    with own_database() as settings:
+        yield settings
 
 
 @pytest.mark.fault("database", tried="kills of the server during a run", count=10)
