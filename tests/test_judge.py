@@ -301,6 +301,9 @@ class TestPairs:
         assert asyncio.run(compare(judge, "Когда?", near, far, reference=reference)).choice is Choice.A
         assert asyncio.run(compare(judge, "Когда?", far, near, reference=reference)).choice is Choice.B
         assert asyncio.run(compare(judge, "Когда?", near, near, reference=reference)).choice is Choice.TIE
+        whole = " ".join(f"слово{number}" for number in range(60))
+        duel = asyncio.run(compare(judge, "Когда?", whole, f"{whole} и", reference=whole))
+        assert (duel.choice, duel.consistent) == (Choice.TIE, True), "a difference that is next to nothing is none"
 
     def test_both_languages_have_all_slots(self) -> None:
         assert PAIRWISE.slots == {"question", "reference", "answer_a", "answer_b"}

@@ -22,6 +22,7 @@ from pydantic_settings import (
 
 from ragbench import names
 from ragbench.expectations import expectation
+from ragbench.language import Language
 from ragbench.settings import thresholds
 from ragbench.settings.addresses import without_passwords
 from ragbench.settings.tables import (
@@ -34,7 +35,6 @@ from ragbench.settings.tables import (
     GateSettings,
     GeneratorSettings,
     JudgeSettings,
-    Language,
     ProviderSettings,
     QuestionTable,
     SourceSettings,
