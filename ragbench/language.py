@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from markupsafe import Markup
 
 LOCALE = Path(__file__).parent / "locale"
-LANGUAGES = ("en", "ru")
+Language = Literal["en", "ru"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EM DASH}"
 NARROW = "\N{NARROW NO-BREAK SPACE}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,6 +18,16 @@ from tests.chat_server import ChatServer
 from tests.llm_shapes import Rating, request, settings
 
 
+def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A test that waits, ten seconds at most."""
+
+    @functools.wraps(test)
+    def run(*given: Any, **named: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(*given, **named), 10))
+
+    return run
+
+
 @asynccontextmanager
 async def open_client(server: ChatServer | str, name: str = "a", **more: Any) -> AsyncIterator[Client]:
     own = {key: more.pop(key) for key in ("journal", "budget", "tally", "providers") if key in more}
@@ -27,8 +38,8 @@ async def open_client(server: ChatServer | str, name: str = "a", **more: Any) ->
         await client.close()
 
 
-def ask(server: ChatServer | str, texts: list[str], **more: Any) -> list[Completion]:
-    """Complete one request a text, all at once."""
+def ask(server: ChatServer | str, texts: Iterable[str], **more: Any) -> list[Completion]:
+    """Complete one request a text, all at once. more: as `open_client` takes it, `shape` and `max_tokens` besides."""
     shape, decoding = more.pop("shape", Rating), Decoding(max_tokens=more.pop("max_tokens", 1024))
 
     async def work() -> list[Completion]:

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
 
 FLOORS = (
-    {"expectations", "names"},
-    {"types", "settings", "language", "folders", "waves"},
+    {"expectations", "names", "language"},
+    {"types", "settings", "folders", "waves"},
     {"terminal", "trust"},
     {"counts", "metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
      "trec"},
@@ -109,8 +109,12 @@ def test_nobody_inside_the_house_imports_its_face() -> None:
 
 
 def test_no_circle_of_imports() -> None:
+    """Of every import where a room has none; of those at module level in `show`, where one is left inside functions."""
     graph = {
-        module_name(path): {n for n, top in imports(path) if n.startswith("ragbench.") and top} for path in sources()
+        module_name(path): {
+            n for n, top in imports(path) if n.startswith("ragbench.") and (top or room(path) != "show")
+        }
+        for path in sources()
     }
     graph = {name: needs - {name} for name, needs in graph.items()}
     try:

@@ -6,13 +6,10 @@ Real parts: a real server, real signals. Each must end in the same numbers or in
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -23,6 +20,7 @@ from sqlalchemy import text
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import EmbeddingError, Store, StoreError, server
 from ragbench.types import Chunk, Vectors
+from tests.own_database import own_database
 
 CHUNKS = [Chunk(f"c{n:05}", f"text {n}") for n in range(4_000)]
 QUESTIONS = [f"question {n}" for n in range(800)]
@@ -48,12 +46,8 @@ def measure(settings: Settings) -> tuple[list[list[str]], bytes]:
 
 @pytest.fixture
 def own() -> Iterator[Settings]:
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    settings = Settings(database=DatabaseSettings(folder=outer / "pg"))
-    yield settings
-    server.stop(settings)
-    shutil.rmtree(outer)
+    with own_database() as settings:
+        yield settings
 
 
 @pytest.mark.fault("database", tried="kills of the server during a run", count=10)

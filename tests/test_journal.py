@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -24,11 +24,13 @@ from typer.testing import CliRunner
 from ragbench.llm import Client, Completion, lines
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
-from ragbench.settings import DatabaseSettings, Settings
-from ragbench.store import Store
+from ragbench.settings import Settings
+from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
+from ragbench.store.lanes import Lanes
 from tests.chat_server import ChatServer
 from tests.llm_shapes import request, settings
+from tests.own_database import own_database
 
 ROOT = Path(__file__).parent.parent
 N = 500
@@ -56,45 +58,42 @@ def journal(store: Store) -> DatabaseJournal:
     return DatabaseJournal(store.engine)
 
 
-class TestRows:
-    def test_what_is_recorded_is_found(self, journal: DatabaseJournal) -> None:
-        rows = [row("found", n, text='"кавычки" \\ \n é', refusal="no" if n else None) for n in range(3)]
-        assert journal.record(rows) == {r["key"]: r for r in rows}
-        assert journal.find([r["key"] for r in rows] + ["absent"]) == {r["key"]: r for r in rows}
+async def on_loop(journal: DatabaseJournal, work: Callable[[Lanes], Awaitable[Any]]) -> Any:
+    """What comes of work with the journal of one event loop, which is closed afterwards."""
+    lanes = journal.on_loop()
+    try:
+        return await work(lanes)
+    finally:
+        await lanes.close()
 
-    def test_the_first_reply_of_a_key_stays(self, journal: DatabaseJournal) -> None:
-        first, second = row("first", 1), row("first", 1, text="later")
-        journal.record([first])
-        kept = journal.record([second, row("first", 2)])
-        assert kept[first["key"]]["text"] == first["text"]
-        assert journal.find([first["key"]])[first["key"]] == first
 
-    @pytest.mark.fault("parallel-runs", tried="writers of the same replies", count=4)
-    def test_several_writers_agree_on_one_reply(self, store: Store) -> None:
-        from concurrent.futures import ThreadPoolExecutor
+@pytest.mark.fault("parallel-runs", tried="writers of the same replies", count=4)
+def test_several_writers_agree_on_one_reply(store: Store) -> None:
+    from concurrent.futures import ThreadPoolExecutor
 
-        def write(number: int) -> dict[str, str]:
-            rows = [row("agree", n, text=f"by {number}") for n in range(40)]
-            random.Random(number).shuffle(rows)
-            return {key: kept["text"] for key, kept in DatabaseJournal(store.engine).record(rows).items()}
+    def write(number: int) -> dict[str, str]:
+        rows = [row("agree", n, text=f"by {number}") for n in range(40)]
+        random.Random(number).shuffle(rows)
+        found = asyncio.run(on_loop(DatabaseJournal(store.engine), lambda lanes: lanes.record(rows)))
+        return {key: kept["text"] for key, kept in found.items()}
 
-        with ThreadPoolExecutor(4) as threads:
-            kept = list(threads.map(write, range(4)))
-        assert all(each == kept[0] for each in kept)
+    with ThreadPoolExecutor(4) as threads:
+        kept = list(threads.map(write, range(4)))
+    assert all(each == kept[0] for each in kept)
 
-    def test_size_cost_and_use(self, journal: DatabaseJournal) -> None:
-        lookups, hits = journal.use()
-        rows = [row("size", n) for n in range(4)]
-        journal.record(rows)
-        journal.find([rows[0]["key"], "absent", "absent too"])
-        assert journal.use() == (lookups + 3, hits + 1)
-        (size,) = [size for size in journal.sizes() if size.judge == "size"]
-        assert (size.replies, size.input_tokens, size.output_tokens) == (4, 40, 20)
-        assert size.cost == pytest.approx(0.004)
-        assert size.seconds == pytest.approx(2.0)
 
-    def test_nothing_asked_is_nothing_done(self, journal: DatabaseJournal) -> None:
-        assert (journal.find([]), journal.record([])) == ({}, {})
+def test_size_cost_and_use(journal: DatabaseJournal) -> None:
+    lookups, hits = journal.use()
+    rows = [row("size", n) for n in range(4)]
+    assert journal.bring_in(rows[:3]) == (3, 3)
+    assert journal.bring_in(rows) == (4, 1)
+    assert journal.bring_in([]) == (0, 0)
+    asyncio.run(on_loop(journal, lambda lanes: lanes.find([rows[0]["key"], "absent", "absent too"])))
+    assert journal.use() == (lookups + 3, hits + 1)
+    (size,) = [size for size in journal.sizes() if size.judge == "size"]
+    assert (size.replies, size.input_tokens, size.output_tokens) == (4, 40, 20)
+    assert size.cost == pytest.approx(0.004)
+    assert size.seconds == pytest.approx(2.0)
 
 
 class TestSharing:
@@ -127,7 +126,7 @@ class TestTravel:
 
         monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
         rows = [row("travel", n, text="Привет\n\u2028") for n in range(1203)]
-        DatabaseJournal(store.engine).record(rows)
+        DatabaseJournal(store.engine).bring_in(rows)
         cli = CliRunner()
         for name in ("journal.jsonl", "journal.jsonl.gz"):
             file = tmp_path / name
@@ -269,18 +268,8 @@ def test_ctrl_c_stops_within_two_seconds_and_loses_nothing(
 
 @pytest.fixture
 def own_server() -> Iterator[Settings]:
-    """Settings of a server that this test may kill."""
-    import shutil
-    import tempfile
-
-    from ragbench.store import server
-
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    chosen = Settings(database=DatabaseSettings(folder=outer / "postgres"))
-    yield chosen
-    server.stop(chosen)
-    shutil.rmtree(outer)
+    with own_database() as settings:
+        yield settings
 
 
 @pytest.mark.fault("database", tried="kills of the server during a run", count=10)
@@ -328,17 +317,14 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
 
 
 @pytest.mark.fault("database", tried="a server that stays away", count=1)
-def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    from ragbench.store import StoreError
-    from ragbench.store import journal as room
-
-    monkeypatch.setattr(room, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.lanes.PATIENCE_SECONDS", 1.0)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     began = time.monotonic()
     with pytest.raises(StoreError, match="writing the journal"):
-        DatabaseJournal(gone).record([row("gone", 1)])
+        asyncio.run(on_loop(DatabaseJournal(gone), lambda lanes: lanes.record([row("gone", 1)])))
     assert time.monotonic() - began < 10
 
 
@@ -346,10 +332,7 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(store: Store, monke
 def test_a_database_that_never_comes_back_ends_a_run_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    from ragbench.store import StoreError
-    from ragbench.store import journal as room
-
-    monkeypatch.setattr(room, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.lanes.PATIENCE_SECONDS", 1.0)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     scored: list[Completion] = []
 

@@ -36,7 +36,7 @@ def own(databases: Callable[[str], Settings], monkeypatch: pytest.MonkeyPatch) -
 
 def record(store: Store, rows: list[Row], days: float = 0) -> list[str]:
     """Record replies as of so many days ago; their keys."""
-    DatabaseJournal(store.engine).record(rows)
+    DatabaseJournal(store.engine).bring_in(rows)
     keys = [each["key"] for each in rows]
     with store.engine.begin() as connection:
         connection.execute(

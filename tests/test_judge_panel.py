@@ -103,6 +103,9 @@ class TestPanel:
         assert c.largest == pytest.approx(0.2)
         assert (a.n, b.n, c.n) == (2, 3, 3)
         assert a.shift == pytest.approx((0.3 + 0.6) / 2 - (0.2 + 0.5) / 2)
+        whole = Rule(quorum=3)
+        [first, *_] = leave_one_out([whole(scores(0.0, 0.0, 0.6))], whole)
+        assert (first.n, first.without) == (1, pytest.approx(0.3)), "a quorum of all is one of all that are left"
         with pytest.raises(ValueError, match="two judges"):
             leave_one_out([rule(scores(0.1))], rule)
 

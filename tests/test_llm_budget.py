@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -21,23 +22,28 @@ from tests.llm_client import open_client
 from tests.llm_shapes import request
 
 
-def test_what_the_journal_has_counts_and_is_never_refused() -> None:
-    journal = MemoryJournal()
+def spent(server: ChatServer, limit: int, texts: Iterable[object], journal: MemoryJournal) -> int:
+    """Calls that a budget of so many has counted once each of the texts was asked about, one after the other."""
 
-    async def work(server: ChatServer, limit: int, texts: int) -> Budget:
+    async def work() -> int:
         budget = Budget(calls=limit)
         async with open_client(server, journal=journal, budget=budget) as client:
-            for number in range(texts):
-                await client.complete(request(f"text {number}"))
-        return budget
+            for text in texts:
+                await client.complete(request(f"text {text}"))
+        return budget.spent.calls
 
+    return asyncio.run(work())
+
+
+def test_what_the_journal_has_counts_and_is_never_refused() -> None:
+    journal = MemoryJournal()
     with ChatServer().running() as server:
-        assert asyncio.run(work(server, 40, 40)).spent.calls == 40
-        assert asyncio.run(work(server, 40, 40)).spent.calls == 40, "a run that has all its replies needs no budget"
+        assert spent(server, 40, range(40), journal) == 40
+        assert spent(server, 40, range(40), journal) == 40, "a run that has all its replies needs no budget"
         with pytest.raises(BudgetSpent, match="calls: 40 of 40, replies out of the journal included"):
-            asyncio.run(work(server, 40, 41))
+            spent(server, 40, range(41), journal)
         assert server.calls == 40
-        assert asyncio.run(work(server, 50, 50)).spent.calls == 50
+        assert spent(server, 50, range(50), journal) == 50
         assert server.calls == 50
 
 
@@ -45,33 +51,18 @@ def test_a_new_call_before_the_old_replies_are_looked_up_is_all_that_can_be_ahea
     """Of two runs with the same past, one goes on to ask for what it had, the other does not: the purse sees no
     difference when it has to decide, and refusing both would stop a run that is within its budget."""
     journal = MemoryJournal()
-
-    async def work(server: ChatServer, texts: list[int]) -> Budget:
-        budget = Budget(calls=5)
-        async with open_client(server, journal=journal, budget=budget) as client:
-            for number in texts:
-                await client.complete(request(f"text {number}"))
-        return budget
-
     with ChatServer().running() as server:
-        asyncio.run(work(server, [1, 2, 3, 4, 5]))
-        assert asyncio.run(work(server, [6])).spent.calls == 1, "within its budget"
-        assert asyncio.run(work(server, [7, 1, 2, 3, 4, 5])).spent.calls == 6, "5 of them were paid for before"
+        spent(server, 5, [1, 2, 3, 4, 5], journal)
+        assert spent(server, 5, [6], journal) == 1, "within its budget"
+        assert spent(server, 5, [7, 1, 2, 3, 4, 5], journal) == 6, "5 of them were paid for before"
         with pytest.raises(BudgetSpent):
-            asyncio.run(work(server, [1, 2, 3, 4, 5, 8]))
+            spent(server, 5, [1, 2, 3, 4, 5, 8], journal)
         assert server.calls == 7
 
 
 def test_equal_questions_count_once() -> None:
-    async def work(server: ChatServer) -> Budget:
-        budget = Budget(calls=9)
-        async with open_client(server, budget=budget) as client:
-            for _ in range(5):
-                await client.complete(request("the same"))
-        return budget
-
     with ChatServer().running() as server:
-        assert asyncio.run(work(server)).spent.calls == 1
+        assert spent(server, 9, ["the same"] * 5, MemoryJournal()) == 1
 
 
 SPENDER = """

@@ -25,7 +25,6 @@ from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.llm_shapes import request, settings
 from tests.test_journal import calls, chat_process, journaled, told
-from tests.test_store_lanes import lanes_of
 
 ROOT = Path(__file__).parent.parent
 N = 400
@@ -152,7 +151,7 @@ def test_what_one_cannot_get_another_asks_for(store: Store) -> None:
 @pytest.mark.fault("parallel-runs", tried="a run that is held up while it asks: the other overtakes it", count=1)
 def test_one_that_is_held_up_is_overtaken(store: Store) -> None:
     async def work(server: ChatServer) -> tuple[Completion, float]:
-        holder = lanes_of(DatabaseJournal(store.engine))
+        holder = DatabaseJournal(store.engine).on_loop()
         async with apart(store, server, 1, patience_seconds=1.0) as (client,):
             key = client.key(request("held up"))
             assert await holder.claim([key]) == ({}, {key})
@@ -189,7 +188,8 @@ def test_a_reply_is_scored_only_once_its_row_is_committed(store: Store) -> None:
                 assert client.tally.in_flight == 1, "until it is kept the call is under way"
             completion = await asked
             assert completion.value is not None
-            assert list(journal.find([client.key(request("held back"))])) == [client.key(request("held back"))]
+            key = client.key(request("held back"))
+            assert [each["key"] for each in journal.rows_of([key])] == [key]
         finally:
             await client.close()
 
@@ -203,7 +203,7 @@ class TestClaims:
     @staticmethod
     def work(store: Store, body: Any) -> Any:
         async def inside() -> Any:
-            one, other = (lanes_of(DatabaseJournal(store.engine)) for _ in range(2))
+            one, other = (DatabaseJournal(store.engine).on_loop() for _ in range(2))
             try:
                 return await body(one, other)
             finally:

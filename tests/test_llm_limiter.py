@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -12,10 +11,7 @@ from hypothesis import strategies as st
 
 from ragbench.llm.journal import PACE_SECONDS, Batches
 from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
-
-
-def with_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 10))
+from tests.llm_client import on_a_loop
 
 
 async def waiting(limiter: Limiter, n: int, tokens: float = 1.0) -> list[asyncio.Task[Ticket]]:
@@ -29,122 +25,108 @@ def let_in(tasks: list[asyncio.Task[Ticket]]) -> int:
 
 
 class TestWindow:
-    def test_one_call_goes_first_and_its_success_opens_the_window(self) -> None:
-        async def test() -> None:
-            limiter = Limiter(8)
-            tasks = await waiting(limiter, 20)
-            assert let_in(tasks) == 1
-            limiter.succeeded(tasks[0].result(), 1)
-            await asyncio.sleep(0.01)
-            assert let_in(tasks) - 1 == limiter.in_flight == 8
+    @on_a_loop
+    async def test_one_call_goes_first_and_its_success_opens_the_window(self) -> None:
+        limiter = Limiter(8)
+        tasks = await waiting(limiter, 20)
+        assert let_in(tasks) == 1
+        limiter.succeeded(tasks[0].result(), 1)
+        await asyncio.sleep(0.01)
+        assert let_in(tasks) - 1 == limiter.in_flight == 8
 
-        with_loop(test)
-
-    def test_a_failed_first_call_lets_one_more_try(self) -> None:
-        async def test() -> None:
-            limiter = Limiter(8)
-            tasks = await waiting(limiter, 5)
-            limiter.failed(tasks[0].result())
-            await asyncio.sleep(0.01)
-            assert (let_in(tasks), limiter.in_flight) == (2, 1)
-
-        with_loop(test)
+    @on_a_loop
+    async def test_a_failed_first_call_lets_one_more_try(self) -> None:
+        limiter = Limiter(8)
+        tasks = await waiting(limiter, 5)
+        limiter.failed(tasks[0].result())
+        await asyncio.sleep(0.01)
+        assert (let_in(tasks), limiter.in_flight) == (2, 1)
 
     @pytest.mark.fault("rate-limits", tried="bursts and pauses of the one limiter", count=1)
-    def test_a_burst_of_429_shrinks_the_window_once(self) -> None:
-        async def test() -> None:
-            now = 0.0
-            limiter = Limiter(9, clock=lambda: now)
-            first = await limiter.acquire(1)
-            limiter.succeeded(first, 1)
-            now = 1.0
-            tickets = [await limiter.acquire(1) for _ in range(9)]
-            now = 2.0
-            for ticket in tickets:
-                limiter.failed(ticket, busy=True)
-            assert limiter.window == 6.0
-            later = await limiter.acquire(1)
-            now = 3.0
-            limiter.failed(later, busy=True)
-            assert limiter.window == 6.0  # it began in the moment of the shrinking
-            now = 4.0
-            limiter.failed(await limiter.acquire(1), busy=True)
-            assert limiter.window == 4.0
-            for _ in range(20):
-                limiter.succeeded(await limiter.acquire(1), 1)
-            assert limiter.window == 9.0
-
-        with_loop(test)
+    @on_a_loop
+    async def test_a_burst_of_429_shrinks_the_window_once(self) -> None:
+        now = 0.0
+        limiter = Limiter(9, clock=lambda: now)
+        first = await limiter.acquire(1)
+        limiter.succeeded(first, 1)
+        now = 1.0
+        tickets = [await limiter.acquire(1) for _ in range(9)]
+        now = 2.0
+        for ticket in tickets:
+            limiter.failed(ticket, busy=True)
+        assert limiter.window == 6.0
+        later = await limiter.acquire(1)
+        now = 3.0
+        limiter.failed(later, busy=True)
+        assert limiter.window == 6.0  # it began in the moment of the shrinking
+        now = 4.0
+        limiter.failed(await limiter.acquire(1), busy=True)
+        assert limiter.window == 4.0
+        for _ in range(20):
+            limiter.succeeded(await limiter.acquire(1), 1)
+        assert limiter.window == 9.0
 
     @pytest.mark.fault("rate-limits", tried="bursts and pauses of the one limiter", count=1)
-    def test_a_pause_holds_everybody(self) -> None:
-        async def test() -> None:
-            limiter = Limiter(4)
-            limiter.succeeded(await limiter.acquire(1), 1)
-            limiter.failed(await limiter.acquire(1), busy=True, retry_after=0.3)
-            tasks = await waiting(limiter, 3)
-            assert let_in(tasks) == 0
-            await asyncio.sleep(0.4)
-            assert let_in(tasks) >= 2
+    @on_a_loop
+    async def test_a_pause_holds_everybody(self) -> None:
+        limiter = Limiter(4)
+        limiter.succeeded(await limiter.acquire(1), 1)
+        limiter.failed(await limiter.acquire(1), busy=True, retry_after=0.3)
+        tasks = await waiting(limiter, 3)
+        assert let_in(tasks) == 0
+        await asyncio.sleep(0.4)
+        assert let_in(tasks) >= 2
 
-        with_loop(test)
+    @on_a_loop
+    async def test_a_place_given_to_one_who_has_just_left_goes_to_the_next(self) -> None:
+        limiter = Limiter(1)
+        held = await limiter.acquire(1)
+        first, second = await waiting(limiter, 2)
+        limiter.failed(held)  # the place is the first one's, who has not heard of it yet
+        first.cancel()
+        await asyncio.sleep(0.01)
+        assert first.cancelled()
+        assert second.done()
+        assert limiter.in_flight == 1
 
-    def test_a_place_given_to_one_who_has_just_left_goes_to_the_next(self) -> None:
-        async def test() -> None:
-            limiter = Limiter(1)
-            held = await limiter.acquire(1)
-            first, second = await waiting(limiter, 2)
-            limiter.failed(held)  # the place is the first one's, who has not heard of it yet
-            first.cancel()
-            await asyncio.sleep(0.01)
-            assert first.cancelled()
-            assert second.done()
-            assert limiter.in_flight == 1
-
-        with_loop(test)
-
-    def test_those_who_leave_the_line_take_no_place(self) -> None:
-        async def test() -> None:
-            limiter = Limiter(2)
-            limiter.succeeded(await limiter.acquire(1), 1)
-            held = [await limiter.acquire(1) for _ in range(2)]
-            line = await waiting(limiter, 3)
-            line[0].cancel()
-            await asyncio.sleep(0)
-            limiter.cancelled(held[0])
-            await asyncio.sleep(0.01)
-            assert line[1].done()
-            assert not line[2].done()
-            assert limiter.in_flight == 2
-
-        with_loop(test)
+    @on_a_loop
+    async def test_those_who_leave_the_line_take_no_place(self) -> None:
+        limiter = Limiter(2)
+        limiter.succeeded(await limiter.acquire(1), 1)
+        held = [await limiter.acquire(1) for _ in range(2)]
+        line = await waiting(limiter, 3)
+        line[0].cancel()
+        await asyncio.sleep(0)
+        limiter.cancelled(held[0])
+        await asyncio.sleep(0.01)
+        assert line[1].done()
+        assert not line[2].done()
+        assert limiter.in_flight == 2
 
 
 class TestTurns:
-    def test_they_come_in_blocks(self) -> None:
-        async def test() -> None:
-            turns, inside, leave = Turns(2, 5), [], asyncio.Queue[None]()
+    @on_a_loop
+    async def test_they_come_in_blocks(self) -> None:
+        turns, inside, leave = Turns(2, 5), [], asyncio.Queue[None]()
 
-            async def one(number: int) -> None:
-                async with turns:
-                    inside.append(number)
-                    await leave.get()
+        async def one(number: int) -> None:
+            async with turns:
+                inside.append(number)
+                await leave.get()
 
-            tasks = [asyncio.create_task(one(number)) for number in range(12)]
-            seen = []
-            for _ in range(5):
-                await asyncio.sleep(0.01)
-                seen.append(len(inside))
-                leave.put_nowait(None)
-            assert seen == [5, 5, 5, 8, 8]
-            tasks[-1].cancel()  # one that waits outside takes no place
-            for _ in range(12):
-                leave.put_nowait(None)
-            await asyncio.gather(*tasks, return_exceptions=True)
-            assert inside == list(range(11))
-            assert turns._inside == 0
-
-        with_loop(test)
+        tasks = [asyncio.create_task(one(number)) for number in range(12)]
+        seen = []
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+            seen.append(len(inside))
+            leave.put_nowait(None)
+        assert seen == [5, 5, 5, 8, 8]
+        tasks[-1].cancel()  # one that waits outside takes no place
+        for _ in range(12):
+            leave.put_nowait(None)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert inside == list(range(11))
+        assert turns._inside == 0
 
 
 class TestAllowance:
@@ -169,84 +151,74 @@ class TestAllowance:
             assert allowance.wait(amount, now) == pytest.approx(0.0, abs=1e-6)
             allowance.take(amount)
 
-    def test_the_limiter_spaces_calls_by_tokens(self) -> None:
-        async def test() -> None:
-            now = 0.0
-            limiter = Limiter(100, tokens_per_minute=6000, clock=lambda: now)
-            limiter.succeeded(await limiter.acquire(100), 100)
-            tasks = await waiting(limiter, 20, tokens=100)
-            assert let_in(tasks) == 9  # 1,000 saved up, 100 of them taken
-            now = 2.0
-            limiter.succeeded(tasks[0].result(), 100)
-            await asyncio.sleep(0.01)
-            assert let_in(tasks) == 11
-            for task in tasks:
-                task.cancel()
-
-        with_loop(test)
+    @on_a_loop
+    async def test_the_limiter_spaces_calls_by_tokens(self) -> None:
+        now = 0.0
+        limiter = Limiter(100, tokens_per_minute=6000, clock=lambda: now)
+        limiter.succeeded(await limiter.acquire(100), 100)
+        tasks = await waiting(limiter, 20, tokens=100)
+        assert let_in(tasks) == 9  # 1,000 saved up, 100 of them taken
+        now = 2.0
+        limiter.succeeded(tasks[0].result(), 100)
+        await asyncio.sleep(0.01)
+        assert let_in(tasks) == 11
+        for task in tasks:
+            task.cancel()
 
 
 class TestBatches:
-    def test_no_item_waits_for_a_worker_that_is_gone(self) -> None:
-        async def test() -> None:
-            async def doubled(items: Sequence[int]) -> Sequence[int]:
-                return [2 * item for item in items]
+    @on_a_loop
+    async def test_no_item_waits_for_a_worker_that_is_gone(self) -> None:
+        async def doubled(items: Sequence[int]) -> Sequence[int]:
+            return [2 * item for item in items]
 
-            batches: Batches[int, int] = Batches(doubled, lanes=1)
+        batches: Batches[int, int] = Batches(doubled, lanes=1)
 
-            async def chain(number: int) -> None:
-                for step in range(50):  # each next item is handed in at the moment the last batch ends
-                    assert await batches(number * 100 + step) == 2 * (number * 100 + step)
+        async def chain(number: int) -> None:
+            for step in range(50):  # each next item is handed in at the moment the last batch ends
+                assert await batches(number * 100 + step) == 2 * (number * 100 + step)
 
-            await asyncio.gather(*(chain(number) for number in range(8)))
-            await batches.flush()
+        await asyncio.gather(*(chain(number) for number in range(8)))
+        await batches.flush()
 
-        with_loop(test)
+    @on_a_loop
+    async def test_an_item_handed_in_as_the_last_worker_ends_is_served(self) -> None:
+        async def same(items: Sequence[int]) -> Sequence[int]:
+            return list(items)
 
-    def test_an_item_handed_in_as_the_last_worker_ends_is_served(self) -> None:
-        async def test() -> None:
-            async def same(items: Sequence[int]) -> Sequence[int]:
-                return list(items)
+        batches: Batches[int, int] = Batches(same, lanes=1)
+        assert await batches(1) == 1
+        late = []
+        for spins in range(6):
+            first = batches(2)
+            while not first.done():
+                await asyncio.sleep(0)
+            for _ in range(spins):
+                await asyncio.sleep(0)
+            late.append(await asyncio.wait_for(batches(3), 2))
+        assert late == [3] * 6
 
-            batches: Batches[int, int] = Batches(same, lanes=1)
-            assert await batches(1) == 1
-            late = []
-            for spins in range(6):
-                first = batches(2)
-                while not first.done():
-                    await asyncio.sleep(0)
-                for _ in range(spins):
-                    await asyncio.sleep(0)
-                late.append(await asyncio.wait_for(batches(3), 2))
-            assert late == [3] * 6
+    @on_a_loop
+    async def test_many_items_go_together_and_a_lonely_one_waits_for_nothing(self) -> None:
+        sizes: list[int] = []
 
-        with_loop(test)
+        async def counted(items: Sequence[int]) -> Sequence[int]:
+            sizes.append(len(items))
+            return list(items)
 
-    def test_many_items_go_together_and_a_lonely_one_waits_for_nothing(self) -> None:
-        async def test() -> None:
-            sizes: list[int] = []
+        batches: Batches[int, int] = Batches(counted)
+        began = asyncio.get_running_loop().time()
+        assert await batches(0) == 0
+        assert asyncio.get_running_loop().time() - began < PACE_SECONDS
+        assert await asyncio.gather(*(batches(n) for n in range(100))) == list(range(100))
+        assert sizes[0] == 1
+        assert len(sizes) <= 4
 
-            async def counted(items: Sequence[int]) -> Sequence[int]:
-                sizes.append(len(items))
-                return list(items)
+    @on_a_loop
+    async def test_an_error_reaches_everybody_of_the_batch(self) -> None:
+        async def broken(items: Sequence[int]) -> Sequence[int]:
+            raise OSError("gone")
 
-            batches: Batches[int, int] = Batches(counted)
-            began = asyncio.get_running_loop().time()
-            assert await batches(0) == 0
-            assert asyncio.get_running_loop().time() - began < PACE_SECONDS
-            assert await asyncio.gather(*(batches(n) for n in range(100))) == list(range(100))
-            assert sizes[0] == 1
-            assert len(sizes) <= 4
-
-        with_loop(test)
-
-    def test_an_error_reaches_everybody_of_the_batch(self) -> None:
-        async def test() -> None:
-            async def broken(items: Sequence[int]) -> Sequence[int]:
-                raise OSError("gone")
-
-            batches: Batches[int, int] = Batches(broken)
-            found = await asyncio.gather(*(batches(n) for n in range(5)), return_exceptions=True)
-            assert [str(error) for error in found] == ["gone"] * 5
-
-        with_loop(test)
+        batches: Batches[int, int] = Batches(broken)
+        found = await asyncio.gather(*(batches(n) for n in range(5)), return_exceptions=True)
+        assert [str(error) for error in found] == ["gone"] * 5

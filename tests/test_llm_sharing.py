@@ -12,7 +12,6 @@ import pytest
 from ragbench.llm import (
     Budget,
     BudgetSpent,
-    Completion,
     Decoding,
     MemoryJournal,
     ProviderRefused,
@@ -22,19 +21,17 @@ from ragbench.llm import (
 )
 from ragbench.types import Status
 from tests.chat_server import ChatServer
-from tests.llm_client import open_client, scripted
+from tests.llm_client import ask, on_a_loop, open_client, scripted
 from tests.llm_shapes import Grade, Rating, request
 
 
 class TestSharing:
-    def test_equal_questions_are_asked_once(self) -> None:
-        async def work(server: ChatServer) -> list[Completion]:
+    @on_a_loop
+    async def test_equal_questions_are_asked_once(self) -> None:
+        with ChatServer(latency=0.05).running() as server:
             async with open_client(server) as client:
                 together = await asyncio.gather(*(client.complete(request("same")) for _ in range(20)))
-                return [*together, await client.complete(request("same"))]
-
-        with ChatServer(latency=0.05).running() as server:
-            found = asyncio.run(work(server))
+                found = [*together, await client.complete(request("same"))]
         assert server.calls == 1
         assert sum(c.calls for c in found) == 1
         assert len({c.value.score for c in found}) == 1
@@ -77,44 +74,30 @@ class TestSharing:
 
     @pytest.mark.fault("changed", tried="another judge of the same model", count=1)
     def test_two_judges_never_share_an_answer(self) -> None:
-        async def work(server: ChatServer) -> None:
-            journal = MemoryJournal()
-            for name in ("a", "b", "a"):
-                async with open_client(server, name=name, journal=journal) as client:
-                    await client.complete(request())
-
+        journal = MemoryJournal()
         with ChatServer().running() as server:
-            asyncio.run(work(server))
+            for name in ("a", "b", "a"):
+                ask(server, ["one"], name=name, journal=journal)
         assert server.calls == 2
 
     def test_replay_makes_no_call_even_for_replies_that_were_repaired(self) -> None:
-        async def work(server: ChatServer, journal: MemoryJournal) -> list[Completion]:
-            async with open_client(server, journal=journal) as client:
-                return await asyncio.gather(*(client.complete(request(f"text {n}")) for n in range(60)))
-
-        journal = MemoryJournal()
-        faults = {"nan": 0.2, "length": 0.2, "refusal": 0.1}
-        with ChatServer(faults=faults).running() as server:
-            first = asyncio.run(work(server, journal))
+        journal, texts = MemoryJournal(), [f"text {n}" for n in range(60)]
+        with ChatServer(faults={"nan": 0.2, "length": 0.2, "refusal": 0.1}).running() as server:
+            first = ask(server, texts, journal=journal)
             paid = server.calls
-            again = asyncio.run(work(server, journal))
+            again = ask(server, texts, journal=journal)
             assert server.calls == paid > 60
         assert [(c.value, c.status) for c in again] == [(c.value, c.status) for c in first]
         assert [c.seconds for c in again] == [c.seconds for c in first]
         assert {c.calls for c in again} == {0}
         assert Status.REFUSED in {c.status for c in first}
 
-    def test_clients_of_one_provider_wait_in_one_line(self) -> None:
-        async def work(server: ChatServer) -> None:
-            providers = Providers()
-            async with (
-                open_client(server, "a", providers=providers, concurrency=4) as one,
-                open_client(server, "b", providers=providers, concurrency=4) as other,
-            ):
-                await asyncio.gather(*(c.complete(request(f"{n}")) for n in range(20) for c in (one, other)))
-
+    @on_a_loop
+    async def test_clients_of_one_provider_wait_in_one_line(self) -> None:
         with ChatServer(latency=0.02).running() as server:
-            asyncio.run(work(server))
+            shared: dict[str, Any] = {"providers": Providers(), "concurrency": 4}
+            async with open_client(server, "a", **shared) as one, open_client(server, "b", **shared) as other:
+                await asyncio.gather(*(c.complete(request(f"{n}")) for n in range(20) for c in (one, other)))
         assert (server.calls, server.most_in_flight) == (40, 4)
 
 
@@ -138,10 +121,7 @@ class TestBudget:
                     assert not limits
             return purse
 
-        def answer(body: dict[str, Any]) -> Any:
-            return {"score": 3, "reason": "x" * 380}
-
-        with ChatServer(answer=answer, latency=0.01).running() as server:
+        with ChatServer(answer=lambda body: {"score": 3, "reason": "x" * 380}, latency=0.01).running() as server:
             purse = asyncio.run(work(server, **budget))
             assert 1 <= server.calls <= most
             assert len(journal.rows) == server.calls
@@ -151,13 +131,8 @@ class TestBudget:
             assert server.calls == 30
 
     def test_the_message_says_how_to_go_on(self) -> None:
-        async def work(server: ChatServer) -> None:
-            async with open_client(server, budget=Budget(calls=1)) as client:
-                await client.complete(request("one"))
-                await client.complete(request("two"))
-
         with ChatServer().running() as server, pytest.raises(BudgetSpent, match=r"calls: 1 of 1.*\[budget\]"):
-            asyncio.run(work(server))
+            ask(server, ["one", "two"], budget=Budget(calls=1))
 
 
 class TestTally:
@@ -165,12 +140,8 @@ class TestTally:
         steps: list[int] = []
         tally = Tally(on_change=lambda now: steps.append(now.in_flight))
 
-        async def work(server: ChatServer) -> None:
-            async with open_client(server, tally=tally, input_price=2.0, output_price=10.0) as client:
-                await asyncio.gather(*(client.complete(request(f"{n % 20}")) for n in range(40)))
-
         with scripted({"score": 3}).running() as server:
-            asyncio.run(work(server))
+            ask(server, [f"{n % 20}" for n in range(40)], tally=tally, input_price=2.0, output_price=10.0)
         assert (tally.asked, tally.done, tally.failed, tally.in_flight, tally.calls) == (40, 40, 0, 0, 20)
         assert tally.cost == pytest.approx((2.0 * tally.input_tokens + 10.0 * tally.output_tokens) / 1e6)
         assert 1 <= max(steps) <= 16
@@ -183,13 +154,8 @@ class TestTally:
 
     def test_unreported_usage_is_estimated_and_said(self) -> None:
         journal = MemoryJournal()
-
-        async def work(server: ChatServer) -> None:
-            async with open_client(server, journal=journal) as client:
-                await client.complete(request("Привет, мир!"))
-
         with ChatServer(usage=False).running() as server:
-            asyncio.run(work(server))
+            ask(server, ["Привет, мир!"], journal=journal)
         (row,) = journal.rows.values()
         assert row["estimated"] is True
         assert row["input_tokens"] > 3

@@ -64,7 +64,7 @@ def fill(store: Store) -> None:
     store.load_chunks("hash", "set", CHUNKS)
     store.embed(EMBEDDER, [chunk.text for chunk in CHUNKS])
     store.search("hash", EMBEDDER, np.eye(40)[:3], 2)
-    DatabaseJournal(store.engine).record([row("dumped", n, text="Ответ \\ \t\n" * 30) for n in range(100)])
+    DatabaseJournal(store.engine).bring_in([row("dumped", n, text="Ответ \\ \t\n" * 30) for n in range(100)])
     Runs(store.engine).record(RunRecord("r1", replies=("0" * 64,)))
 
 

@@ -1,4 +1,4 @@
-"""The journal on an event loop: the same rows as from a thread, shared connections, few of them."""
+"""The journal on an event loop: rows as they were given, shared connections, few of them."""
 
 from __future__ import annotations
 
@@ -11,38 +11,29 @@ from ragbench.llm.journal import Ledger
 from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.lanes import LANES, Lanes
-from tests.test_journal import row
+from tests.test_journal import on_loop, row
 
 
-def lanes_of(journal: DatabaseJournal) -> Lanes:
-    found = journal.lanes()
-    assert found is not None
-    return found
-
-
-def test_rows_are_those_that_a_thread_would_have_kept(store: Store) -> None:
+def test_rows_are_kept_as_they_were_given(store: Store) -> None:
     texts = ['"кавычки" \\ \n\t é', "{braces} %s $1 ''", "\u2028 \U0001f600 ﷽", ""]
     rows = [
         row("lanes", n, text=text, refusal=text or None, cost=0.1 + n / 3, seconds=1e-9 * n, input_tokens=2**40 + n)
         for n, text in enumerate(texts)
     ]
+    keys = [*(each["key"] for each in rows), "absent"]
+
+    async def work(lanes: Lanes) -> Any:
+        kept = await lanes.record(rows)
+        later = await lanes.record([row("lanes", 0, text="later"), row("lanes", 9)])
+        found, ours = await lanes.claim(keys)
+        assert ours == {"absent"}
+        return kept, later, found, await lanes.find(keys)
+
     journal = DatabaseJournal(store.engine)
-
-    async def work() -> Any:
-        lanes = lanes_of(journal)
-        try:
-            kept = await lanes.record(rows)
-            later = await lanes.record([row("lanes", 0, text="later"), row("lanes", 9)])
-            found, ours = await lanes.claim([*(each["key"] for each in rows), "absent"])
-            assert ours == {"absent"}
-            return kept, later, found
-        finally:
-            await lanes.close()
-
-    kept, later, found = asyncio.run(work())
+    kept, later, claimed, found = asyncio.run(on_loop(journal, work))
     wanted = {each["key"]: each for each in rows}
-    assert kept == found == wanted
-    assert journal.find(list(wanted)) == wanted
+    assert kept == claimed == found == wanted
+    assert {each["key"]: each for each in journal.rows_of(keys)} == wanted
     assert later[rows[0]["key"]] == rows[0]
     assert later[row("lanes", 9)["key"]] == row("lanes", 9)
 
@@ -77,9 +68,8 @@ def test_all_judges_of_a_loop_share_a_few_connections_and_the_last_one_closes_th
     assert left == 0
 
 
-def test_limits_are_those_of_the_stores_own_connections(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work() -> list[str]:
-        lanes = lanes_of(DatabaseJournal(store.engine))
+def test_limits_are_those_of_the_stores_own_connections(store: Store) -> None:
+    async def work(lanes: Lanes) -> list[str]:
         connection = await lanes._connect()
         try:
             return [
@@ -88,21 +78,15 @@ def test_limits_are_those_of_the_stores_own_connections(store: Store, monkeypatc
             ]
         finally:
             await connection.close()
-            await lanes.close()
 
     limits = [store.limits.statement_seconds, store.limits.lock_seconds]
     said = {600.0: "10min", 20.0: "20s"}
-    assert asyncio.run(work()) == [said[limit] for limit in limits]
+    assert asyncio.run(on_loop(DatabaseJournal(store.engine), work)) == [said[limit] for limit in limits]
 
 
 @pytest.mark.fault("locks", tried="a statement that the server refuses", count=1)
 def test_a_statement_that_the_server_refuses_is_no_reason_to_wait(store: Store) -> None:
-    async def work() -> None:
-        lanes = lanes_of(DatabaseJournal(store.engine))
-        try:
-            await lanes.record([{**row("refused", 1), "text": None}])
-        finally:
-            await lanes.close()
-
+    faulty = [{**row("refused", 1), "text": None}]
+    asked = on_loop(DatabaseJournal(store.engine), lambda lanes: lanes.record(faulty))
     with pytest.raises(StoreError, match="writing the journal"):
-        asyncio.run(asyncio.wait_for(work(), 20))
+        asyncio.run(asyncio.wait_for(asked, 20))

@@ -24,18 +24,14 @@ from ragbench.store import Store, StoreError, server
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import LONGEST_SOCKET_PATH, PORT, Cluster
 from ragbench.store.errors import told_plainly
+from tests.own_database import own_database
 
 
 @pytest.fixture
 def own(request: pytest.FixtureRequest) -> Iterator[Settings]:
     """Settings of a server for this test alone (indirect parameter: names of folders in between)."""
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    folder = outer / getattr(request, "param", "pg")
-    settings = Settings(database=DatabaseSettings(folder=folder, connect_seconds=10))
-    yield settings
-    server.stop(settings)
-    shutil.rmtree(outer)
+    with own_database(getattr(request, "param", "pg"), connect_seconds=10) as settings:
+        yield settings
 
 
 def elsewhere(program: str, settings: Settings) -> subprocess.Popen[str]:

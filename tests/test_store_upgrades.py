@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,11 +13,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.settings import Settings
 from ragbench.store import Store, StoreError, dumps, server, upgrading
 from ragbench.store.cluster import MAJOR, UPGRADE, server_user
 from ragbench.store.engine import connect, head, prepare_schema, upgrade_to, versions
 from ragbench.store.journal import DatabaseJournal
+from tests.own_database import own_database
 from tests.test_journal import row
 from tests.test_store_dumps import databases as databases
 from tests.test_store_server import elsewhere, finished
@@ -30,13 +29,8 @@ OLDER = 16
 
 @pytest.fixture
 def own() -> Iterator[Settings]:
-    """Settings of a server for this test alone."""
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    settings = Settings(database=DatabaseSettings(folder=outer / "pg", connect_seconds=20))
-    yield settings
-    server.stop(settings)
-    shutil.rmtree(outer)
+    with own_database() as settings:
+        yield settings
 
 
 def opened(settings: Settings) -> subprocess.Popen[str]:
@@ -129,7 +123,7 @@ def older_folder(settings: Settings) -> None:
     server._prepare(cluster, 20)
     at_version(settings, "0004")
     engine = connect(server.address(settings), settings.database)
-    DatabaseJournal(engine).record([row("old", n) for n in range(50)])
+    DatabaseJournal(engine).bring_in([row("old", n) for n in range(50)])
     with engine.connect() as connection:
         assert str(connection.scalar(text("SHOW server_version"))).startswith(f"{OLDER}.")
     engine.dispose()

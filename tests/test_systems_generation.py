@@ -89,7 +89,8 @@ class TestExtractive:
         return ExtractiveGenerator("e", GeneratorSettings(**more)).answer(question, chunks)
 
     def test_the_sentence_that_shares_most_is_the_answer(self) -> None:
-        assert self.answer(ASKED.text, LIBRARY, CANTEEN, sentences=1) == "Обед в столовой стоит 250 рублей."
+        for sentences in (1, 2):  # the next best fits far less than the best one
+            assert self.answer(ASKED.text, LIBRARY, CANTEEN, sentences=sentences) == "Обед в столовой стоит 250 рублей."
 
     def test_sentences_keep_the_order_of_the_contexts(self) -> None:
         chunk = Chunk("c", "The library closes at nine. It is big. The library opens at eight.")

@@ -311,9 +311,7 @@ def test_journal(call: Callable[..., Result], project: Path) -> None:
     from ragbench.store.journal import DatabaseJournal
 
     with Store.open(settings.load()) as store:
-        journal = DatabaseJournal(store.engine)
-        journal.record([kept_reply(text) for text in STORABLE])
-        journal.close()
+        DatabaseJournal(store.engine).bring_in([kept_reply(text) for text in STORABLE])
     assert_shown(call("journal"), STORABLE)
     for text in hostile.TOGETHER:
         assert hostile.remains(told(call("journal", "export", "x.jsonl", "-j", text))) == []

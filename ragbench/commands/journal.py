@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,6 @@ application = typer.Typer(
     help="The journal of models' replies: its size, cost and hit rate; export and import; pruning.",
     invoke_without_command=True,
 )
-BATCH = 500
 
 
 @application.callback()
@@ -29,7 +27,6 @@ def show(context: typer.Context) -> None:
     with Store.open(settings.load()) as store:
         journal = DatabaseJournal(store.engine)
         sizes, (lookups, hits) = journal.sizes(), journal.use()
-        journal.close()
     if not sizes:
         terminal.say("the journal is empty: no model was asked yet")
         return
@@ -71,15 +68,8 @@ def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbenc
     from ragbench.store import Store
     from ragbench.store.journal import DatabaseJournal
 
-    read = new = 0
     with Store.open(settings.load()) as store:
-        journal = DatabaseJournal(store.engine)
-        rows = lines.read(file)
-        while batch := list(islice(rows, BATCH)):
-            new += len(batch) - journal.known(row["key"] for row in batch)
-            journal.record(batch)
-            read += len(batch)
-        journal.close()
+        read, new = DatabaseJournal(store.engine).bring_in(lines.read(file))
     terminal.say(f"{read} replies read from {file.name}, {new} of them new")
 
 

@@ -13,6 +13,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands import load_runs
+from ragbench.commands.console import outputs
 from ragbench.commands.console.preview import tell
 
 if TYPE_CHECKING:
@@ -285,8 +286,7 @@ def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import datasets, settings
 
-    if about.language and about.language not in ("en", "ru"):
-        raise typer.BadParameter(f"{about.language!r}: en or ru is expected", param_hint="--language")
+    outputs.language(about.language)
     folder = settings.project_folder() / settings.load().data_folder
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)

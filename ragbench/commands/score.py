@@ -111,7 +111,7 @@ def score(
     from ragbench.bench.basics import ranges
     from ragbench.bench.basics.session import parted
     from ragbench.bench.scoring.answer_tables import of_samples
-    from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging
+    from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
     from ragbench.commands.console import outputs, plans, screen
     from ragbench.datasets.cells import Forms
@@ -145,7 +145,7 @@ def score(
         ranges.check(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    asks = any("judge" in metric.needs for metric in chosen) and set(names) != {OFFLINE}
+    asks = any("judge" in metric.needs for metric in chosen) and set(names) != {settings.OFFLINE}
     by = [one for name in parted(embedder) if (one := known.embedders.get(name)) is not None and one.base_url]
     embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
     if asks or embeds:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.judge import words
+from ragbench.settings import OFFLINE
 from ragbench.types import Answer, Prompt, Shape, Status
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _contradicts(claim: str, profiles: Sequence[_Profile]) -> bool:
 class LexicalJudge:
     """A judge without a model; see the module. Deterministic: every repeat answers alike."""
 
-    name = "lexical"
+    name = OFFLINE
     is_stand_in = True
 
     def __init__(self, reader: LexicalReader | None = None) -> None:

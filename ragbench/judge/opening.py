@@ -10,7 +10,7 @@ from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.plan import PlanningJudge
 from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience, open_budget
-from ragbench.settings import Settings
+from ragbench.settings import OFFLINE, Settings
 from ragbench.types import Judge
 
 
@@ -59,8 +59,8 @@ def open_judges(
     budget = open_budget(settings.budget)
     providers = Providers()
     judges: list[Judge] = []
-    for name in names or sorted(settings.judges) or ["lexical"]:
-        if name == "lexical":
+    for name in settings.judge_names(names):
+        if name == OFFLINE:
             judges.append(LexicalJudge())
             continue
         client = Client(name, settings.judge(name), journal=journal, budget=budget, tally=tally, providers=providers)
@@ -97,8 +97,8 @@ def rehearse_judges(
     del on_change
     judges: list[Judge] = [
         LexicalJudge()
-        if name == "lexical"
+        if name == OFFLINE
         else PlanningJudge(name, settings.judge(name), journal, language or settings.language)
-        for name in names or sorted(settings.judges) or ["lexical"]
+        for name in settings.judge_names(names)
     ]
     return Rehearsed(tuple(judges), settings=settings, journal=journal)

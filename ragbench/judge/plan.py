@@ -59,5 +59,5 @@ class PlanningJudge:
         return self.outlook(experience).plan()
 
     async def close(self) -> None:
-        """Let the journal's threads end."""
+        """Let the journal go."""
         await self._rehearsal.client.close()

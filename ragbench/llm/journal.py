@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ragbench.llm.uses import Uses
 
@@ -63,23 +62,15 @@ Row = Mapping[str, Any]
 COLUMNS = tuple(column.name for column in fields(Entry))
 
 
-class Journal(Protocol):
-    """Where replies are kept, as rows of plain values (`Entry.as_row`), so that a store need not know this room.
+class LoopJournal(Protocol):
+    """A journal for one event loop, as rows of plain values (`Entry.as_row`), so that a store need not know this room.
 
-    Both calls may block, and are made from a few threads at once.
+    It knows who asks for what.
     """
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         """The rows that exist, by key."""
         ...
-
-    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
-        ...
-
-
-class Lanes(Protocol):
-    """A journal for one event loop, which waits without a thread, and knows who asks for what."""
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
@@ -93,7 +84,7 @@ class Lanes(Protocol):
         ...
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """See `Journal`."""
+        """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
         ...
 
     async def close(self) -> None:
@@ -101,12 +92,11 @@ class Lanes(Protocol):
         ...
 
 
-@runtime_checkable
-class Laned(Protocol):
-    """A journal that can be used on an event loop itself."""
+class Journal(Protocol):
+    """Where replies are kept."""
 
-    def lanes(self) -> Lanes | None:
-        """For the loop that runs here, to be closed on it; None where it cannot be done."""
+    def on_loop(self) -> LoopJournal:
+        """For the loop that runs here, to be closed on it."""
         ...
 
 
@@ -116,13 +106,28 @@ class MemoryJournal:
 
     rows: dict[str, Row] = field(default_factory=dict)
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+    def on_loop(self) -> MemoryJournal:
         """See `Journal`."""
+        return self
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """See `LoopJournal`."""
         return {key: self.rows[key] for key in keys if key in self.rows}
 
-    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """See `Journal`."""
+    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
+        """See `LoopJournal`; nobody else can ask."""
+        found = await self.find(keys)
+        return found, set(keys) - found.keys()
+
+    def release(self, key: str) -> None:
+        """See `LoopJournal`."""
+
+    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+        """See `LoopJournal`."""
         return {row["key"]: self.rows.setdefault(row["key"], row) for row in rows}
+
+    async def close(self) -> None:
+        """See `LoopJournal`."""
 
 
 class Batches(Generic[Item, Result]):
@@ -177,42 +182,16 @@ class Batches(Generic[Item, Result]):
         await asyncio.gather(*self._workers, return_exceptions=True)
 
 
-class Threads:
-    """Any journal for an event loop: its calls wait in threads, one for finding and two for recording."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._threads = ThreadPoolExecutor(max_workers=FINDING + RECORDING, thread_name_prefix="journal")
-
-    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
-        """See `Lanes`; who else asks is not known here."""
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.find, keys)
-        return found, set(keys) - found.keys()
-
-    def release(self, key: str) -> None:
-        """See `Lanes`."""
-
-    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """See `Journal`."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._journal.record, rows)
-
-    async def close(self) -> None:
-        """Let the threads end."""
-        self._threads.shutdown(wait=False)
-
-
 class Ledger:
     """A journal seen from one event loop: one entry at a time in, whole batches out.
 
-    A journal in memory is asked at once, one that has lanes on the loop itself, any other one from threads.
     patience: so many seconds without a reply of others are waited for a key that another process asks for.
     """
 
     def __init__(self, journal: Journal, patience: float) -> None:
-        self._memory = journal if isinstance(journal, MemoryJournal) else None
         self._journal = journal
-        self._uses = Uses() if self._memory is None else None
-        self._open: Lanes | None = None
+        self._uses = None if isinstance(journal, MemoryJournal) else Uses()
+        self._open: LoopJournal | None = None
         self._patience = patience
         self._heard = -math.inf
         self._ours: set[str] = set()
@@ -226,8 +205,6 @@ class Ledger:
         nobody waits in a circle; and nobody waits for ever: a process that is gone holds nothing, and one that is held
         up is overtaken once it has brought no reply for `patience` seconds (the first reply that is kept then counts).
         """
-        if self._memory is not None:
-            return Entry.from_row(row) if (row := self._memory.rows.get(key)) is not None else None
         clock = asyncio.get_running_loop().time
         began, waited = clock(), False
         while True:
@@ -262,8 +239,6 @@ class Ledger:
         A caller who is cancelled goes only once the entry is kept.
         """
         row = entry.as_row()
-        if self._memory is not None:
-            return Entry.from_row(self._memory.record([row])[entry.key])
         future = self._record(row)
         try:
             kept = await asyncio.shield(future)
@@ -279,7 +254,7 @@ class Ledger:
         await self._record.flush()
 
     async def close(self) -> None:
-        """Let claims, threads and connections go."""
+        """Let claims and connections go."""
         await self._claim.flush()
         for key in list(self._ours):
             self.release(key)
@@ -293,17 +268,16 @@ class Ledger:
         if self._uses is not None:
             self._uses.note(key)
 
-    def _lanes(self) -> Lanes:
+    def _opened(self) -> LoopJournal:
         if self._open is None:
-            lanes = self._journal.lanes() if isinstance(self._journal, Laned) else None
-            self._open = lanes or Threads(self._journal)
+            self._open = self._journal.on_loop()
         return self._open
 
     async def _claimed(self, keys: Sequence[str]) -> Sequence[tuple[Row | None, bool]]:
-        rows, ours = await self._lanes().claim(sorted(set(keys)))
+        rows, ours = await self._opened().claim(sorted(set(keys)))
         self._ours |= ours
         return [(rows.get(key), key in ours) for key in keys]
 
     async def _recorded(self, rows: Sequence[Row]) -> Sequence[Row]:
-        kept = await self._lanes().record(list({row["key"]: row for row in rows}.values()))
+        kept = await self._opened().record(list({row["key"]: row for row in rows}.values()))
         return [kept[row["key"]] for row in rows]

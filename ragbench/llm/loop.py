@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import sys
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
@@ -20,11 +19,9 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 USUAL = "ragbench"
 STOP_SECONDS = 1.5
-TURN_SECONDS = 0.0005
 
 _guard = threading.Lock()
 _loops: dict[str, asyncio.AbstractEventLoop] = {}
-_running, _usual_turn = 0, 0.005
 
 
 def background_loop(name: str = USUAL) -> asyncio.AbstractEventLoop:
@@ -32,7 +29,8 @@ def background_loop(name: str = USUAL) -> asyncio.AbstractEventLoop:
     with _guard:
         loop = _loops.get(name)
         if loop is None or loop.is_closed():
-            loop = _loops[name] = asyncio.new_event_loop()
+            # of this kind on every system: on the usual one of Windows no database driver can wait
+            loop = _loops[name] = asyncio.SelectorEventLoop()
             threading.Thread(target=loop.run_forever, name=name, daemon=True).start()
             atexit.register(loop.call_soon_threadsafe, loop.stop)
     return loop
@@ -48,39 +46,19 @@ def run(work: Coroutine[Any, Any, Result], name: str = USUAL) -> Result:
     if threading.current_thread().name == name:
         work.close()
         raise RuntimeError("run() was called from the background loop itself: await the coroutine there")
-    with _short_turns():
-        future = asyncio.run_coroutine_threadsafe(work, loop)
-        try:
-            return _wait(future)
-        except BaseException:
-            if not future.done():
-                future.cancel()
-                _let_finish(loop)
-            raise
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return _wait(future)
+    except BaseException:
+        if not future.done():
+            future.cancel()
+            _let_finish(loop)
+        raise
 
 
 async def submit(work: Coroutine[Any, Any, Result]) -> Result:
     """The same for those who are inside another event loop and want to await: `await submit(coroutine)`."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, background_loop()))
-
-
-@contextlib.contextmanager
-def _short_turns() -> Iterator[None]:
-    """Shorter turns of the interpreter's threads meanwhile: a busy loop makes the journal's threads wait a turn for
-    each of their steps, 5 ms by default, and their calls count as in flight until then."""
-    global _running, _usual_turn
-    with _guard:
-        if _running == 0:
-            _usual_turn = sys.getswitchinterval()
-            sys.setswitchinterval(min(_usual_turn, TURN_SECONDS))
-        _running += 1
-    try:
-        yield
-    finally:
-        with _guard:
-            _running -= 1
-            if _running == 0:
-                sys.setswitchinterval(_usual_turn)
 
 
 def _wait(future: Future[Result]) -> Result:

@@ -68,16 +68,30 @@ class _Sender:
 
 
 class _Watched:
-    """A journal that remembers what it was found to have."""
+    """A journal that remembers what it was found to have, and claims nothing: who plans is not waited for."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.found: set[str] = set()
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        rows = self._journal.find(keys)
+    def on_loop(self) -> _Watched:
+        self._open = self._journal.on_loop()
+        return self
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        rows = await self._open.find(keys)
         self.found.update(rows)
         return rows
 
-    def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
+    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
+        rows = await self.find(keys)
+        return rows, set(keys) - rows.keys()
+
+    def release(self, key: str) -> None:
+        """Nothing is claimed."""
+
+    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         raise RuntimeError("a plan receives no reply")
+
+    async def close(self) -> None:
+        await self._open.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -22,7 +22,9 @@ from pydantic_settings import (
 
 from ragbench import names
 from ragbench.expectations import expectation
-from ragbench.settings import secrets, thresholds
+from ragbench.language import Language
+from ragbench.settings import thresholds
+from ragbench.settings.addresses import without_passwords
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
@@ -33,7 +35,6 @@ from ragbench.settings.tables import (
     GateSettings,
     GeneratorSettings,
     JudgeSettings,
-    Language,
     ProviderSettings,
     QuestionTable,
     SourceSettings,
@@ -43,6 +44,7 @@ from ragbench.settings.tables import (
 )
 
 __all__ = [
+    "OFFLINE",
     "Band",
     "BudgetSettings",
     "ChunkTable",
@@ -66,6 +68,8 @@ __all__ = [
     "project_folder",
 ]
 
+OFFLINE = "lexical"
+"""The judge that is always there, and asks no model; no table may have its name."""
 PREFIX = "RAGBENCH_"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
@@ -183,9 +187,13 @@ class Settings(BaseSettings):
                     f"providers are {', '.join(sorted(self.providers)) or 'none'}"
                 )
         thresholds.bands(self)  # refuses the name of a set that there is not
-        if "lexical" in self.judges:
-            raise ValueError("judges.lexical: this name belongs to the offline judge; choose another")
+        if OFFLINE in self.judges:
+            raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The judges that are meant: those that are named, else all configured ones, else the offline one."""
+        return tuple(named) or tuple(sorted(self.judges)) or (OFFLINE,)
 
     def judge(self, name: str) -> JudgeSettings:
         """The judge of that name with its provider's settings filled in where it says nothing itself.
@@ -194,7 +202,7 @@ class Settings(BaseSettings):
         Raises ConfigurationError with the legal names.
         """
         if name not in self.judges:
-            legal = ", ".join(["lexical", *sorted(self.judges)])
+            legal = ", ".join([OFFLINE, *sorted(self.judges)])
             raise ConfigurationError(f"there is no judge {name!r}; judges are {legal} (tables [judges.NAME])")
         return self._with_provider(self.judges[name])
 
@@ -274,7 +282,7 @@ def _explain(fault: Mapping[str, Any]) -> str:
         message = expectation(fault)
         if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
             return f"{place}: {message}"
-        given = secrets.without_passwords(repr(fault["input"]))
+        given = without_passwords(repr(fault["input"]))
         return f"{place} = {given}: {message}" if place and fault["type"] != "value_error" else message
     legal = _legal_keys(tuple(fault["loc"]))
     near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)

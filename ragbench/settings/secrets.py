@@ -15,20 +15,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
+from ragbench import settings
+from ragbench.settings.addresses import MASK, without_passwords
+
 if TYPE_CHECKING:
     import pandas as pd
 
-MASK = "••••"
 SHORTEST = 6
 """Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
 _SECRET_NAME = re.compile(
     r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY)", re.IGNORECASE
 )
 _SECRET_PARAMETER = re.compile(r"password|passwd|token|secret|key", re.IGNORECASE)
-_URL_PASSWORD = re.compile(
-    r"(\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:)(?!\d{1,5}/)([^\s'\"<>]+)(@)", re.IGNORECASE
-)  # what has a / in it is a password too, unless it began as a port does
-_BEARER = re.compile(r"(Bearer\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
 
 Mask = Callable[[str], str]
 
@@ -37,11 +35,6 @@ def masker() -> Mask:
     """A function that masks the secrets of this process in a text, and the password of any URL."""
     exact = exact_masker()
     return lambda text: without_passwords(exact(text))
-
-
-def without_passwords(text: str) -> str:
-    """A text with the passwords of all URLs in it masked, and what follows `Bearer`."""
-    return _BEARER.sub(rf"\1{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}\3", text))
 
 
 def exact_masker() -> Mask:
@@ -85,12 +78,6 @@ def masked_table(table: pd.DataFrame, mask: Mask) -> pd.DataFrame:
     return table.assign(**changed) if changed else table
 
 
-def without_credentials(url: str) -> str:
-    """A URL as messages show it: nothing of what stands before its host or after its path."""
-    bare = re.split(r"[?#]", url[url.rfind("@") + 1 :])[0]
-    return f"{MASK}@{bare}" if "@" in url else bare
-
-
 def _nested(cell: Any, mask: Mask) -> Any:
     """A cell of a table that is no text: itself, unless it is a list or a mapping that holds a secret."""
     plain = cell.tolist() if hasattr(cell, "tolist") else cell
@@ -102,8 +89,6 @@ def _nested(cell: Any, mask: Mask) -> Any:
 
 def _values() -> set[str]:
     """Secret values: of variables whose names say so, of the variables that the settings name, of URLs."""
-    from ragbench import settings
-
     named = {name for name in os.environ if _SECRET_NAME.search(name)}
     try:
         known = settings.load()

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from ragbench.settings.secrets import without_credentials
+from ragbench.language import Language
+from ragbench.settings.addresses import without_credentials
 
-Language = Literal["en", "ru"]
 BandWord = Literal["attention", "good", "excellent"]
 BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from ragbench.settings.tables import Band
-
-if TYPE_CHECKING:
-    from ragbench.settings import Settings
 
 UNIT, RATING, COSINE = (0.0, 1.0), (1.0, 5.0), (-1.0, 1.0)
 
@@ -48,12 +45,21 @@ VOPROSHALYCH = {
 SETS: Mapping[str, Mapping[str, Band]] = {"specification": SPECIFICATION, "voproshalych": VOPROSHALYCH}
 
 
-def names(settings: Settings) -> tuple[str, ...]:
+class Chosen(Protocol):
+    """The settings, as far as they speak of thresholds."""
+
+    @property
+    def threshold_set(self) -> str: ...
+    @property
+    def thresholds(self) -> Mapping[str, Mapping[str, Band]]: ...
+
+
+def names(settings: Chosen) -> tuple[str, ...]:
     """The sets there are: those that come with ragbench, then those of `[thresholds.NAME]`."""
     return tuple(dict.fromkeys((*SETS, *settings.thresholds)))
 
 
-def bands(settings: Settings, name: str | None = None) -> dict[str, Band]:
+def bands(settings: Chosen, name: str | None = None) -> dict[str, Band]:
     """The bands of a set (the settings' `threshold_set` if none is named) by metric.
 
     A table `[thresholds.NAME]` of a set that comes with ragbench replaces single metrics of it.

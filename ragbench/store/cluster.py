@@ -113,7 +113,7 @@ class Cluster:
             shutil.rmtree(half_made)
         fresh = self.folder / f"new-{os.getpid()}"
         fresh.mkdir(mode=0o700)
-        if _is_root():
+        if is_root():
             os.chown(fresh, *server_user(self.folder))
         # the builtin provider sorts by code point on every machine, whatever its C library knows of locales
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
@@ -206,7 +206,7 @@ class Cluster:
         binaries = self._binaries()
         command = [str(binaries / program), *arguments]
         environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-        done = _run_as(server_user(self.folder) if _is_root() else None, command, environment, self.folder)
+        done = _run_as(server_user(self.folder) if is_root() else None, command, environment, self.folder)
         if check and done.returncode != 0:
             said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
             raise StoreError(f"{program} failed in {self.folder}: {said[-1]}")
@@ -223,7 +223,7 @@ class Cluster:
                 "with the ragbench that made the data, in an environment of its own, run `ragbench db dump FILE`; move "
                 f"{self.data} away; then run `ragbench db restore FILE` here"
             )
-        if not _is_root():
+        if not is_root():
             return installed / "bin"
         user = server_user(self.folder)
         if not _can_enter(user, self.folder):
@@ -239,7 +239,7 @@ class Cluster:
         folder = self.sockets
         if folder == self.data:
             return
-        user = server_user(self.folder) if _is_root() else (os.getuid(), os.getgid())
+        user = server_user(self.folder) if is_root() else (os.getuid(), os.getgid())
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             os.chown(folder, *user)
@@ -270,7 +270,8 @@ def _first_number(path: Path) -> int | None:
         return None
 
 
-def _is_root() -> bool:
+def is_root() -> bool:
+    """Whether this process may do everything, which PostgreSQL refuses to run with."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 

@@ -13,14 +13,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import to_json
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
 
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, journal
 
 if TYPE_CHECKING:
     import psycopg
-
-    from ragbench.store.journal import DatabaseJournal
 
     Connection = psycopg.AsyncConnection[Any]
 
@@ -35,11 +35,15 @@ MOST_CLAIMS = 1000
 """Of one event loop: a server has room for some 6400 locks of all its sessions. What is beyond is asked unclaimed."""
 RELEASE_SECONDS = 0.05
 """Within so much a key that is let go is free for others; the next claim takes the word along if it comes first."""
+PATIENCE_SECONDS = 45.0
+"""How long a server that went away is waited for."""
+COUNT_SECONDS = 1.0
+"""So often what was looked up is added to the counters that all processes share."""
 
 COLUMNS = tuple(column.name for column in journal.columns if column.name != "recorded_at")
 _TYPES = {"INTEGER": "int", "BIGINT": "bigint", "BOOLEAN": "boolean", "DOUBLE": "float8", "JSONB": "jsonb"}
 _FIELDS = ", ".join(f"{name} {_TYPES.get(str(journal.c[name].type), 'text')}" for name in COLUMNS)
-_RECORD = (
+RECORD = (
     f"INSERT INTO {SCHEMA}.journal ({', '.join(COLUMNS)}) "  # noqa: S608
     f"SELECT {', '.join(COLUMNS)} FROM json_to_recordset(%s::json) AS r({_FIELDS}) "
     "ON CONFLICT (key) DO NOTHING RETURNING key"
@@ -51,19 +55,22 @@ _AGAIN = f"SELECT pg_try_advisory_lock(hashtextextended(key, 0)) FROM {_KEYS}"  
 # looked up after they are claimed, by a statement of its own that sees what was committed until then: a reply that its
 # owner kept between the two would be paid for twice
 _CLAIM = f"{_RELEASE}; SELECT key FROM {_KEYS} WHERE pg_try_advisory_lock(hashtextextended(key, 0)); {_FIND}"  # noqa: S608
+_COUNT = f"UPDATE {SCHEMA}.journal_use SET lookups = lookups + %s, hits = hits + %s"  # noqa: S608
 
 
 class Lanes:
     """The journal for one event loop; every statement commits by itself.
 
-    A server that goes away is waited for, as `DatabaseJournal` does. Shared by all that the journal lends it to
-    (`DatabaseJournal.lanes`), each of whom closes it once.
+    A server that goes away is waited for, PATIENCE_SECONDS at most; then StoreError. Shared by all that the journal
+    lends it to (`DatabaseJournal.on_loop`), each of whom closes it once.
+    revive: called while waiting. let_go: called when the last one has closed it.
     """
 
-    def __init__(self, journal: DatabaseJournal, patience: float, let_go: Callable[[], object]) -> None:
-        self._journal = journal
-        self._patience = patience
+    def __init__(self, engine: Engine, revive: Callable[[], object], let_go: Callable[[], object]) -> None:
+        self._engine = engine
+        self._revive = revive
         self._let_go = let_go
+        self._patience = PATIENCE_SECONDS
         self._turns = asyncio.Semaphore(LANES - 1)
         self._free: list[Connection] = []
         self._claiming = asyncio.Lock()
@@ -73,7 +80,15 @@ class Lanes:
         self._released: list[str] = []
         self._releasing: asyncio.Task[None] | None = None
         self._known: tuple[dict[str, Any], list[tuple[str, str]]] | None = None
+        self._lookups = self._hits = 0
+        self._counted_at = time.monotonic()
         self.users = 0
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
+        """The rows that exist, by key; nothing is claimed."""
+        found = await self._patiently("reading the journal", lambda c: _read(c, keys), self._lane)
+        await self._note(len(keys), len(found))
+        return found
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
@@ -99,8 +114,7 @@ class Lanes:
             return found, ours | (set(free) - set(asked) - found.keys())
 
         found, ours = await self._patiently("reading the journal", work, self._claims_lane)
-        if self._journal.noted(len(found) + len(ours), len(found)):
-            await asyncio.to_thread(self._journal.count)
+        await self._note(len(found) + len(ours), len(found))
         return found, ours
 
     def release(self, key: str) -> None:
@@ -120,11 +134,9 @@ class Lanes:
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
-        rows = sorted(rows, key=lambda row: row["key"])  # one order for all writers: no two wait for each other
-        text = to_json(rows).decode()
 
         async def write(connection: Connection) -> Mapping[str, Row]:
-            cursor = await connection.execute(_RECORD, (text,))
+            cursor = await connection.execute(RECORD, (rows_as_json(rows),))
             new = {key for (key,) in await cursor.fetchall()}
             older = [row["key"] for row in rows if row["key"] not in new]
             kept = {row["key"]: row for row in rows if row["key"] in new}
@@ -137,11 +149,25 @@ class Lanes:
         self.users -= 1
         if self.users == 0:
             self._let_go()
+            self._patience = 0.0
+            with suppress(StoreError):  # a server that is gone is not waited for to count
+                await self._count()
             if self._releasing is not None:
                 self._releasing.cancel()
             async with self._claiming:
                 await self._forget_claims()
             await self._forget()
+
+    async def _note(self, lookups: int, hits: int) -> None:
+        self._lookups += lookups
+        self._hits += hits
+        if time.monotonic() - self._counted_at > COUNT_SECONDS:
+            await self._count()
+
+    async def _count(self) -> None:
+        use, self._lookups, self._hits, self._counted_at = (self._lookups, self._hits), 0, 0, time.monotonic()
+        if use[0]:
+            await self._patiently("counting the journal's use", lambda c: c.execute(_COUNT, use), self._lane)
 
     async def _patiently(
         self,
@@ -163,7 +189,7 @@ class Lanes:
                 await self._forget()
             await asyncio.sleep(RETRY_SECONDS)
             with suppress(StoreError):
-                await asyncio.to_thread(self._journal.revive)
+                await asyncio.to_thread(self._revive)
 
     @asynccontextmanager
     async def _lane(self) -> AsyncIterator[Connection]:
@@ -206,13 +232,29 @@ class Lanes:
         import psycopg
 
         if self._known is None:
-            self._known = await asyncio.to_thread(self._journal.session, LIMITS)
+            self._known = await asyncio.to_thread(_session, self._engine)
         parameters, limits = self._known
         connection = await psycopg.AsyncConnection.connect(**parameters, autocommit=True, prepare_threshold=None)
         # a server may be set to take one snapshot for several statements; see `_CLAIM`
         for name, value in (*limits, ("default_transaction_isolation", "read committed")):
             await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         return connection
+
+
+def rows_as_json(rows: Sequence[Row]) -> str:
+    """What `RECORD` takes; in one order for all writers, so that no two wait for each other."""
+    return to_json(sorted(rows, key=lambda row: row["key"])).decode()
+
+
+def _session(engine: Engine) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """What a connection of the engine's kind is made with: the driver's parameters, and the values of LIMITS."""
+    try:
+        with engine.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            values = [(name, str(raw.execute("SELECT current_setting(%s)", (name,)).fetchone()[0])) for name in LIMITS]
+            return {**raw.info.get_parameters(), "password": raw.info.password}, values
+    except DBAPIError as error:
+        raise error.orig or error from None
 
 
 async def _read(connection: Connection, keys: Sequence[str]) -> Mapping[str, Row]:

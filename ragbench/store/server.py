@@ -7,7 +7,6 @@ or stopped from here.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench import trust
 from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
-from ragbench.store.cluster import PORT, UPGRADE, Cluster
+from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
 from ragbench.store.errors import StoreError, explain, first_line
 
 if TYPE_CHECKING:
@@ -122,12 +121,9 @@ def status(settings: Settings) -> ServerStatus:
 
 def address(settings: Settings) -> URL:
     """The URL that the engine connects to: the variable's, or the embedded server's socket."""
-    from sqlalchemy import URL
-
     if settings.database_url is not None:
         return own_server(settings.database_url.get_secret_value())
-    sockets = str(cluster_of(settings).sockets)
-    return URL.create("postgresql+psycopg", NAME, None, None, PORT, NAME, {"host": sockets})
+    return _at(cluster_of(settings), NAME)
 
 
 def cluster_of(settings: Settings) -> Cluster:
@@ -140,9 +136,15 @@ def cluster_of(settings: Settings) -> Cluster:
 
     folder = settings.database.folder
     if folder is None:
-        root = hasattr(os, "geteuid") and os.geteuid() == 0
-        folder = Path("/var/lib/ragbench" if root else platformdirs.user_data_dir("ragbench")) / "postgres"
+        folder = Path("/var/lib/ragbench" if is_root() else platformdirs.user_data_dir("ragbench")) / "postgres"
     return Cluster(folder.expanduser().resolve())
+
+
+def _at(cluster: Cluster, name: str) -> URL:
+    """The socket of the embedded server: the database of that name, as the role of that name."""
+    from sqlalchemy import URL
+
+    return URL.create("postgresql+psycopg", name, None, None, PORT, name, {"host": str(cluster.sockets)})
 
 
 def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
@@ -158,11 +160,10 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
     A first start may have been interrupted at any point, so a database that answers may still lack its extension.
     """
     import psycopg
-    from sqlalchemy import URL
 
     if not (cluster.data / "PG_VERSION").is_file():
         return "there is no data directory yet"
-    url = URL.create("postgresql+psycopg", NAME, None, None, PORT, NAME, {"host": str(cluster.sockets)})
+    url = _at(cluster, NAME)
     until = time.monotonic() + seconds
     while True:
         try:
@@ -181,9 +182,8 @@ def _prepare(cluster: Cluster, seconds: float) -> None:
     """The database and a role that owns it; neither that role nor what it runs can reach the server's files."""
     import psycopg
     from psycopg import sql
-    from sqlalchemy import URL
 
-    url = URL.create("postgresql+psycopg", "postgres", None, None, PORT, "postgres", {"host": str(cluster.sockets)})
+    url = _at(cluster, "postgres")
     name = sql.Identifier(NAME)
     try:
         with _connect(url, seconds) as connection:

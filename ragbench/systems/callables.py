@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
@@ -13,14 +15,13 @@ from typing import Any
 from ragbench import settings, trust
 from ragbench.expectations import kind
 
-
-async def awaited(answer: Any) -> Any:
-    """What an awaitable gives."""
-    return await answer
+SHOWN_CHARACTERS = 300
 
 
 def find(path: str, parameters: str) -> Callable[..., Any]:
-    """The function at module:function; the module is looked for beside ragbench.toml first.
+    """The function at module:function, its answer awaited where it is a coroutine's.
+
+    The module is looked for beside ragbench.toml first.
 
     parameters: what it takes, for the message. Raises ValueError where it cannot be imported, is not there, or is no
     function; UntrustedError, before anything is imported, where its user does not trust it.
@@ -38,8 +39,20 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
         found = getattr(found, part)
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
-    function: Callable[..., Any] = found
-    return function
+
+    async def awaited(answer: Awaitable[Any]) -> Any:
+        return await answer
+
+    def called(*arguments: Any) -> Any:
+        answer = found(*arguments)
+        return asyncio.run(awaited(answer)) if inspect.isawaitable(answer) else answer
+
+    return called
+
+
+def told(error: Exception) -> str:
+    """One error of a user's function, in one line of SHOWN_CHARACTERS at most."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
 
 
 def _imported(name: str, folder: str) -> ModuleType:

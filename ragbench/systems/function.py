@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ragbench.datasets import Dataset
-from ragbench.systems.callables import awaited, find
+from ragbench.systems.callables import find, told
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
 from ragbench.types import Hit, Question
 
 KINDS_SHOWN = 5  # kinds of errors that are named
-SHOWN_CHARACTERS = 300  # of one error
 
 
 class FunctionSystem:
@@ -56,7 +53,7 @@ class FunctionSystem:
         for place, question in enumerate(questions):
             begun = time.perf_counter()
             try:
-                answer = self._ask(question.text, k)
+                answer = self._function(question.text, k)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
                 if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
                     taken = milliseconds[place] / 1000
@@ -66,7 +63,7 @@ class FunctionSystem:
             except Exception as error:
                 milliseconds[place] = np.nan
                 hits.append([])
-                errors[question.id] = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
+                errors[question.id] = told(error)
             if progress is not None:
                 progress(1)
         if questions and len(errors) == len(questions):
@@ -76,7 +73,3 @@ class FunctionSystem:
         if errors:
             facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
         return Retrieval(hits, search_ms=milliseconds, errors=errors, facts=facts, answers=answers)
-
-    def _ask(self, text: str, k: int) -> Any:
-        answer = self._function(text, k)
-        return asyncio.run(awaited(answer)) if inspect.isawaitable(answer) else answer

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.settings import GeneratorSettings
-from ragbench.systems.callables import awaited, find
+from ragbench.systems.callables import find, told
 from ragbench.systems.generation import Generation, GenerationError, Progress, Task
 from ragbench.types import Status
-
-SHOWN_CHARACTERS = 300  # of one error
 
 
 class FunctionGenerator:
@@ -49,11 +45,10 @@ class FunctionGenerator:
         for task in tasks:
             begun = time.perf_counter()
             try:
-                said = self._ask(task.question.text, [chunk.text for chunk in task.contexts])
+                said = self._function(task.question.text, [chunk.text for chunk in task.contexts])
             except Exception as error:
                 raised += 1
-                reason = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
-                found.append(Generation.failed(Status.MISSING_FIELD, reason))
+                found.append(Generation.failed(Status.MISSING_FIELD, told(error)))
             else:
                 text = said.get("answer") if isinstance(said, Mapping) else said
                 found.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
@@ -63,7 +58,3 @@ class FunctionGenerator:
             first = found[0].reason
             raise GenerationError(f"generators.{self.name}: {self.path} failed for all {raised} tasks: {first}")
         return found
-
-    def _ask(self, question: str, contexts: list[str]) -> Any:
-        said = self._function(question, contexts)
-        return asyncio.run(awaited(said)) if inspect.isawaitable(said) else said

@@ -79,9 +79,9 @@ def main(gigabytes: float) -> None:
                     keys = list(connection.scalars(text(
                         "SELECT encode(sha256(n::text::bytea), 'hex') FROM unnest(CAST(:n AS bigint[])) n"),
                         {"n": [source.randrange(1, 2 * last) for _ in range(64 * 50)]}))  # fmt: skip
-                found = milliseconds(lambda n, keys=keys: journal.find(keys[64 * (n % 50) :][:64]))
+                found = milliseconds(lambda n, keys=keys: list(journal.rows_of(keys[64 * (n % 50) :][:64])))
                 new = [[row(f"new{step}", 16 * n + i, text="x" * 1500) for i in range(16)] for n in range(ROUNDS)]
-                kept = milliseconds(lambda n, new=new: journal.record(new[n]))
+                kept = milliseconds(lambda n, new=new: journal.bring_in(new[n]))
                 begun = time.perf_counter()
                 journal.sizes()
                 took = time.perf_counter() - begun
@@ -89,7 +89,6 @@ def main(gigabytes: float) -> None:
                     f"{size(store.engine) / 1e9:6.2f} {last - 1:8,}        {found}       {kept}    {took:7.2f}",
                     flush=True,
                 )
-            journal.close()
     finally:
         server.stop(settings)
         shutil.rmtree(outer)

@@ -11,7 +11,7 @@ from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import timing
-from ragbench.bench.scoring.judged_metrics import OFFLINE
+from ragbench.settings import OFFLINE
 from ragbench.types import Question
 
 if TYPE_CHECKING:

@@ -22,10 +22,11 @@ from ragbench.bench.basics import ranges, slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session, kept
 from ragbench.bench.retrieval import timing
-from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging
+from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
 from ragbench.measurement import RETRIEVED_COLUMNS, Measurement
 from ragbench.metric import Metric
+from ragbench.settings import OFFLINE
 from ragbench.types import Question
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import json
 import math
 import time
@@ -16,11 +14,12 @@ import numpy as np
 
 from ragbench import settings as configuration
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging, described, judged
+from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.metrics.decisions import decision_of, show_decision
-from ragbench.systems.callables import awaited, find
+from ragbench.settings import OFFLINE
+from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
 from ragbench.types import Array, Chunk, Sample, Status
 
 SHOW_ALL, HIDE_ALL = "show-all", "hide-all"
@@ -30,7 +29,6 @@ CONSTANTS = {
 }
 """Judges that decide without looking: what they decide, and why."""
 LOGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-SHOWN_CHARACTERS = 300  # of an error
 SCORE_FIELDS = ("score", "likelihood", "probability", "confidence")
 
 
@@ -156,12 +154,10 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
             begun = time.perf_counter()
             try:
                 reply = function(case.question, case.answer, [chunk.text for chunk in case.contexts])
-                reply = asyncio.run(awaited(reply)) if inspect.isawaitable(reply) else reply
                 ms[place] = (time.perf_counter() - begun) * 1000
                 decided.append(read(reply))
             except Exception as error:
-                said = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
-                decided.append(Decided(None, None, said, Status.JUDGE_ERROR))
+                decided.append(Decided(None, None, told(error), Status.JUDGE_ERROR))
             progress(1)
     if cases and all(one.status is Status.JUDGE_ERROR for one in decided):
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")

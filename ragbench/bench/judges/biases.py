@@ -18,7 +18,7 @@ from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judges.texts import EQUALS, LADDER
-from ragbench.bench.scoring.judged_metrics import OFFLINE
+from ragbench.settings import OFFLINE
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Array
 

@@ -16,18 +16,16 @@ from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.scoring import measure
-from ragbench.bench.scoring.judged_metrics import OFFLINE
 from ragbench.datasets import DatasetError, load
 from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import Settings
+from ragbench.settings import OFFLINE, Settings
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Judge, Sample
 from ragbench.waves import gather
-
-LANGUAGES = ("en", "ru")
 
 
 def bounds(found: Metric) -> Scale:

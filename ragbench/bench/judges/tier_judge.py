@@ -21,19 +21,19 @@ from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import Limits
 from ragbench.bench.judges.tables import Settled
-from ragbench.bench.scoring.judged_metrics import OFFLINE, Judging, described
+from ragbench.bench.scoring.judged_metrics import Judging, described
 from ragbench.judge import LexicalJudge, Rule
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
+from ragbench.settings import OFFLINE
 from ragbench.types import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LANGUAGES = ("en", "ru")
 MODES = ("direct", "reasoned")
 
 

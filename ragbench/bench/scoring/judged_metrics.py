@@ -16,14 +16,13 @@ from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
-from ragbench.settings import Settings
+from ragbench.settings import OFFLINE, Settings
 from ragbench.types import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
 JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
-OFFLINE = "lexical"
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Judging:
         for name in found:
             if name not in legal:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
-        return found or tuple(sorted(settings.judges)) or (OFFLINE,)
+        return settings.judge_names(found)
 
     def rule(self, judges: Sequence[str]) -> Rule:
         """How these judges become one. Raises BenchError."""

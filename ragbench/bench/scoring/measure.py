@@ -115,7 +115,7 @@ def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges:
 def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
     """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
     names = [judge for judge in judges if isinstance(judge, str)] if judges else sorted(settings.load().judges)
-    if set(names) <= {"lexical"} or not any("judge" in metric.needs for metric in metrics):
+    if set(names) <= {settings.OFFLINE} or not any("judge" in metric.needs for metric in metrics):
         yield None
         return
     from ragbench.store import Store, server
@@ -178,7 +178,7 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
 
 def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
     known, kept = settings.load(), asked.journal
-    if set(names or known.judges) - {"lexical"}:
+    if set(names or known.judges) - {settings.OFFLINE}:
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))
     if asked.plan is not None or planning.folder() is not None:
         return rehearse_judges(known, names, journal=kept, language=asked.language)

@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,7 +30,6 @@ from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
-BATCH = 500
 MOST_FILES, MOST_BYTES, MOST_VALUES = 2_000, 2**31, 50_000_000
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
 _TAKEN = re.compile(
@@ -126,15 +124,8 @@ def bring_in(path: Path) -> Unpacked:
     with tempfile.TemporaryDirectory() as work:
         about = _unpacked(path, Path(work))
         replies = Path(work) / REPLIES
-        read = new = 0
         with Store.open(settings.load()) as store:
-            journal = DatabaseJournal(store.engine)
-            rows = lines.read(replies) if replies.is_file() else iter(())
-            while batch := list(islice(rows, BATCH)):
-                new += len(batch) - journal.known(row["key"] for row in batch)
-                journal.record(batch)
-                read += len(batch)
-            journal.close()
+            read, new = DatabaseJournal(store.engine).bring_in(lines.read(replies) if replies.is_file() else ())
         replies.unlink(missing_ok=True)
         with new_folder(reports / about.run) as folder:
             for source in sorted(path for path in Path(work).rglob("*") if path.is_file()):
