@@ -13,7 +13,7 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.show.answers.judgements import Ruling, Rulings, reason, rows, rulings, stored
 from ragbench.show.basics import cells
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import anchor, shown
+from ragbench.show.basics.text import anchor, shortened, shown
 from ragbench.show.comparison.worst_questions import lowest, value_of
 
 Passages = Mapping[str, str]
@@ -236,7 +236,7 @@ def chip(material: Material, verdict: str) -> Markup:
     )
 
 
-def word(material: Material, verdict: str) -> str | Markup:
+def word(material: Material, verdict: str) -> str:
     """A verdict's word in the page's language."""
     _ = material.text
     words = {
@@ -253,7 +253,7 @@ def word(material: Material, verdict: str) -> str | Markup:
         "no": _("no"),
         UNJUDGED: _("no verdict"),
     }
-    return words.get(verdict) or shown(verdict, 80)
+    return words.get(verdict) or shortened(verdict, 80)
 
 
 def _value(value: Any) -> float:
