@@ -40,9 +40,12 @@ def grid(
     heads: Sequence[str | tuple[str, str]],
     rows: Iterable[Markup | Sequence[Markup | str]],
     kind: str = "rb-wide",
+    *,
+    named: bool = True,
 ) -> Markup:
-    """The same from texts. heads: texts, or a text and its class; rows: made rows, or a name followed by values."""
-    return html.grid(label, heads, rows, kind)
+    """The same from texts. heads: texts, or a text and its class. rows: made rows, or values, of which the first is
+    the row's name if they are `named`."""
+    return html.grid(label, heads, rows, kind, named)
 
 
 def grouped(width: int, rows: Iterable[tuple[Markup, Markup | Sequence[Markup | str]]]) -> Iterator[Any]:
