@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BROUGHT = {
-    "report_template/index.html.j2", "report_template/page.css", "report_template/questions.js", "py.typed",
+    "report_template/index.html.j2", "report_template/page.css", "report_template/questions.js",
+    "report_template/views/pieces.html.j2", "py.typed",
     "locale/ru/LC_MESSAGES/ragbench.po", "store/migrations/env.py", "lab/labconfig/page_config.json",
 }  # fmt: skip
 

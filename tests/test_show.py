@@ -282,7 +282,7 @@ def test_ids_are_unique_on_a_page() -> None:
 
 def test_questions_beyond_the_limit_are_counted() -> None:
     page = Page(measurement(questions=12))
-    assert "2 questions more are in the tables" in read(page.questions(10).html()).text
+    assert "2 more are in the tables" in read(page.questions(10).html()).text
     assert "more" not in read(page.questions().html()).text
 
 

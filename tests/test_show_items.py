@@ -17,8 +17,7 @@ from ragbench.bench.judges.tables import ANSWER_COLUMNS
 from ragbench.bench.judges.trials import EFFECTS, TRIALS
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
-from ragbench.show.items.data import BLOCK
-from ragbench.show.items.question_data import parts
+from ragbench.show.items.data import BLOCK, parts
 from ragbench.types import Estimate
 from tests.test_show import HOSTILE
 
@@ -92,7 +91,7 @@ def test_every_decision_stands_with_its_label_and_what_it_came_to() -> None:
     assert lines(detail["sections"])["Answer"] == "Answer 2."
     assert lines(detail["sections"])["Why people decided so"] == "Because 2."
     [[shared]] = lines(detail["sections"])["Passages"]
-    assert made["texts-0"][shared] == ["", "Passage."]
+    assert made["texts-0"][shared] == "Passage."
     assert lines(detail["sides"][1]) == {
         "decision": "held back wrongly · score 0.250", "What the judge says": "careful says so."
     }  # fmt: skip
@@ -318,9 +317,9 @@ def test_every_source_stands_with_who_needs_and_who_finds_it() -> None:
     side = lines(first["sides"][0])
     texts = made["texts-0"]
     [[missing, meta]] = side["1 question needs it and misses it"]
-    assert (texts[missing][1], meta) == ("What of q2?", "q2 · needs it")
+    assert (texts[missing], meta) == ("What of q2?", "q2 · needs it")
     [[finding, meta]] = side["1 question retrieves it"]
-    assert (texts[finding][1], meta) == ("What of q1?", "q1 · rank 1 · needs it")
+    assert (texts[finding], meta) == ("What of q1?", "q1 · rank 1 · needs it")
     page = made["details-0"][5]
     assert [one[1:] for one in lines(page["sections"])["Its 2 passages"]] == [
         ["a1", "q-passage.a1"], ["a2", "q-passage.a2"]

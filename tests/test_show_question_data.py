@@ -14,7 +14,7 @@ import pytest
 
 from ragbench.report.pages import parts as files
 from ragbench.show import Page
-from ragbench.show.items.question_data import BLOCK, CHARACTERS, Lengths, parts
+from ragbench.show.items.data import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
 from tests.measurements import measurement
 from tests.test_pages_browser_questions import judged
 
@@ -51,22 +51,29 @@ def test_passages_are_kept_once_and_marked_as_relevant() -> None:
     made = measurement(("a", "b"), ("mrr",), 40)
     all_parts = found(made)
     detail = all_parts["details-0"][12]
-    names = [all_parts["texts-0"][place][0] for place, _, _ in detail["hits"][1]]
-    assert names == ["c13", "c14", "c15", "c16", "c17"]
-    assert [good for _, _, good in detail["hits"][1]] == [0, 0, 1, 0, 0]
-    assert [all_parts["texts-0"][place][0] for place in detail["needed"]] == ["c15"]
-    assert len(all_parts["texts-0"]) == 40
+    ranked = dict(detail["sides"][1])["Retrieved"]
+    texts = dict(zip(made.retrieved["chunk"], made.retrieved["text"], strict=True))
+    names = ["c13", "c14", "c15", "c16", "c17"]
+    assert [all_parts["texts-0"][place] for place, *_ in ranked] == [texts[name] for name in names]
+    assert [meta.split(" · ")[0] for _, meta, *_ in ranked] == names
+    assert [mark == ["", "relevant", "rb-good"] for _, _, *mark in ranked] == [False, False, True, False, False]
+    [[place, where]] = dict(detail["sections"])["It needed"]
+    assert all_parts["texts-0"][place] == texts["c15"]
+    assert where == "c15 · a: rank 3 · b: rank 3"
+    assert len(all_parts["texts-0"]) == len(set(texts.values()))
 
 
 @pytest.mark.parametrize(("language", "title"), [("en", "Statements and verdicts"), ("ru", "Утверждения и вердикты")])
 def test_judgements_come_with_statement_verdict_reason_and_passages(language: str, title: str) -> None:
-    all_parts = found(judged(measurement(("a", "b"), ("mrr",), 3)), language)
-    first = all_parts["details-0"][0]["judged"][0]
-    assert first[:5] == [0, 0, 0, 0.5, "ok"]
-    [[named, rows]] = first[6]
+    first = found(judged(measurement(("a", "b"), ("mrr",), 3)), language)["details-0"][0]
+    name, judgement = first["sides"][0][1]
+    assert name == "mrr · judge"
+    assert judgement["value"] == {"en": "0.500", "ru": "0,500"}[language]
+    [[named, rows]] = judgement["verdicts"]
     assert named == title
-    assert rows[0] == ["The office opens at nine.", "supported", "It says so.", ["c1"]]
-    assert all_parts["details-0"][0]["answers"][1] == "b answers: The office opens at nine."
+    verdict = {"en": "supported", "ru": "подтверждено"}[language]
+    assert rows[0] == ["The office opens at nine.", "It says so. · c1", "", verdict, "rb-better"]
+    assert first["sides"][1][0][1] == "b answers: The office opens at nine."
 
 
 def test_slices_are_what_parts_the_questions() -> None:
@@ -89,9 +96,10 @@ def test_files_hold_letters_only_and_are_the_same_each_time(tmp_path: Path) -> N
     assert texts[2] == "</script><script>alert(1)</script> 2"
 
 
-def test_texts_are_shorter_where_there_are_very_many() -> None:
-    assert Lengths.fitting(100, 100, 100) == Lengths()
-    many = Lengths.fitting(20_000, 60_000, 60_000)
-    assert many.passage == CHARACTERS // 20_000
-    assert many.answer == 400
-    assert many.statement == 200
+@pytest.mark.parametrize(("judgements", "most"), [(3, LONGEST), (4000, CHARACTERS // 4000), (30_000, SHORTEST)])
+def test_texts_are_shorter_where_there_are_very_many(judgements: int, most: int) -> None:
+    made = judged(measurement(("a", "b"), ("mrr",), 3))
+    answers = made.extra["answers"].assign(response="word " * LONGEST)
+    many = made.extra["judgements"].sample(judgements, replace=True, random_state=0).assign(system="nobody")
+    first = found(replace(made, extra={**made.extra, "answers": answers, "judgements": many}))["details-0"][0]
+    assert most - 10 < len(first["sides"][0][0][1]) <= most

@@ -25,7 +25,7 @@ from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import declaration
 from ragbench.show import Page
 from ragbench.show.basics.statuses import statuses
-from ragbench.show.items.question_data import parts
+from ragbench.show.items.data import parts
 from ragbench.show.page import VIEWS
 from ragbench.types import Estimate, Sample, Score, Status
 from tests import every_ending, every_page

@@ -39,7 +39,7 @@ def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
     ]:
         for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
             yield f"{path.relative_to(ROOT)}:{line}", message
-    for path in sorted((PACKAGE / "report_template").glob("*.j2")):
+    for path in sorted((PACKAGE / "report_template").rglob("*.j2")):
         for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), found[2]
 

@@ -336,9 +336,8 @@
       const place = this.rows.indexOf(row);
       if (place >= 0) this.move(place);
       const known = (await part(`${this.name}/details-${block}`))[row - block * data.block];
-      const wanted = new Set([...(known.needed || []), ...(known.hits || []).flatMap((list) => (list || []).map((hit) => hit[0])),
-        ...[known.sections || [], ...(known.sides || [])].flat().flatMap(([, body]) => typeof body === "string" ? []
-          : body.map(([text]) => text).filter(Number.isInteger))]);
+      const bodies = [known.sections || [], ...(known.sides || [])].flat().map(([, body]) => body).filter(Array.isArray);
+      const wanted = new Set(bodies.flat().map(([text]) => text).filter(Number.isInteger));
       const blocks = [...new Set([...wanted].map((text) => Math.floor(text / data.block)))];
       const texts = new Map(await Promise.all(blocks.map(async (one) => [one, await part(`${this.name}/texts-${one}`)])));
       if (this.open !== row) return;
@@ -367,35 +366,28 @@
         title,
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
-      if (known.reference) made.push(make("p", { class: "rb-lead" }, words.reference), make("p", { class: "rb-text" }, known.reference));
       made.push(...this.sections(known.sections || [], passage));
-      if (known.needed) made.push(...this.needed(known, passage));
-      else if (known.hits) made.push(make("p", { class: "rb-lead" }, words.no_label));
       const systems = this.paired()[0] ? [state.system, state.against] : [state.system];
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
     }
-    sections(list, passage) { // headings, each with a text or with texts that may lead to other rows
-      return list.flatMap(([lead, body]) => [
-        make("p", { class: "rb-lead" }, lead),
-        typeof body === "string" ? make("p", { class: "rb-text" }, body)
-          : make("ul", { class: "rb-hits" }, ...body.map(([text, meta, anchor]) => make("li", {},
-            this.excerpt(Number.isInteger(text) ? passage(text)[1] : text),
-            meta || anchor ? make("p", { class: "rb-meta" }, anchor ? make("a", { href: "#" + anchor }, meta || "#") : meta) : null))),
-      ]);
-    }
-    needed(known, passage) {
-      const { words, data } = this;
-      const items = known.needed.map((number) => {
-        const [name, text] = passage(number);
-        const where = data.systems.map((system, place) => {
-          const rank = (known.hits?.[place] || []).findIndex((hit) => hit[0] === number);
-          return `${system}: ${rank >= 0 ? fill(words.rank, { rank: rank + 1 }) : words.not_retrieved}`;
-        });
-        return make("li", {}, this.excerpt(text), make("p", { class: "rb-meta" }, [name, ...(known.hits ? where : [])].join(" \u00b7 ")));
+    sections(list, passage) { // headings, each with a text, with texts that may lead to other rows, or over a judgement
+      return list.flatMap(([lead, body]) => {
+        if (body.verdicts) return [this.judgement(lead, body)];
+        const made = [make("p", { class: "rb-lead" }, lead)];
+        if (typeof body !== "string") made.push(this.listed(body, passage));
+        else if (body) made.push(make("p", { class: "rb-text" }, body));
+        return made;
       });
-      return [make("p", { class: "rb-lead" }, words.needed), make("ul", { class: "rb-hits" }, ...items)];
+    }
+    listed(entries, passage) { // a ranking where texts are marked
+      return make(entries.some((one) => one[3]) ? "ol" : "ul", { class: "rb-hits" },
+        ...entries.map(([text, meta, anchor, mark, kind]) => make("li", {},
+          this.excerpt(Number.isInteger(text) ? passage(text) : text),
+          meta || anchor ? make("p", { class: "rb-meta" },
+            mark ? make("span", { class: kind || "" }, mark) : null, mark ? " \u00b7 " : null,
+            anchor ? make("a", { href: "#" + anchor }, meta || "#") : meta) : null)));
     }
     excerpt(text) {
       if (text.length <= 320) return make("p", {}, text);
@@ -405,39 +397,16 @@
         make("p", { class: "rb-text" }, text));
     }
     side(system, known, passage) {
-      const { words } = this, made = [make("h4", {}, this.signed(system))];
-      if (known.answers) {
-        const answer = known.answers[system];
-        made.push(make("p", { class: "rb-lead" }, words.answer), make("p", { class: "rb-text" }, answer ?? words.no_answer));
-      }
-      made.push(...this.sections(known.sides?.[system] || [], passage));
-      for (const one of (known.judged || []).filter((line) => line[0] === system)) made.push(this.judgement(one));
-      if (known.hits) {
-        const hits = known.hits[system] || [];
-        made.push(make("p", { class: "rb-lead" }, hits.length ? words.retrieved : words.nothing_retrieved));
-        made.push(make("ol", { class: "rb-hits" }, ...hits.map(([number, similarity, good]) => {
-          const [name, text] = passage(number);
-          const label = make("span", { class: good ? "rb-good" : "" }, good ? words.relevant : words.not_relevant);
-          const near = similarity === null ? "" : " \u00b7 " + fill(words.similarity, { value: this.written(similarity, 3) });
-          return make("li", {}, this.excerpt(text), make("p", { class: "rb-meta" }, label, ` \u00b7 ${name}${near}`));
-        })));
-      }
-      return make("div", { class: "rb-side" }, ...made);
+      const sections = this.sections(known.sides?.[system] || [], passage);
+      return make("div", { class: "rb-side" }, make("h4", {}, this.signed(system)), ...sections);
     }
-    judgement([, metric, judge, value, status, said, tables]) {
-      const { words, data } = this;
-      const result = status === "ok" ? this.written(value, 3) : fill(words.not_measured, { status: words.statuses[status] || status });
-      const name = [data.judged[metric], data.judges[judge]].filter(Boolean).join(" \u00b7 ");
-      const made = make("details", { class: "rb-fold rb-judgement", open: true },
-        make("summary", {}, `${name} `, make("b", {}, result)), make("p", {}, said));
-      for (const [title, rows] of tables) {
-        made.append(make("p", { class: "rb-lead" }, title), make("ul", { class: "rb-claims" }, ...rows.map(([statement, verdict, reason, cited]) =>
-          make("li", {},
-            verdict ? make("span", { class: `rb-chip rb-${words.kinds[verdict] || "not-shown"}` }, words.verdicts[verdict] || verdict) : null,
-            make("span", {}, statement),
-            reason || cited.length ? make("p", { class: "rb-meta" }, [reason, cited.join(", ")].filter(Boolean).join(" \u00b7 ")) : null))));
-      }
-      return made;
+    judgement(name, { value, said, verdicts }) {
+      return make("details", { class: "rb-fold rb-judgement", open: true },
+        make("summary", {}, `${name} `, make("b", {}, value)), make("p", {}, said),
+        ...verdicts.flatMap(([title, lines]) => [make("p", { class: "rb-lead" }, title),
+          make("ul", { class: "rb-claims" }, ...lines.map(([statement, meta, , mark, kind]) => make("li", {},
+            mark ? make("span", { class: `rb-chip ${kind}` }, mark) : null, make("span", {}, statement),
+            meta ? make("p", { class: "rb-meta" }, meta) : null)))]));
     }
     values(row) {
       const { data } = this;

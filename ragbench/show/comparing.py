@@ -7,7 +7,7 @@ from functools import cached_property
 from ragbench.show.about import method, provenance, summary
 from ragbench.show.basics.frame import Frame
 from ragbench.show.comparison import answer, intervals, slices, verdict_table, worst_questions
-from ragbench.show.items import questions
+from ragbench.show.items import table
 from ragbench.show.retrieval import curves, speed
 from ragbench.show.view import View
 
@@ -47,7 +47,7 @@ class ComparingViews(Frame):
 
     def questions(self, limit: int = 2000) -> View:
         """Every question with its values and what each system retrieved; the first `limit` of them."""
-        return self._view("questions", lambda m, p: questions.draw(m, p, limit), limit=limit)
+        return self._view("questions", lambda m, p: table.draw(m, p, limit), limit=limit)
 
     def method(self) -> View:
         """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean."""

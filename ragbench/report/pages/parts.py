@@ -11,7 +11,7 @@ from typing import Any
 
 from ragbench.report.keeping import files
 from ragbench.show import Page
-from ragbench.show.items.question_data import parts, slug
+from ragbench.show.items.data import parts, slug
 
 FOLDER = "questions"
 

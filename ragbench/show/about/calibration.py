@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics import cells
+from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.verdict_table import DASH
 
@@ -34,7 +35,7 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     frame = material.kept("calibration", "nominal")
     if not len(frame):
-        return Markup("<p>{}</p>").format(_("Nothing was simulated."))
+        return html.p(_("Nothing was simulated."))
     promised = [row for row in frame.to_dict("records") if _is_promised(row)]
     intervals = [row for row in promised if row["nominal"] > 0.9]
     powers = [row for row in promised if 0.5 < row["nominal"] <= 0.9]
@@ -55,16 +56,17 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
             n=len(powers), **_counts(powers, POWER),
         ),
     ]  # fmt: skip
-    said = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     strays = sorted(
         (row for row in promised if _side(row)), key=lambda row: (PARTS.index(row["part"]), -_distance(row))
     )
-    heads = [cells.head(text) for text in (
-        _("what"), _("population"), _("n"), _("clusters"), _("method"), _("observed"), _("printed interval"),
-    )]  # fmt: skip
+    heads = (_("what"), _("population"), _("n"), _("clusters"), _("method"), _("observed"), _("printed interval"))
     rows = [_stray(material, row) for row in strays]
-    table = cells.table(_("Cells outside the promise"), heads, rows) if rows else Markup("")
-    return Markup('<div class="rb-says">{}</div><h2>{}</h2>{}').format(said, _("Cells outside the promise"), table)
+    title = _("Cells outside the promise")
+    return html.all(
+        html.div(html.all(*map(html.p, lines)), "rb-says"),
+        html.heading(title, 2),
+        grid(title, heads, rows, named=False) if rows else "",
+    )
 
 
 def coverage(material: Material, present: frozenset[str], part: str) -> Markup:
@@ -73,20 +75,19 @@ def coverage(material: Material, present: frozenset[str], part: str) -> Markup:
     frame = material.kept("calibration", "nominal")
     rows = frame[frame["part"] == part] if len(frame) else frame
     if not len(rows):
-        return Markup("<p>{}</p>").format(_("Nothing was simulated."))
+        return html.p(_("Nothing was simulated."))
     across = "clusters" if part == "clusters" else "n"
     sizes = sorted({int(size) for size in rows[across].dropna()})
-    heads = [cells.head(_("population")), cells.head(_("method"))]
-    heads += [cells.head(_("{n} clusters", n=size) if across == "clusters" else f"n = {size}") for size in sizes]
+    heads = [_("population"), _("method")]
+    heads += [_("{n} clusters", n=size) if across == "clusters" else f"n = {size}" for size in sizes]
     made = []
     for (population, method, correlation), group in _groups(rows):
         by_size = {int(row[across]): row for row in group.to_dict("records") if not math.isnan(row[across])}
         name = shown(population)
         if not math.isnan(correlation):
-            name += Markup(" <small>{}</small>").format(_("correlation {value}", value=f"{correlation:g}"))
-        values = [cells.cell(str(size), _observed(by_size.get(size))) for size in sizes]
-        made.append(cells.row([cells.cell(_("population"), name), cells.cell(_("method"), shown(method)), *values]))
-    return cells.table(_("Simulations: {part}", part=clean(part)), heads, made)
+            name = html.all(name, " ", html.small(_("correlation {value}", value=f"{correlation:g}")))
+        made.append([name, shown(method), *(_observed(by_size.get(size)) for size in sizes)])
+    return grid(_("Simulations: {part}", part=clean(part)), heads, made, named=False)
 
 
 def _groups(rows: pd.DataFrame) -> list[tuple[tuple[str, str, float], pd.DataFrame]]:
@@ -127,23 +128,17 @@ def _counts(rows: Sequence[Row], limits: tuple[float, float]) -> dict[str, int]:
     return {"kept": len(rows) - more - less, "more": more, "less": less}
 
 
-def _observed(row: Row | None) -> Markup:
+def _observed(row: Row | None) -> Markup | str:
     if row is None:
-        return Markup("{}").format(DASH)
+        return DASH
     text = f"{row['observed']:.3f}"
-    if not _side(row):
-        return Markup("{}").format(text)
-    return Markup("<strong>{} {}</strong>").format(text, "▲" if _side(row) > 0 else "▼")
+    return html.strong(f"{text} {'▲' if _side(row) > 0 else '▼'}") if _side(row) else text
 
 
-def _stray(material: Material, row: Row) -> Markup:
-    _ = material.text
+def _stray(material: Material, row: Row) -> list[Markup | str]:
     clusters = DASH if math.isnan(row["clusters"]) else f"{int(row['clusters'])}"
     if not math.isnan(row["correlation"]) and row["part"] != "prediction-powered":
         clusters += f" ({row['correlation']:g})"
-    values = (
-        (_("what"), shown(row["part"])), (_("population"), shown(row["population"])), (_("n"), str(int(row["n"]))),
-        (_("clusters"), clusters), (_("method"), shown(row["method"])), (_("observed"), _observed(row)),
-        (_("printed interval"), shown(row["printed"] if isinstance(row["printed"], str) else "")),
-    )  # fmt: skip
-    return cells.row([cells.cell(label, content) for label, content in values])
+    printed = shown(row["printed"] if isinstance(row["printed"], str) else "")
+    what, population, method = (shown(row[name]) for name in ("part", "population", "method"))
+    return [what, population, str(int(row["n"])), clusters, method, _observed(row), printed]

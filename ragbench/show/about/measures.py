@@ -7,9 +7,10 @@ import math
 from markupsafe import Markup
 
 from ragbench.counts import counted
-from ragbench.show.basics.cells import cell, table
+from ragbench.show.basics.cells import cell, head, table
 from ragbench.show.basics.links import link, metric_name
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.intervals import named
@@ -21,23 +22,20 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     """Values with their intervals; a dash and a footnote for what has none."""
     _ = material.text
     if not material.metrics:
-        return Markup("<p>{}</p>").format(_("Nothing was measured."))
+        return html.p(_("Nothing was measured."))
     notes = Notes(material)
-    heads = [Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name)) for name in material.systems]
+    heads = [head(named(material, name), "rb-name") for name in material.systems]
     rows = [_row(material, metric, notes, present) for metric in material.metrics]
-    first = Markup("<th scope=col>{}</th>").format(_("measure"))
-    made = table(_("Measures"), [first, *heads], rows, "rb-wide rb-measures")
+    made = table(_("Measures"), [head(_("measure")), *heads], rows, "rb-wide rb-measures")
     return made + notes.html() + bands.draw(material, present)
 
 
 def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Markup:
     declared = material.declaration(metric)
     known = _undeclared(material).get(metric, "") if declared is None else material.text(declared.summary)
-    meaning = Markup("<small>{}</small>").format(known) if known else ""
-    cells = Markup("").join(_value(material, present, name, metric, notes) for name in material.systems)
-    return Markup('<tr><th scope=row id="{}">{} {}</th>{}</tr>').format(
-        anchor("measure", metric), metric_name(material, present, metric), meaning, cells
-    )
+    name = html.all(metric_name(material, present, metric), " ", html.small(known) if known else "")
+    cells = [_value(material, present, system, metric, notes) for system in material.systems]
+    return html.named_row(anchor("measure", metric), name, cells)
 
 
 def _undeclared(material: Material) -> dict[str, str]:
@@ -53,14 +51,10 @@ def _undeclared(material: Material) -> dict[str, str]:
 def _value(material: Material, present: frozenset[str], system: str, metric: str, notes: Notes) -> Markup:
     estimate = material.estimate(system, metric)
     if estimate is None:
-        content = Markup("{}").format(DASH)
-    else:
-        content = spread(material.value(estimate, metric))
-        address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
-        if address is not None and has_items(material, metric):
-            content = Markup('<a href="{}">{}</a>').format(address, content)
-        content += notes.mark(estimate) + bands.below(material, metric, estimate)
-        if math.isnan(estimate.value):
-            content += small(material.text("not measured"))
-        content += small(counted(estimate, material.text, material.digits(metric)))
-    return cell(shown(system), content)
+        return cell(shown(system), DASH)
+    address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
+    content = html.link(address if has_items(material, metric) else None, spread(material.value(estimate, metric)))
+    content += notes.mark(estimate) + bands.below(material, metric, estimate)
+    if math.isnan(estimate.value):
+        content += small(material.text("not measured"))
+    return cell(shown(system), content + small(counted(estimate, material.text, material.digits(metric))))

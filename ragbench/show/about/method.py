@@ -10,7 +10,8 @@ from markupsafe import Markup
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.links import metric_name
-from ragbench.show.basics.material import Material, listed
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison import descriptions
 from ragbench.show.comparison.verdict_table import method_name
@@ -28,14 +29,11 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         sentences = descriptions.method(material)
     else:
         sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
-    text = Markup("<p>{}</p>").format(" ".join(sentences)) if sentences else Markup("")
+    text = html.p(" ".join(sentences)) if sentences else Markup("")
     if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
-        text += Markup('<p class="rb-standin">{}</p>').format(" ".join(doubted))
-    text += Markup("").join(
-        Markup('<p class="{}">{}</p>').format("rb-standin" if kinship == "other" else "rb-meta", line)
-        for kinship in ("other", "alias")
-        for line in who_judged.answered(material, "embedder", kinship)
-    )
+        text += html.warning(" ".join(doubted))
+    text += html.all(*map(html.warning, who_judged.answered(material, "embedder", "other")))
+    text += html.all(*map(html.meta, who_judged.answered(material, "embedder", "alias")))
     judging = (
         who_judged.draw(material, present) if who_judged.known(material) and "judges" not in present else Markup("")
     )
@@ -175,12 +173,8 @@ def _clusters(material: Material) -> list[str]:
 def _systems(material: Material) -> Markup:
     """What each system is, and what was found out about it while measuring."""
     described = [s for s in material.facts.get("systems", ()) if isinstance(s, Mapping) and s.get("name")]
-    rows = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(shown(s["name"]), _description(material, s))
-        for s in described
-        if len(s) > 1
-    )
-    return Markup('<dl class="rb-provenance rb-systems">{}</dl>').format(rows) if rows else Markup("")
+    rows = [(shown(s["name"]), _description(material, s)) for s in described if len(s) > 1]
+    return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
 
 
 def _description(material: Material, system: Mapping[str, Any]) -> Markup:
@@ -201,7 +195,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     for key, value in system.items():
         if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
             continue
-        parts.append(Markup("{} {}").format(names.get(key, shown(key.replace("_", " "))), flat(material, value)))
+        parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
     return Markup("; ").join(parts)
 
 
@@ -215,9 +209,7 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
         title = metric_name(material, present, name)
-        items.append(Markup("<b>{}</b> {} <small>{}</small>").format(title, _(declared.summary), declared.source))
+        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(declared.source)))
     if not items:
         return Markup("")
-    return Markup('<details class="rb-fold"><summary>{}</summary><ul class="rb-glossary">{}</ul></details>').format(
-        _("What the metrics mean"), listed(items)
-    )
+    return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench.language import Translator
 from ragbench.metric import Metric
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 
 Places = Mapping[str, Mapping[str, str]]
@@ -21,7 +22,7 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
     signed: what the report's numbers of this metric were signed with, by label.
     """
     rows = [
-        (_("Formula"), Markup('<span class="formula">{}</span>').format(_(metric.formula)) if metric.formula else ""),
+        (_("Formula"), html.span(_(metric.formula), "formula") if metric.formula else ""),
         (_("Scale"), scale(metric, _)),
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
@@ -36,12 +37,8 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Source"), metric.source),
         (_("In this report"), _places(metric, places, titles)),
     ]
-    made = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, text) for name, text in rows if text
-    )
-    return Markup('<div class="rb"><p class="rb-sense">{}</p><dl class="rb-provenance">{}</dl></div>').format(
-        _(metric.summary), made
-    )
+    terms = html.terms([(name, text) for name, text in rows if text])
+    return html.div(html.p(_(metric.summary), "rb-sense") + terms, "rb")
 
 
 def scale(metric: Metric, _: Translator) -> str:
@@ -76,18 +73,17 @@ def grain(metric: Metric, _: Translator) -> str:
 def _rules(metric: Metric, _: Translator) -> Markup:
     if metric.reading is None:
         return Markup("")
-    lines = Markup("<br>").join(Markup("{}").format(_(rule)) for rule in metric.reading.rules)
-    return Markup("{}<br><small>{}</small>").format(lines, _(metric.reading.source))
+    return html.two_lines(html.lines([_(rule) for rule in metric.reading.rules]), _(metric.reading.source))
 
 
 def _signed(metric: Metric, signed: Mapping[str, str]) -> Markup:
     """By label where a report measured with several options; what the metric has by itself where none measured it."""
     known = dict(signed) or ({metric.label: metric.signature} if metric.signature else {})
-    return Markup("<br>").join(
-        Markup("{} <code>{}</code>").format(
-            f"{label}:" if len(known) > 1 else "", shown(text).replace("|", Markup("|<wbr>"))
-        )
-        for label, text in known.items()
+    return html.lines(
+        [
+            html.all(f"{label}: " if len(known) > 1 else "", html.code(shown(text).replace("|", Markup("|<wbr>"))))
+            for label, text in known.items()
+        ]
     )
 
 
@@ -97,17 +93,12 @@ def _needs(metric: Metric, _: Translator) -> str:
 
 
 def _places(metric: Metric, places: Places, titles: Mapping[str, str]) -> Markup:
-    return Markup("<br>").join(
-        Markup('<a href="../{}.html">{}</a>: {}').format(
-            quote(page),
-            shown(titles.get(page, page)),
-            Markup(", ").join(
-                Markup('<a href="../{}.html#{}">{}</a>').format(quote(page), target, shown(label))
-                for label, target in labels.items()
-            ),
-        )
-        for page, labels in places.items()
-    )
+    lines = []
+    for page, labels in places.items():
+        address = f"../{quote(page)}.html"
+        named = [html.link(f"{address}#{target}", shown(label)) for label, target in labels.items()]
+        lines.append(html.all(html.link(address, shown(titles.get(page, page))), ": ", Markup(", ").join(named)))
+    return html.lines(lines)
 
 
 def _number(value: float | None, _: Translator) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from ragbench.show.answers.who_judged import known
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.answer import unit
 from ragbench.stand_ins import names as names_of
@@ -25,10 +26,7 @@ IDENTITIES = ("embedder_identity",)
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """A list of terms with their values; what is nested is written flat."""
-    rows = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, text) for name, text in _rows(material)
-    )
-    return Markup('<h2>{}</h2><dl class="rb-provenance">{}</dl>').format(material.text("Provenance"), rows)
+    return html.heading(material.text("Provenance"), 2) + html.terms(_rows(material))
 
 
 def _rows(material: Material) -> list[tuple[str, Markup]]:
@@ -94,8 +92,8 @@ def _order(names: Mapping[str, str], key: str) -> tuple[int, str]:
 def flat(material: Material, value: Any) -> Markup:
     """A JSON value as a line of text; of a path only its last part."""
     if isinstance(value, Mapping):
-        parts = [Markup("{} {}").format(shown(key), flat(material, item)) for key, item in value.items()]
-        return Markup('<span class="rb-list">{}</span>').format(Markup(", ").join(parts))
+        parts = [html.all(shown(key), " ", flat(material, item)) for key, item in value.items()]
+        return html.span(Markup(", ").join(parts), "rb-list")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return Markup(", ").join(flat(material, item) for item in value)
     if isinstance(value, bool):

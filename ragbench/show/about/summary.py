@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison import answer
-from ragbench.show.comparison.intervals import legend, sign
+from ragbench.show.comparison.intervals import named, sign
 from ragbench.show.comparison.verdict_table import chip, small
 
 KEY_METRICS = 5
@@ -19,13 +20,12 @@ KEY_METRICS = 5
 
 def draw(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
     """The first sentences, and unless it is to be brief a line for each key metric, and the facts."""
-    says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
+    says = html.div(html.all(*answer.sentences(material)), "rb-says")
     if brief:
         return says
-    lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
-    systems = legend(material) if len(material.systems) > 1 else ""
-    keys = Markup('<ul class="rb-legend">{}</ul><ul class="rb-keys">{}</ul>').format(systems, lines)
-    return says + keys + answer.facts(material)
+    lines = [(shown(metric), _values(material, metric)) for metric in key_metrics(material)]
+    systems = [named(material, name) for name in material.systems] if len(material.systems) > 1 else []
+    return html.all(says, html.list(systems, "rb-legend"), html.keys(lines), answer.facts(material))
 
 
 def key_metrics(material: Material) -> list[str]:
@@ -45,24 +45,14 @@ def leading(metrics: Sequence[str], primary: str | None, named: Iterable[str] | 
     return wanted[:KEY_METRICS]
 
 
-def _line(material: Material, metric: str) -> Markup:
-    values = Markup("").join(_value(material, name, metric) for name in material.systems)
-    return Markup('<li><b>{}</b><span class="rb-row">{}</span></li>').format(shown(metric), values)
-
-
-def _value(material: Material, name: str, metric: str) -> Markup:
-    estimate = material.estimate(name, metric)
-    if estimate is None:
-        return Markup("")
-    comparison = material.comparison(name, metric)
-    return Markup(
-        '<span class="rb-key" title="{}">{}<span class="rb-hidden">{} </span><span class="rb-number">{}</span>{}{}'
-        "</span>"
-    ).format(
-        shown(name),
-        sign(material, name),
-        shown(name),
-        material.value(estimate, metric),
-        small(lacking(estimate, material.text, material.digits(metric))),
-        Markup(" {}").format(chip(material, comparison)) if comparison is not None else "",
-    )
+def _values(material: Material, metric: str) -> Markup:
+    """The values of every system on a metric, each with its verdict."""
+    values = []
+    for name in material.systems:
+        estimate, comparison = material.estimate(name, metric), material.comparison(name, metric)
+        if estimate is None:
+            continue
+        missing = small(lacking(estimate, material.text, material.digits(metric)))
+        verdict = html.all(" ", chip(material, comparison)) if comparison is not None else ""
+        values.append(html.key(shown(name), sign(material, name), material.value(estimate, metric), missing, verdict))
+    return html.all(*values)

@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from ragbench.metrics.cache import Serving
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import cell, head, row, table
-from ragbench.show.basics.links import behind, link
+from ragbench.show.basics.cells import grid
+from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.intervals import legend, named, series
 from ragbench.show.comparison.verdict_table import DASH
@@ -31,31 +32,20 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     kinds = _kinds(material)
     if not kinds:
-        return Markup("<p>{}</p>").format(_("There is no cache: no past question has the score that is asked for."))
-    panels = Markup("").join(
-        Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
-            kind_name(material, kind),
-            chart.plot(figure(material, kind), _("hits by threshold, {kind}", kind=kind_name(material, kind))),
-        )
-        for kind in kinds
+        return html.p(_("There is no cache: no past question has the score that is asked for."))
+    panels = []
+    for kind in kinds:
+        name = kind_name(material, kind)
+        panels.append(html.panel(name, chart.plot(figure(material, kind), _("hits by threshold, {kind}", kind=name))))
+    lines = _(
+        "Solid: share of the questions that the cache would serve. Dotted: share that it would serve wrongly, "
+        "undecided hits (doubtful or not known) left out; the band is what that share would be if all undecided "
+        "hits were right, or wrong. The upright line is the threshold."
     )
-    lines = Markup('<p class="rb-meta">{}</p>').format(
-        _(
-            "Solid: share of the questions that the cache would serve. Dotted: share that it would serve wrongly, "
-            "undecided hits (doubtful or not known) left out; the band is what that share would be if all undecided "
-            "hits were right, or wrong. The upright line is the threshold."
-        )
-    )
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>'
-        '<div class="rb-panels">{}</div><p class="rb-axis">{}</p></figure>{}{}'
-    ).format(
-        _("What a cache would serve, by the cosine it asks for"),
-        legend(material) if len(material.systems) > 1 else "",
-        panels,
-        _("cosine above which the cache answers"),
-        lines,
-        _table(material, present, kinds),
+    title, axis = _("What a cache would serve, by the cosine it asks for"), _("cosine above which the cache answers")
+    systems = legend(material) if len(material.systems) > 1 else ""
+    return html.all(
+        html.figure(title, systems, html.panels(panels), axis), html.meta(lines), _table(material, present, kinds)
     )
 
 
@@ -144,31 +134,26 @@ def _percents(material: Material, one: Mapping[str, Any]) -> str:
 
 def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
     _ = material.text
-    heads = (_("embedder"), _("asked"), _("questions"), _("served"), _("right"), _("doubtful"),
+    heads = (_("embedder"), (_("asked"), "rb-word"), _("questions"), _("served"), _("right"), _("doubtful"),
              _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
         for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
-            known = bool(one["known"])
-            values: list[Markup | str] = [
-                kind_name(material, kind),
-                _.integer(int(one["n"])),
-                Markup("{}<br>{}").format(
-                    _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best"),
-                    _spread(material, one["rate"], one["low"], one["high"]),
-                ),
-                *(_worth(material, present, one, each) for each in WORTHS),
-                _wrong_rate(material, one) if known else DASH,
-            ]
-            name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
-            cells = [cell(title, value, "rb-word" if title == heads[1] else "")
-                     for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
-            body.append(row([name, *cells]))
-    kinds_of = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
+            served = _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best")
+            body.append(
+                [
+                    named(material, str(one["system"])),
+                    kind_name(material, kind),
+                    _.integer(int(one["n"])),
+                    html.below(served, _spread(material, one["rate"], one["low"], one["high"])),
+                    *(_worth(material, present, one, each) for each in WORTHS),
+                    _wrong_rate(material, one) if one["known"] else DASH,
+                ]
+            )
     note = _(
         "Under a wrong-hit rate: what it would be if all undecided hits (doubtful or not known) were right … wrong."
     )
-    return table(_("The cache at its threshold"), kinds_of, body) + Markup('<p class="rb-meta">{}</p>').format(note)
+    return grid(_("The cache at its threshold"), heads, body) + html.meta(note)
 
 
 def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:
@@ -179,12 +164,10 @@ def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], 
     return _behind(material, present, one, number, metric="serving", outcome=served_link(worth))
 
 
-def _behind(
-    material: Material, present: frozenset[str], one: Mapping[str, Any], number: str, **wish: str
-) -> Markup | str:
+def _behind(material: Material, present: frozenset[str], one: Mapping[str, Any], number: str, **wish: str) -> Markup:
     """A number that leads to the questions of its kind."""
     address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
-    return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
+    return html.link(address, number)
 
 
 def _wrong_rate(material: Material, one: Mapping[str, Any]) -> Markup:
@@ -193,16 +176,12 @@ def _wrong_rate(material: Material, one: Mapping[str, Any]) -> Markup:
     rate = _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"])
     if one["wrong_least"] == one["wrong_most"]:
         return rate
-    return Markup("{}<br><small>{} … {}</small>").format(
-        rate, _.number(one["wrong_least"]), _.number(one["wrong_most"])
-    )
+    return html.two_lines(rate, f"{_.number(one['wrong_least'])} … {_.number(one['wrong_most'])}")
 
 
 def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
     _ = material.text
-    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
-        _.number(float(value)), _.interval(low, high)
-    )
+    return html.spread(_.number(float(value)), _.interval(low, high))
 
 
 def hits(material: Material, present: frozenset[str], count: int) -> Markup:
@@ -210,7 +189,7 @@ def hits(material: Material, present: frozenset[str], count: int) -> Markup:
     if not _kinds(material):
         return Markup("")
     more = behind(material, present, material.text("Every question and every dialogue with its values"))
-    return Markup("").join(_hits(material, name, count) for name in material.systems) + more
+    return html.all(*(_hits(material, name, count) for name in material.systems), more)
 
 
 def _hits(material: Material, name: str, count: int) -> Markup:
@@ -227,32 +206,21 @@ def _hits(material: Material, name: str, count: int) -> Markup:
         hits=_.integer(len(served)),
         **{each: _.integer(count) for each, count in counts.items()},
     )
-    if not served:
-        return Markup("<h3>{}</h3>").format(title)
-    place = material.systems.index(name)
-    items = ordered(_hit(material, f"hit{place}", one) for one in served[:count])
-    left = len(served) - count
-    more = Markup("")
-    if left > 0:
-        said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
-        more = Markup('<p class="rb-meta">{}</p>').format(said)
-    return Markup("<h3>{}</h3>{}{}").format(title, items, more)
+    prefix = f"hit{material.systems.index(name)}"
+    items = ordered(_hit(material, prefix, one) for one in served[:count]) if served else ""
+    return html.all(html.heading(title), items, left(material, len(served), count))
 
 
 def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     _ = material.text
     words = {
-        Serving.RIGHT: Markup('<span class="rb-quiet">{}</span>').format(_("right")),
-        Serving.DOUBTFUL: Markup("<b>{}</b>").format(_("doubtful")),
-        Serving.WRONG: Markup('<b class="rb-worse">{}</b>').format(_("wrong")),
-        Serving.UNKNOWN: Markup('<span class="rb-quiet">{}</span>').format(_("not known")),
+        Serving.RIGHT: html.span(_("right"), "rb-quiet"),
+        Serving.DOUBTFUL: html.b(_("doubtful")),
+        Serving.WRONG: html.b(_("wrong"), "rb-worse"),
+        Serving.UNKNOWN: html.span(_("not known"), "rb-quiet"),
     }
-    marks = Markup('{} <span class="rb-number">{}</span>').format(
-        words[Serving(one["serving"])], _.number(float(one["similarity"]))
-    )
-    summary = Markup("{}<br><small>{}</small>").format(
-        shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY)
-    )
+    marks = html.all(words[Serving(one["serving"])], " ", html.number(_.number(float(one["similarity"]))))
+    summary = html.two_lines(shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY))
     asked = shown(one["answer"], EXCERPT)
     if not asked and (disliked := shown(one["disliked"], EXCERPT)):
         asked = _.html("Disliked by its user: {answer}", answer=disliked)
@@ -260,9 +228,8 @@ def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
         (_("Asked"), one["question"], asked, ", ".join(one["pages"])),
         (_("Out of the cache"), one["cached_question"], shown(one["cached_answer"], EXCERPT), one["cached_page"]),
     )
-    body = Markup("").join(
-        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li><p>{}</p><p>{}</p><p class="rb-meta">{}</p></li></ul>')
-        .format(title, shown(question, EXCERPT), answer or DASH, shown(page, 200))
+    body = [
+        html.lead(title) + html.exchange(shown(question, EXCERPT), answer or DASH, shown(page, 200))
         for title, question, answer, page in parts
-    )  # fmt: skip
-    return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, body)
+    ]
+    return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, html.all(*body))

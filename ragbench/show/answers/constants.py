@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.types import Verdict
 
@@ -45,7 +46,7 @@ def sentence(material: Material, name: str) -> Markup:
             shown=_.number(float(material.facts["cost_shown"]), 2),
             hidden=_.number(float(material.facts["cost_hidden"]), 2),
         )
-    return Markup('<p class="rb-more">{} {}</p>').format(said, more)
+    return html.more(html.all(said, " ", more))
 
 
 def _values(material: Material, name: str, metric: str) -> dict[str, object]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ragbench.counts import lacking
 from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 
 
@@ -19,12 +20,12 @@ def sentences(material: Material) -> list[Markup]:
     _ = material.text
     said = [_sentence(material, name) for name in material.systems]
     if not said:
-        return [Markup("<p>{}</p>").format(_("There are no dialogues and no past questions: nothing was measured."))]
+        return [html.p(_("There are no dialogues and no past questions: nothing was measured."))]
     closing = _(
         "These numbers describe how people ask. A cache that serves more often is no better for it: what counts is how "
         "many of its answers would be wrong."
     )
-    return [*said, Markup('<p class="rb-more">{}</p>').format(closing)]
+    return [*said, html.more(closing)]
 
 
 def _sentence(material: Material, name: str) -> Markup:
@@ -38,7 +39,7 @@ def _sentence(material: Material, name: str) -> Markup:
                 "<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions.",
                 embedder=shown(name),
                 entries=_.integer(int(material.facts.get("n_cached", 0))),
-                rate=Markup('<span class="rb-number">{}</span>').format(_share(material, rate)),
+                rate=html.number(_share(material, rate)),
                 n=_.integer(rate.n),
             )
         )
@@ -58,7 +59,7 @@ def _sentence(material: Material, name: str) -> Markup:
         )
         if missing := lacking(keep, _, material.digits("context_preservation")):
             more.append(f"{missing[:1].upper()}{missing[1:]}.")
-    return Markup('<p>{}</p><p class="rb-more">{}</p>').format(Markup(" ").join(parts), " ".join(more))
+    return html.p(Markup(" ").join(parts)) + html.more(" ".join(more))
 
 
 def _share(material: Material, estimate: Any) -> str:

@@ -12,9 +12,10 @@ from ragbench.bench.basics.verdicts import said_of
 from ragbench.metrics.decisions import Cell
 from ragbench.show.answers.constants import is_constant
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import cell, head, row, table
-from ragbench.show.basics.links import behind, link
+from ragbench.show.basics.cells import grid
+from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.intervals import SYMBOLS, named, series
 from ragbench.show.comparison.verdict_table import DASH, chip_of
@@ -32,10 +33,10 @@ def confusion(material: Material, present: frozenset[str], count: int) -> Markup
     """For each judge the matrix of labels and decisions, and behind each cell its cases, errors first."""
     rows = material.kept("decisions")
     if not len(rows):
-        return Markup("<p>{}</p>").format(material.text("The data set has no labelled decisions to hold a judge to."))
+        return html.p(material.text("The data set has no labelled decisions to hold a judge to."))
     judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
-    drawn = Markup("").join(_judge(material, present, name, rows_of(rows, name), count) for name in judges)
-    return drawn + behind(material, present, material.text("Every decision with its values"))
+    drawn = [_judge(material, present, name, rows_of(rows, name), count) for name in judges]
+    return html.all(*drawn, behind(material, present, material.text("Every decision with its values")))
 
 
 def _judge(
@@ -43,15 +44,18 @@ def _judge(
 ) -> Markup:
     _ = material.text
     by_cell = {each: [one for one in rows if one["cell"] == each.name.lower()] for each in Cell}
-    title = Markup("<h3><b>{}</b></h3>").format(named(material, name))
     prefix = f"cases{material.systems.index(name)}"
-    lists = [_cases(material, prefix, each, by_cell[each], count) for each in ERRORS if by_cell[each]]
-    right = [_cases(material, prefix, each, by_cell[each], count) for each in RIGHT if by_cell[each]]
-    folded = Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
-        _("Cases that were decided rightly"), Markup("").join(right)
+    wrong, right = (
+        [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
+        for places in (ERRORS, RIGHT)
     )
-    matrix = _matrix(material, present, name, by_cell) + _unmeasured(material, rows)
-    return title + matrix + Markup("").join(lists) + (folded if right else Markup(""))
+    return html.all(
+        html.heading(html.b(named(material, name))),
+        _matrix(material, present, name, by_cell),
+        _unmeasured(material, rows),
+        *wrong,
+        html.fold(_("Cases that were decided rightly"), *right) if right else "",
+    )
 
 
 def _unmeasured(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup:
@@ -64,7 +68,7 @@ def _unmeasured(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
         count,
     )
-    return Markup('<p class="rb-meta">{}</p>').format(said)
+    return html.meta(said)
 
 
 def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
@@ -78,20 +82,16 @@ def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Map
     body = []
     for label, places in lines:
         whole = sum(len(by_cell[each]) for each in places)
-        cells = [Markup("<th scope=row>{}</th>").format(label)]
-        for title, each in zip(heads[1:], places, strict=False):
+        cells = [label]
+        for each in places[: len(heads) - 1]:
             number = len(by_cell[each])
             kind = "rb-good" if each in RIGHT else "rb-worse" if number else "rb-quiet"
             share = material.text.percent(number / whole) if whole else DASH
-            content = Markup('<span class="rb-number"><b class="{}">{}</b> <span class="rb-interval">{}</span></span>')
-            content = content.format(kind, _.integer(number), share)
             address = link(material, present, metric="outcome", system=clean(name), outcome=cell_link(each))
-            if address is not None and number:
-                content = Markup('<a href="{}">{}</a>').format(address, content)
-            cells.append(cell(title, content))
-        body.append(row(cells))
-    label = _("Labels and decisions of {judge}", judge=shown(name))
-    return table(label, [head(each) for each in heads], body, "rb-wide rb-confusion")
+            content = html.spread(html.b(_.integer(number), kind), share)
+            cells.append(html.link(address if number else None, content))
+        body.append(cells)
+    return grid(_("Labels and decisions of {judge}", judge=shown(name)), heads, body, "rb-wide rb-confusion")
 
 
 def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[str, Any]], count: int) -> Markup:
@@ -105,14 +105,11 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
         Cell.TRUE_NEGATIVE: _("Held back, as it should be"),
     }
     sure = sorted(rows, key=lambda one: (-_surer(place, one["score"]), str(one["sample"])))
-    items = ordered(_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count])
-    left = len(rows) - count
-    more = Markup("")
-    if left > 0:
-        said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
-        more = Markup('<p class="rb-meta">{}</p>').format(said)
-    lead = Markup('<p class="rb-lead rb-cases">{}: {}</p>').format(titles[place], _.integer(len(rows)))
-    return lead + items + more
+    return html.all(
+        html.p(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
+        ordered(_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count]),
+        left(material, len(rows), count),
+    )
 
 
 def _surer(place: Cell, score: float | None) -> float:
@@ -126,25 +123,15 @@ def _case(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     _ = material.text
     marks = Markup("")
     if one["score"] is not None and math.isfinite(one["score"]):
-        marks = Markup('<span class="rb-mark">{} <span class="rb-number">{}</span></span>').format(
-            _("score"), _.number(float(one["score"]), 2)
-        )
+        marks = html.mark(_("score"), _.number(float(one["score"]), 2))
     parts = [(_("Answer"), one["answer"] or _("(empty)")), (_("Why people decided so"), one["rationale"]),
              (_("What the judge says"), one["reason"])]  # fmt: skip
-    body = [
-        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li><p>{}</p></li></ul>').format(
-            name, shown(text, EXCERPT)
-        )
-        for name, text in parts
-        if text
-    ]
-    contexts = Markup("").join(Markup("<li><p>{}</p></li>").format(shown(text, EXCERPT)) for text in one["contexts"])
-    if contexts:
-        body.append(Markup('<p class="rb-lead">{}</p><ol class="rb-hits">{}</ol>').format(_("Passages"), contexts))
-    summary = Markup("{}<br><small>{}</small>").format(
-        shown(one["question"], SUMMARY), shown(one["answer"], SUMMARY) or _("(empty)")
-    )
-    return entry(anchor(prefix, str(one["sample"])), summary, marks, Markup("").join(body))
+    body = [html.lead(name) + html.hits([shown(text, EXCERPT)]) for name, text in parts if text]
+    if len(one["contexts"]):
+        passages = [shown(text, EXCERPT) for text in one["contexts"]]
+        body.append(html.lead(_("Passages")) + html.hits(passages, "ol"))
+    summary = html.two_lines(shown(one["question"], SUMMARY), shown(one["answer"], SUMMARY) or _("(empty)"))
+    return entry(anchor(prefix, str(one["sample"])), summary, marks, html.all(*body))
 
 
 def pairs(material: Material, present: frozenset[str]) -> Markup:
@@ -152,25 +139,20 @@ def pairs(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     rows = rows_of(material.kept("pairs"))
     if not rows:
-        return Markup("<p>{}</p>").format(_("There is only one judge: nothing is compared."))
+        return html.p(_("There is only one judge: nothing is compared."))
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
              _("p (McNemar)"), _("p (Holm)"))  # fmt: skip
     body = []
     for one in rows:
+        name = html.all(named(material, str(one["first"])), " · ", named(material, str(one["second"])))
         numbers = [_.integer(int(one[key])) for key in ("both", "only_first", "only_second", "neither")]
-        values = [*numbers, _.p_value(float(one["p"])), _.p_value(float(one["p_adjusted"]))]
-        name = Markup("<th scope=row>{} · {}</th>").format(
-            named(material, str(one["first"])), named(material, str(one["second"]))
-        )
-        body.append(row([name, *(cell(title, value) for title, value in zip(heads[1:], values, strict=True))]))
+        body.append([name, *numbers, _.p_value(float(one["p"])), _.p_value(float(one["p_adjusted"]))])
     note = _(
         "McNemar's exact test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
         "table above count."
     )
-    return table(_("Judges in pairs"), [head(each) for each in heads], body) + Markup(
-        '<p class="rb-meta">{}</p>'
-    ).format(note)
+    return grid(_("Judges in pairs"), heads, body) + html.meta(note)
 
 
 def costs(material: Material, present: frozenset[str]) -> Markup:
@@ -178,25 +160,19 @@ def costs(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     rows = rows_of(material.kept("thresholds"))
     if not rows:
-        return Markup("<p>{}</p>").format(
-            _("No judge gives scores that differ on enough cases: there is no threshold to choose.")
-        )
-    panels = Markup("").join(
-        Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
+        return html.p(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
+    panels = [
+        html.panel(
             named(material, str(one["system"])),
             chart.plot(costs_figure(material, str(one["system"])), _("cost by threshold, {name}", name=one["system"])),
         )
         for one in rows
-    )
-    legend = Markup("<li>{}</li><li>{}</li>").format(
-        Markup('<span class="rb-s0" aria-hidden="true">●</span>{}').format(_("half on which it is chosen")),
-        Markup('<span class="rb-s1" aria-hidden="true">●</span>{}').format(_("half on which it is scored")),
-    )
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>'
-        '<div class="rb-panels">{}</div><p class="rb-axis">{}</p></figure>{}'
-    ).format(_("Mean cost of a decision, by the score from which an answer is shown"), legend, panels,
-             _("score from which an answer is shown"), _costs_table(material, rows))  # fmt: skip
+    ]
+    halves = (_("half on which it is chosen"), _("half on which it is scored"))
+    title = _("Mean cost of a decision, by the score from which an answer is shown")
+    legend = html.items([html.sign(place, "●", half) for place, half in enumerate(halves)])
+    axis = _("score from which an answer is shown")
+    return html.figure(title, legend, html.panels(panels), axis) + _costs_table(material, rows)
 
 
 def costs_figure(material: Material, name: str) -> dict[str, Any]:
@@ -239,18 +215,18 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         said = _("show all") if threshold == -math.inf else _("show none") if threshold == math.inf else ""
         verdict = Verdict(one["verdict"])
         groups = int(one["groups"]) if math.isfinite(one["groups"]) else None
-        difference = _spread(material, one, "difference", "difference_low", "difference_high", signed=True)
-        cells = (
-            said or _.number(threshold, 3),
-            _spread(material, one, "cost", "low", "high"),
-            _spread(material, one, "own", "own_low", "own_high"),
-            difference,
-            chip_of(verdict, said_of(verdict, int(one["pairs"]), groups, _)),
-            _.number(float(one["show_all"]), 3),
-            _.number(float(one["show_none"]), 3),
+        body.append(
+            [
+                named(material, str(one["system"])),
+                said or _.number(threshold, 3),
+                _spread(material, one, "cost", "low", "high"),
+                _spread(material, one, "own", "own_low", "own_high"),
+                _spread(material, one, "difference", "difference_low", "difference_high", signed=True),
+                chip_of(verdict, said_of(verdict, int(one["pairs"]), groups, _)),
+                _.number(float(one["show_all"]), 3),
+                _.number(float(one["show_none"]), 3),
+            ]
         )
-        name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
-        body.append(row([name, *(cell(title, value) for title, value in zip(heads[1:], cells, strict=True))]))
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "
         "on {chosen} cases and scored on the other {scored}; answers to one question are never parted. A call that "
@@ -260,13 +236,12 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         chosen=_.integer(int(rows[0]["n_chosen"])),
         scored=_.integer(int(rows[0]["n_scored"])),
     )
-    return table(_("Costs"), [head(each) for each in heads], body) + Markup('<p class="rb-meta">{}</p>').format(note)
+    return grid(_("Costs"), heads, body) + html.meta(note)
 
 
 def _spread(
     material: Material, one: Mapping[str, Any], value: str, low: str, high: str, *, signed: bool = False
 ) -> Markup:
     _ = material.text
-    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
-        _.number(float(one[value]), 3, signed=signed), _.interval(one[low], one[high], 3, signed=signed)
-    )
+    interval = _.interval(one[low], one[high], 3, signed=signed)
+    return html.spread(_.number(float(one[value]), 3, signed=signed), interval)

@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.measurement import estimate_of
-from ragbench.show.basics.cells import cell, head, row, table
-from ragbench.show.basics.links import behind
+from ragbench.show.basics.cells import grid
+from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.comparison.intervals import named
 from ragbench.show.comparison.verdict_table import DASH, small, spread
@@ -28,21 +29,21 @@ def draw(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each embedder a square for each dialogue, the least connected first, and what all pairs come to."""
     _ = material.text
     if not len(material.kept("similarities")):
-        return Markup("<p>{}</p>").format(_("No dialogue has a second turn: there is nothing to compare."))
-    lead = Markup('<p class="rb-lede">{}</p>').format(
-        _(
-            "A square is two turns of one dialogue; the stronger its colour, the nearer they lie. Above the diagonal "
-            "stand questions, below it answers, and the squares beside it are neighbours, of which the measures are "
-            "made. Open a dialogue to read it."
-        )
+        return html.p(_("No dialogue has a second turn: there is nothing to compare."))
+    lede = _(
+        "A square is two turns of one dialogue; the stronger its colour, the nearer they lie. Above the diagonal "
+        "stand questions, below it answers, and the squares beside it are neighbours, of which the measures are "
+        "made. Open a dialogue to read it."
     )
-    drawn = Markup("").join(_embedder(material, name, count) for name in material.systems)
-    more = behind(material, present, _("Every question and every dialogue with its values"))
-    return lead + drawn + _pooled(material) + more
+    return html.all(
+        html.lede(lede),
+        *(_embedder(material, name, count) for name in material.systems),
+        _pooled(material),
+        behind(material, present, _("Every question and every dialogue with its values")),
+    )
 
 
 def _embedder(material: Material, name: str, count: int) -> Markup:
-    _ = material.text
     pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
     for one in rows_of(material.kept("similarities"), name):
         pairs.setdefault((str(one["sample"]), str(one["what"])), {})[int(one["first"]), int(one["second"])] = float(
@@ -53,16 +54,13 @@ def _embedder(material: Material, name: str, count: int) -> Markup:
         turns.setdefault(str(one["sample"]), []).append(one)
     several = [sample for sample, said in turns.items() if len(said) > 1]
     several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
-    pictures = Markup("").join(
-        _dialogue(material, name, sample, turns[sample], pairs) for sample in several[: min(count, MOST)]
+    shown_first = several[: min(count, MOST)]
+    pictures = html.all(*(_dialogue(material, name, sample, turns[sample], pairs) for sample in shown_first))
+    return html.all(
+        html.heading(html.b(named(material, name))) if len(material.systems) > 1 else "",
+        html.div(pictures, "rb-dialogues"),
+        left(material, len(several), len(shown_first)),
     )
-    title = Markup("<h3><b>{}</b></h3>").format(named(material, name)) if len(material.systems) > 1 else Markup("")
-    left = len(several) - min(count, MOST)
-    more = Markup("")
-    if left > 0:
-        said = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
-        more = Markup('<p class="rb-meta">{}</p>').format(said)
-    return Markup('{}<div class="rb-dialogues">{}</div>{}').format(title, pictures, more)
 
 
 def _value(material: Material, sample: str, metric: str, name: str) -> float:
@@ -74,73 +72,60 @@ def _value(material: Material, sample: str, metric: str, name: str) -> float:
 def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Markup:
     _ = material.text
     numbers = [int(one["turn"]) for one in turns]
-    rows = []
-    for i in numbers:
-        cells = []
-        for j in numbers:
-            what = "question" if j > i else "answer"
-            value = pairs.get((sample, what), {}).get((min(i, j), max(i, j)))
-            cells.append(_square(material, i, j, what, value))
-        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
-    values = [(_(title), material.score(sample, metric, name)) for title, metric in zip(
-        (_("questions"), _("answers")), METRICS, strict=True)]  # fmt: skip
-    said = Markup(" · ").join(
-        Markup('{} <span class="rb-number">{}</span>').format(title, _.number(value)) for title, value in values
-    )
-    talk = Markup("").join(
-        Markup("<li><p>{}</p><p class=rb-quiet>{}</p></li>").format(
-            shown(one["question"], EXCERPT), shown(one["answer"], EXCERPT) or DASH
-        )
-        for one in turns
-    )
-    place = material.systems.index(name)
-    return Markup(
-        '<details id="{}"><summary><table class="rb-heat" role="img" aria-label="{}"><tbody>{}</tbody></table>'
-        '<span class="rb-meta">{}<br>{}</span></summary><ol class="rb-hits">{}</ol></details>'
-    ).format(
-        anchor(f"dialogue{place}", sample),
-        _("similarities of the turns of {dialogue}", dialogue=shown(sample)),
-        Markup("").join(rows),
-        shown(sample, 40),
-        said,
-        talk,
+    titles = zip((_("questions"), _("answers")), METRICS, strict=True)
+    values = [
+        html.all(title, " ", html.number(_.number(material.score(sample, metric, name)))) for title, metric in titles
+    ]
+    return drawn(
+        "dialogue",
+        _,
+        anchor=anchor(f"dialogue{material.systems.index(name)}", sample),
+        label=_("similarities of the turns of {dialogue}", dialogue=shown(sample)),
+        rows=[[_square(material, sample, i, j, pairs) for j in numbers] for i in numbers],
+        sample=shown(sample, 40),
+        values=Markup(" · ").join(values),
+        talk=[(shown(one["question"], EXCERPT), shown(one["answer"], EXCERPT) or DASH) for one in turns],
     )
 
 
-def _square(material: Material, i: int, j: int, what: str, value: float | None) -> Markup:
+def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> dict[str, Any]:
+    """Two turns: the number of one turn held to itself; nothing where their similarity is not known."""
     _ = material.text
     if i == j:
-        return Markup('<td class="rb-self">{}</td>').format(i)
+        return {"self": i}
+    what = "question" if j > i else "answer"
+    first, second = min(i, j), max(i, j)
+    value = pairs.get((sample, what), {}).get((first, second))
     if value is None:
-        return Markup("<td></td>")
+        return {}
     words = {
         "question": _("questions {first} and {second}: {value}"),
         "answer": _("answers {first} and {second}: {value}"),
     }
-    title = words[what].format(first=min(i, j), second=max(i, j), value=_.number(value))
-    share = round(100 * min(max(value, 0.0), 1.0))
-    near = " rb-near" if abs(i - j) == 1 else ""
-    return Markup('<td class="rb-{}{}" style="--share:{}%" title="{}"></td>').format(what, near, share, title)
+    return {
+        "kind": f"rb-{what}" + (" rb-near" if second - first == 1 else ""),
+        "share": round(100 * min(max(value, 0.0), 1.0)),
+        "title": words[what].format(first=first, second=second, value=_.number(value)),
+    }
 
 
 def _pooled(material: Material) -> Markup:
     """The same over all pairs of neighbours: a long dialogue counts as often as it has pairs."""
     _ = material.text
-    heads = (_("embedder"), _("measure"), _("mean over all pairs of neighbours"), _("pairs"), _("independent groups"))
+    heads = (_("embedder"), (_("measure"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
+             _("independent groups"))  # fmt: skip
     body = []
     for one in rows_of(material.kept("pooled")):
         if one["metric"] not in METRICS or not one["n"]:
             continue
         mean = estimate_of(one)
-        values = (
-            shown(one["metric"]),
-            spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
-            _.integer(mean.n),
-            DASH if mean.clusters is None else _.integer(mean.clusters),
+        body.append(
+            [
+                named(material, str(one["system"])),
+                shown(one["metric"]),
+                spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
+                _.integer(mean.n),
+                DASH if mean.clusters is None else _.integer(mean.clusters),
+            ]
         )
-        name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
-        cells = [cell(title, value, "rb-word" if title == heads[1] else "")
-                 for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
-        body.append(row([name, *cells]))
-    kinds = [head(each, "rb-word" if each == heads[1] else "") for each in heads]
-    return table(_("Over all pairs of neighbours"), kinds, body) if body else Markup("")
+    return grid(_("Over all pairs of neighbours"), heads, body) if body else Markup("")

@@ -11,9 +11,10 @@ from markupsafe import Markup
 from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import reason_in
 from ragbench.show.answers.judgements import Ruling, Rulings, reason, rows, rulings, stored
-from ragbench.show.basics import cells
+from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import anchor, shown
+from ragbench.show.basics.templates import html
+from ragbench.show.basics.text import anchor, clean, shortened, shown
 from ragbench.show.comparison.worst_questions import lowest, value_of
 
 Passages = Mapping[str, str]
@@ -36,7 +37,7 @@ def draw(material: Material, present: frozenset[str], count: int, metric: str = 
     judged = rows(material)
     chosen = ranked_by(material, metric)
     if chosen is None:
-        return Markup("<p>{}</p>").format(_("No answer was judged."))
+        return html.p(_("No answer was judged."))
     systems = [name for name in material.systems if any(system == name for system, sample in judged)]
     blocks = []
     for name in systems:
@@ -51,9 +52,9 @@ def draw(material: Material, present: frozenset[str], count: int, metric: str = 
                 metric=shown(chosen),
                 system=shown(name),
             )
-        items = Markup("").join(_item(material, name, sample, chosen, judged) for sample in samples)
-        blocks.append(Markup('<h3>{}</h3><ol class="rb-questions rb-judged">{}</ol>').format(worst, items))
-    return Markup("").join(blocks)
+        items = [_item(material, name, sample, chosen, judged) for sample in samples]
+        blocks.append(html.heading(worst) + html.entries(items, "rb-questions rb-judged"))
+    return html.all(*blocks)
 
 
 def ranked_by(material: Material, metric: str = "") -> str | None:
@@ -73,23 +74,17 @@ def _item(
     judged: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
 ) -> Markup:
     question = material.question_rows.get(sample, {})
-    place = material.systems.index(system)
     by_metric: dict[str, list[Mapping[str, Any]]] = {}
     for line in judged.get((system, sample), ()):
         by_metric.setdefault(str(line["metric"]), []).append(line)
     passages = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get((system, sample), [])}
     order = sorted(by_metric, key=lambda name: name != chosen)
     made = [_metric(material, system, sample, name, by_metric[name], name == chosen, passages) for name in order]
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}'
-        '<p class="rb-meta">{}</p></details></li>'
-    ).format(
-        anchor(f"judged{place}", sample),
+    return html.entry(
+        anchor(f"judged{material.systems.index(system)}", sample),
         shown(question.get("text") or sample, 400),
         value_of(material, sample, chosen, system),
-        _texts(material, system, sample, question),
-        Markup("").join(made),
-        shown(sample, 80),
+        html.all(_texts(material, system, sample, question), *made, html.meta(shown(sample, 80))),
     )
 
 
@@ -99,25 +94,23 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
     parts = []
     answer = answers(material).get((system, sample))
     if answer is not None:
-        parts.append(_lead(_.html("<b>{system}</b> answered", system=shown(system)), shown(answer, 4000)))
+        head = _.html("<b>{system}</b> answered", system=shown(system))
+        parts.append(html.lead(head) + html.p(shown(answer, 4000), "rb-text"))
     if reference := shown(question.get("reference"), 4000):
-        parts.append(_lead(_("Reference"), reference))
+        parts.append(html.lead(_("Reference")) + html.p(reference, "rb-text"))
     seen = given(material).get((system, sample))
     hits = [hit for hit in material.retrieved.get((system, sample), []) if seen is None or str(hit["chunk"]) in seen]
     if hits:
-        items = Markup("").join(
-            Markup('<li id="{}"><p>{}</p><p class="rb-meta">{}</p></li>').format(
-                _passage(material, system, sample, hit["chunk"]), shown(hit["text"], PASSAGE), shown(hit["chunk"], 80)
+        texts = [
+            (
+                _passage(material, system, sample, hit["chunk"]),
+                html.p(shown(hit["text"], PASSAGE)) + html.meta(shown(hit["chunk"], 80)),
             )
             for hit in hits
-        )
-        heading = _.plural("It had {n} passage", "It had {n} passages", len(hits))
-        parts.append(
-            Markup('<details class="rb-fold"><summary>{}</summary><ol class="rb-hits">{}</ol></details>').format(
-                heading, items
-            )
-        )
-    return Markup("").join(parts)
+        ]
+        title = _.plural("It had {n} passage", "It had {n} passages", len(hits))
+        parts.append(html.fold(title, html.anchored(texts, "ol")))
+    return html.all(*parts)
 
 
 def answers(material: Material) -> dict[tuple[str, str], str]:
@@ -142,10 +135,6 @@ def _first_answers(material: Material) -> Sequence[Mapping[Any, Any]]:
     return table.to_dict("records") if len(table) else ()
 
 
-def _lead(head: Markup | str, body: Markup | str) -> Markup:
-    return Markup('<p class="rb-lead">{}</p><p class="rb-text">{}</p>').format(head, body)
-
-
 def _passage(material: Material, system: str, sample: str, chunk: Any) -> str:
     return anchor(f"passage{material.systems.index(system)}", f"{sample}/{chunk}")
 
@@ -160,15 +149,10 @@ def _metric(
     passages: Passages,
 ) -> Markup:
     """What each judge made of the answer by one metric: the formula with its numbers, and the verdicts behind it."""
-    value = material.score(sample, metric, system)
-    summary = Markup('{} <span class="rb-number">{}</span>').format(
-        shown(metric), material.text.number(value, material.digits(metric))
-    )
-    several = len(lines) > 1
-    said = Markup("").join(_judgement(material, line, several, (system, sample), passages) for line in lines)
-    return Markup('<details class="rb-fold rb-verdicts"{}><summary>{}</summary>{}</details>').format(
-        Markup(" open") if unfolded else "", summary, said
-    )
+    value = material.text.number(material.score(sample, metric, system), material.digits(metric))
+    said = [_judgement(material, line, len(lines) > 1, (system, sample), passages) for line in lines]
+    summary = html.all(shown(metric), " ", html.number(value))
+    return html.fold(summary, *said, kind="rb-fold rb-verdicts", open=unfolded)
 
 
 def _judgement(
@@ -178,65 +162,57 @@ def _judgement(
     detail = stored(line["detail"])
     head = Markup("")
     if several:
-        head = Markup('<b>{}</b> <span class="rb-number">{}</span> ').format(
-            shown(line["judge"]), _.number(_value(line["value"]))
-        )
+        head = html.all(html.b(shown(line["judge"])), " ", html.number(_.number(_value(line["value"]))), " ")
     if line["status"] != "ok":
-        head += Markup('<span class="rb-chip rb-not-shown">{}</span> ').format(
-            _("not measured: {status}", status=shown(line["status"]))
-        )
-    tables = Markup("").join(_headed(material, one, place, passages) for one in rulings(material, detail, passages))
-    return Markup("<p>{}{}</p>{}").format(head, shown(reason(material, line["reason"], detail), 4000), tables)
-
-
-def _headed(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
-    leads = [Markup('<p class="rb-lead">{}</p>').format(shown(heading)) for heading in found.headings]
-    return Markup("").join([*leads, _table(material, found, place, passages)])
+        said = _("not measured: {status}", status=clean(line["status"]))
+        head += html.all(html.span(said, "rb-chip rb-not-shown"), " ")
+    tables: list[Markup] = []
+    for one in rulings(material, detail, passages):
+        tables += [html.lead(clean(heading)) for heading in one.headings]
+        tables.append(_table(material, one, place, passages))
+    return html.all(html.p(head + shown(reason(material, line["reason"], detail), 4000)), *tables)
 
 
 def _table(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
     """One row a statement; a column only where a row has something for it."""
     _ = material.text
     lines = found.lines
-    heads: list[Markup] = []
-    columns: list[Callable[[Ruling], Markup]] = []
-    if any(line.statement for line in lines):
-        heads.append(cells.head(_("statement")))
-        columns.append(lambda line: Markup("<th scope=row>{}</th>").format(shown(line.statement, STATEMENT)))
-    heads.append(cells.head(_("verdict"), "rb-word"))
-    columns.append(lambda line: cells.cell(_("verdict"), chip(material, line.verdict), "rb-word"))
-    if any(line.led_by for line in lines):
-        heads.append(cells.head(_("led by"), "rb-word"))
-        columns.append(lambda line: cells.cell(_("led by"), word(material, line.led_by), "rb-word"))
-    if any(line.cosine is not None for line in lines):
-        heads.append(cells.head(_("cosine")))
-        columns.append(lambda line: cells.cell(_("cosine"), _.number(line.cosine)))
-    if any(name in passages for line in lines for name in line.chunks):
-        heads.append(cells.head(_("passages cited"), "rb-word"))
-        columns.append(lambda line: cells.cell(_("passages cited"), _cited(material, line, place, passages), "rb-word"))
-    if any(line.reason for line in lines):
-        heads.append(cells.head(_("reason"), "rb-word"))
-        columns.append(lambda line: cells.cell(_("reason"), shown(reason_in(line.reason, _), 1000), "rb-word"))
-    made = [cells.row([column(line) for column in columns]) for line in lines]
-    return cells.table(found.title, heads, made, "rb-wide rb-statements")
+    columns: list[tuple[bool, str, str, Callable[[Ruling], Markup | str]]] = [
+        (any(line.statement for line in lines), _("statement"), "", lambda line: shown(line.statement, STATEMENT)),
+        (True, _("verdict"), "rb-word", lambda line: chip(material, line.verdict)),
+        (any(line.led_by for line in lines), _("led by"), "rb-word", lambda line: word(material, line.led_by)),
+        (any(line.cosine is not None for line in lines), _("cosine"), "", lambda line: _.number(line.cosine)),
+        (
+            any(name in passages for line in lines for name in line.chunks),
+            _("passages cited"),
+            "rb-word",
+            lambda line: _cited(material, line, place, passages),
+        ),
+        (
+            any(line.reason for line in lines),
+            _("reason"),
+            "rb-word",
+            lambda line: shown(reason_in(line.reason, _), 1000),
+        ),
+    ]
+    used = [column for column in columns if column[0]]
+    heads = [(title, kind) for _there, title, kind, _value in used]
+    rows = [[value(line) for _there, _title, _kind, value in used] for line in lines]
+    return grid(found.title, heads, rows, "rb-wide rb-statements", named=used[0] is columns[0])
 
 
 def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Markup:
     return Markup(", ").join(
-        Markup('<a href="#{}">{}</a>').format(_passage(material, *place, name), shown(name, 80))
-        for name in line.chunks
-        if name in passages
+        html.link(f"#{_passage(material, *place, name)}", shown(name, 80)) for name in line.chunks if name in passages
     )
 
 
 def chip(material: Material, verdict: str) -> Markup:
     """A judge's verdict as a word in its colour."""
-    return Markup('<span class="rb-chip {}">{}</span>').format(
-        KINDS.get(verdict, "rb-not-shown"), word(material, verdict)
-    )
+    return html.span(word(material, verdict), f"rb-chip {KINDS.get(verdict, 'rb-not-shown')}")
 
 
-def word(material: Material, verdict: str) -> str | Markup:
+def word(material: Material, verdict: str) -> str:
     """A verdict's word in the page's language."""
     _ = material.text
     words = {
@@ -253,7 +229,7 @@ def word(material: Material, verdict: str) -> str | Markup:
         "no": _("no"),
         UNJUDGED: _("no verdict"),
     }
-    return words.get(verdict) or shown(verdict, 80)
+    return words.get(verdict) or shortened(verdict, 80)
 
 
 def _value(value: Any) -> float:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ragbench.show.answers.writers import Row, quantiles
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.comparison.verdict_table import spread
 
 OPEN = "…"
@@ -32,7 +33,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         "are taken once for the same inputs and kept, so that the same inputs give the same page."
     )
     drawn = quantiles(material, table.to_dict("records"), "part", names, _("milliseconds"), _ms)
-    return Markup('<h2>{}</h2><p class="rb-lede">{}</p>{}').format(_("Where the time goes"), lede, drawn)
+    return html.all(html.heading(_("Where the time goes"), 2), html.lede(lede), drawn)
 
 
 def _ms(material: Material, row: Row) -> Markup:

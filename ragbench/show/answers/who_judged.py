@@ -11,9 +11,10 @@ from markupsafe import Markup
 from ragbench import answered_by
 from ragbench.bench.scoring import attendance
 from ragbench.language import DASH
-from ragbench.show.basics import cells
+from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import clean, shown
+from ragbench.show.basics.templates import html
+from ragbench.show.basics.text import clean, shortened, shown
 from ragbench.stand_ins import of
 
 Facts = Mapping[str, Any]
@@ -24,21 +25,22 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     judges = known(material)
     if not judges:
-        return Markup("<p>{}</p>").format(_("Nothing on this page was judged."))
+        return html.p(_("Nothing on this page was judged."))
     sentences = [_who(material, judges), *answered(material, "judge", "alias"), *_stand_ins(material, judges)]
     sentences += _panel(material, judges)
-    text = Markup("<p>{}</p>").format(Markup(" ").join(sentences))
-    warnings = Markup("").join(
-        Markup('<p class="rb-standin">{}</p>').format(line)
-        for line in (
-            *_failures(material, judges),
-            *answered(material, "judge", "other"),
-            *uneven(material),
-            *_suspected(material, judges),
-        )
+    warnings = (
+        *_failures(material, judges),
+        *answered(material, "judge", "other"),
+        *uneven(material),
+        *_suspected(material, judges),
     )
-    tables = _table(material, judges) if any("asked" in one for one in judges) else Markup("")
-    return Markup("<h2>{}</h2>").format(_("Who judged")) + text + warnings + tables + _influence(material, judges)
+    return html.all(
+        html.heading(_("Who judged"), 2),
+        html.p(Markup(" ").join(sentences)),
+        *(html.p(line, "rb-standin") for line in warnings),
+        _table(material, judges) if any("asked" in one for one in judges) else "",
+        _influence(material, judges),
+    )
 
 
 def known(material: Material) -> list[Facts]:
@@ -65,19 +67,15 @@ def baseline(material: Material) -> str | Markup:
     )
 
 
-def _who(material: Material, judges: Sequence[Facts]) -> Markup | str:
-    _ = material.text
-    names = [_named(material, one) for one in judges]
-    listed = Markup(", ").join(names)
-    return _.html("Judged by {names}.", names=listed)
+def _who(material: Material, judges: Sequence[Facts]) -> Markup:
+    return material.text.html("Judged by {names}.", names=Markup(", ").join(_named(material, one) for one in judges))
 
 
 def _named(material: Material, judge: Facts) -> Markup:
-    more = [shown(judge[key], 80) for key in ("model",) if judge.get(key)]
+    more = [shortened(judge["model"], 80)] if judge.get("model") else []
     if judge.get("mode"):
-        more.append(Markup("{}").format(_mode(material, str(judge["mode"]))))
-    name = Markup("<b>{}</b>").format(shown(judge["name"], 80))
-    return name + (Markup(" ({})").format(Markup(", ").join(more)) if more else Markup(""))
+        more.append(_mode(material, str(judge["mode"])))
+    return html.all(html.b(shown(judge["name"], 80)), f" ({', '.join(more)})" if more else "")
 
 
 def _mode(material: Material, mode: str) -> str:
@@ -129,7 +127,7 @@ def incomplete(material: Material) -> Markup:
         "others: “Who judged” says whose means that moves.",
         few,
     )
-    return Markup('<p class="rb-standin">{}</p>').format(text)
+    return html.p(text, "rb-standin")
 
 
 def _rule(material: Material, label: str) -> str:
@@ -197,24 +195,19 @@ def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
 
 def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     _ = material.text
-    titles = [_("asked for scores"), _("gave none"), _("replies"), _("tokens read"), _("tokens written"), _("cost")]
     by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
     paid = any("usage" in one for one in judges)
-    titles = titles if paid else titles[:2]
-    heads = [cells.head(_("judge")), *(cells.head(title) for title in titles)]
-    heads += [cells.head(_("answered by"), "rb-word")] if by else []
+    heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("gave none")]
+    heads += [_("replies"), _("tokens read"), _("tokens written"), _("cost")] if paid else []
+    heads += [(_("answered by"), "rb-word")] if by else []
     rows = []
     for one in judges:
-        values = [_.integer(one.get("asked", 0)), _share(material, one)]
-        if paid:
-            values += _usage(material, one.get("usage"))
-        name = Markup("<th scope=row>{}</th>").format(shown(one["name"], 80))
-        made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
+        line = [shown(one["name"], 80), _.integer(one.get("asked", 0)), _share(material, one)]
+        line += _usage(material, one.get("usage")) if paid else []
         if by:
-            models = answered_by.models(by[one["name"]], _) if one["name"] in by else DASH
-            made.append(cells.cell(_("answered by"), shown(models), "rb-word"))
-        rows.append(cells.row([name, *made]))
-    table = cells.table(_("Judges"), heads, rows)
+            line.append(clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else DASH)
+        rows.append(line)
+    table = grid(_("Judges"), heads, rows)
     estimated = sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage"))
     if not paid:
         return table
@@ -227,7 +220,7 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
                 estimated,
             )
         )
-    return table + Markup('<p class="rb-meta">{}</p>').format(" ".join(said))
+    return table + html.meta(" ".join(said))
 
 
 def _share(material: Material, judge: Facts) -> str:
@@ -250,8 +243,8 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
     lines = [(one["name"], line) for one in judges for line in one.get("influence") or ()]
     if not lines:
         return Markup("")
-    titles = (_("mean of all"), _("without this judge"), _("change"), _("largest change of one answer"), _("n"))
-    heads = [cells.head(_("metric")), cells.head(_("judge"), "rb-word"), *(cells.head(title) for title in titles)]
+    heads = (_("metric"), (_("judge"), "rb-word"), _("mean of all"), _("without this judge"), _("change"),
+             _("largest change of one answer"), _("n"))  # fmt: skip
     rows = []
     for name, line in sorted(lines, key=lambda pair: _place(material, pair[1]["metric"])):
         metric = str(line["metric"])
@@ -259,11 +252,9 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
         values = [_.number(line["whole"], digits), _.number(line["without"], digits)]
         values.append(_.number(line["shift"], digits, signed=True))
         values += [_.number(line["largest"], digits), _.integer(int(line["n"]))]
-        first = Markup("<th scope=row>{}</th>").format(shown(metric))
-        made = [cells.cell(title, value) for title, value in zip(titles, values, strict=True)]
-        rows.append(cells.row([first, cells.cell(_("judge"), shown(name, 80), "rb-word"), *made]))
-    head = Markup("<h3>{}</h3>").format(_("What the means become without each judge"))
-    return head + cells.table(_("What the means become without each judge"), heads, rows)
+        rows.append([shown(metric), shown(name, 80), *values])
+    title = _("What the means become without each judge")
+    return html.heading(title) + grid(title, heads, rows)
 
 
 def _place(material: Material, metric: str) -> int:

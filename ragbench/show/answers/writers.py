@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ragbench.show.answers import who_judged
-from ragbench.show.basics import cells
+from ragbench.show.basics.cells import grid, grouped
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.intervals import named
 from ragbench.show.comparison.verdict_table import DASH, Notes, spread
@@ -27,13 +28,11 @@ def writers(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
     lines += who_judged.answered(material, "generator", "alias")
-    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines if line)
-    warnings = Markup("").join(
-        Markup('<p class="rb-standin">{}</p>').format(line)
-        for line in who_judged.answered(material, "generator", "other")
+    return html.all(
+        html.heading(material.text("Who answered, and from what"), 2),
+        *(html.p(line, "rb-standin") for line in who_judged.answered(material, "generator", "other")),
+        html.list([line for line in lines if line], "rb-notes"),
     )
-    head = Markup("<h2>{}</h2>").format(material.text("Who answered, and from what"))
-    return head + warnings + Markup('<ul class="rb-notes">{}</ul>').format(items)
 
 
 def _context(material: Material) -> str:
@@ -71,7 +70,7 @@ def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable
         if same:
             others = _.enumeration([clean(name) for name in same])
             said.append(_("Would answer alike, with the same generator: {others}.", others=others))
-        yield Markup(" ").join(escape(part) if isinstance(part, str) else part for part in said if part)
+        yield Markup(" ").join(part for part in said if part)
 
 
 def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
@@ -88,7 +87,7 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
             "where none fits",
             count,
         )
-        return Markup("<b>{}</b>: {}, {}.").format(places["system"], places["name"], picked)
+        return html.all(html.b(places["system"]), ": ", places["name"], f", {picked}.")
     if one.get("kind") == "openai":
         return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
                       prompt=shown(one.get("prompt")))  # fmt: skip
@@ -163,10 +162,8 @@ def lengths(material: Material, present: frozenset[str]) -> Markup:
         "input_tokens": _("tokens read"),
         "output_tokens": _("tokens written"),
     }
-    return Markup("<h3>{}</h3>{}").format(
-        _.html("<b>How long answers are</b>"),
-        quantiles(material, table.to_dict("records"), "what", names, _("words and tokens"), _number),
-    )
+    made = quantiles(material, table.to_dict("records"), "what", names, _("words and tokens"), _number)
+    return html.heading(_.html("<b>How long answers are</b>")) + made
 
 
 def quantiles(
@@ -180,25 +177,18 @@ def quantiles(
     """A table of quantiles, a row a part under each system, a column a probability."""
     _ = material.text
     probabilities = sorted({row["probability"] for row in rows})
-    titles = {p: _("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities}
-    heads = [cells.head(title), *(cells.head(titles[p]) for p in probabilities), cells.head(_("n"))]
+    titles = [_("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities]
+    heads = [title, *titles, _("n")]
     found: dict[tuple[str, str], dict[float, Row]] = {}
     for row in rows:
         found.setdefault((row["system"], row[part]), {})[row["probability"]] = row
-    made: list[Markup] = []
-    before = None
+    made = []
     for (system, what), by in found.items():
-        if system != before:
-            before = system
-            group = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
-            made.append(group.format(len(heads), named(material, system)))
-        line = [Markup("<th scope=row>{}</th>").format(names.get(what, what))]
-        line += [cells.cell(titles[p], value(material, by[p]) if p in by else DASH) for p in probabilities]
-        line.append(cells.cell(_("n"), _.integer(int(next(iter(by.values()))["n"]))))
-        made.append(cells.row(line))
-    level = _.percent(float(rows[0]["level"]))
-    said = _("Quantiles with {level} order-statistic intervals.", level=level)
-    return cells.table(title, heads, made, "rb-long") + Markup('<p class="rb-meta">{}</p>').format(said)
+        values = [value(material, by[p]) if p in by else DASH for p in probabilities]
+        count = _.integer(int(next(iter(by.values()))["n"]))
+        made.append((named(material, system), [names.get(what, what), *values, count]))
+    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(float(rows[0]["level"])))
+    return grid(title, heads, grouped(len(heads), made), "rb-long") + html.meta(said)
 
 
 def _number(material: Material, row: Row) -> Markup:
@@ -214,34 +204,25 @@ def refusals(material: Material, present: frozenset[str], count: int) -> Markup:
         return Markup("")
     _ = material.text
     notes = Notes(material, "refusal-note")
-    heads = [
-        cells.head(_("questions")), cells.head(_("refused")), cells.head(_("share, {level} interval",
-        level=_.percent(float(table["level"].iloc[0])))), cells.head(_("n")), cells.head(_("failed")),
-    ]  # fmt: skip
-    made: list[Markup] = []
-    before = None
-    for row in table.to_dict("records"):
-        if row["system"] != before:
-            before = row["system"]
-            group = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
-            made.append(group.format(len(heads), named(material, row["system"])))
-        made.append(_refusal_row(material, row, notes))
+    share = _("share, {level} interval", level=_.percent(float(table["level"].iloc[0])))
+    heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
+    rows = [(named(material, row["system"]), _refusal_row(material, row, notes)) for row in table.to_dict("records")]
     lede = _(
         "An answer counts as a refusal when its first sentence says that there is no answer: a rule by words, not a "
         "judge. Refusing is right where the base holds no answer, and wrong where it does."
     )
     if material.facts.get("context") == "ideal":
         lede += " " + _("What the base does not hold was asked without any passage.")
-    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}{}').format(
-        _.html("<b>Refusals</b>"),
-        lede,
-        cells.table(_("Refusals"), heads, made, "rb-long"),
+    return html.all(
+        html.heading(_.html("<b>Refusals</b>")),
+        html.lede(lede),
+        grid(_("Refusals"), heads, grouped(len(heads), rows), "rb-long"),
         notes.html(),
         _examples(material, count),
     )
 
 
-def _refusal_row(material: Material, row: Row, notes: Notes) -> Markup:
+def _refusal_row(material: Material, row: Row, notes: Notes) -> list[Markup | str]:
     _ = material.text
     part = _("the base holds no answer") if row["part"] == "unanswerable" else _("the base holds the answer")
     e = Estimate(
@@ -249,15 +230,13 @@ def _refusal_row(material: Material, row: Row, notes: Notes) -> Markup:
         clusters=int(row["clusters"]) if row["clusters"] and row["clusters"] > 0 else None, note=row["note"],
     )  # fmt: skip
     share = spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
-    return cells.row(
-        [
-            Markup("<th scope=row>{}</th>").format(part),
-            cells.cell(_("refused"), _.integer(int(row["refused"]))),
-            cells.cell(_("share"), share if math.isfinite(e.value) else DASH),
-            cells.cell(_("n"), _.integer(e.n)),
-            cells.cell(_("failed"), _.integer(int(row["failed"]))),
-        ]
-    )
+    return [
+        part,
+        _.integer(int(row["refused"])),
+        share if math.isfinite(e.value) else DASH,
+        _.integer(e.n),
+        _.integer(int(row["failed"])),
+    ]
 
 
 def _end(value: Any) -> float | None:
@@ -280,23 +259,18 @@ def _examples(material: Material, count: int) -> Markup:
             (invented, _.html("<b>{system}</b> answered what the base does not hold", system=shown(system))),
         ):
             if rows:
-                items = Markup("").join(_example(material, row) for row in rows[:count])
-                blocks.append(
-                    Markup('<details class="rb-fold"><summary>{} · {}</summary><ul class="rb-hits">{}</ul></details>')
-                    .format(title, _.integer(len(rows)), items)
-                )  # fmt: skip
-    return Markup("").join(blocks)
+                examples = html.anchored([_example(material, row) for row in rows[:count]])
+                blocks.append(html.fold(html.all(title, " · ", _.integer(len(rows))), examples))
+    return html.all(*blocks)
 
 
-def _example(material: Material, row: Row) -> Markup:
+def _example(material: Material, row: Row) -> tuple[str, Markup]:
     """The question, what was answered, and what the reference says."""
-    _ = material.text
     question = material.question_rows.get(str(row["sample"]), {})
     reference = shown(question.get("reference"), ANSWER)
-    told = Markup('<p class="rb-meta">{}: {}</p>').format(_("Reference"), reference) if reference else ""
-    return Markup('<li id="{}"><p><b>{}</b></p><p>{}</p>{}</li>').format(
-        anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"])),
-        shown(question.get("text") or row["sample"], ANSWER),
-        shown(row["response"], ANSWER),
-        told,
+    made = html.all(
+        html.p(html.b(shown(question.get("text") or row["sample"], ANSWER))),
+        html.p(shown(row["response"], ANSWER)),
+        html.meta(html.all(material.text("Reference"), ": ", reference)) if reference else "",
     )
+    return anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"])), made

@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from markupsafe import Markup
+
+from ragbench.show.basics.templates import html
 
 
 def head(text: Markup | str, kind: str = "") -> Markup:
     """The head of a column."""
-    return Markup("<th scope=col{}>{}</th>").format(_class(kind), text)
+    return html.head(text, kind)
 
 
 def cell(label: Markup | str, content: Markup | str, kind: str = "") -> Markup:
     """A cell with its column's name for narrow pages."""
-    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(label, _class(kind), content)
+    return html.cell(label, content, kind)
 
 
 def row(cells: Sequence[Markup], kind: str = "") -> Markup:
     """A row of cells."""
-    return Markup("<tr{}>{}</tr>").format(_class(kind), Markup("").join(cells))
+    return html.row(cells, kind)
 
 
 def under(text: Markup | str, width: int) -> Markup:
     """A row below another, over its whole width, with what is to be said of it."""
-    return Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>').format(width, text)
+    return html.under(text, width)
 
 
 def table(label: str, heads: Sequence[Markup], rows: Sequence[Markup], kind: str = "rb-wide") -> Markup:
     """A table that scrolls by itself where the page is too narrow; `label` names it for those who cannot see it."""
-    return Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">'
-        "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
-    ).format(label, kind, Markup("").join(heads), Markup("").join(rows))
+    return html.table(label, heads, rows, kind)
 
 
-def _class(kind: str) -> Markup:
-    return Markup(' class="{}"').format(kind) if kind else Markup("")
+def grid(
+    label: str,
+    heads: Sequence[str | tuple[str, str]],
+    rows: Iterable[Markup | Sequence[Markup | str]],
+    kind: str = "rb-wide",
+    *,
+    named: bool = True,
+) -> Markup:
+    """The same from texts. heads: texts, or a text and its class. rows: made rows, or values, of which the first is
+    the row's name if they are `named`."""
+    return html.grid(label, heads, rows, kind, named)
+
+
+def grouped(width: int, rows: Iterable[tuple[Markup, Markup | Sequence[Markup | str]]]) -> Iterator[Any]:
+    """Rows, each given with the title of its group, which stands above the first of them."""
+    before = None
+    for title, row in rows:
+        if title != before:
+            yield html.group(title, width)
+        before = title
+        yield row

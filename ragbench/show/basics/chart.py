@@ -6,7 +6,6 @@ the reader's light or dark scheme; in JupyterLab they are colours that suit both
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from html import escape as escape_html
 from typing import Any
@@ -15,6 +14,7 @@ from markupsafe import Markup
 
 from ragbench.language import Translator
 from ragbench.measurement import without_nan
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import ELLIPSIS, clean
 
 NOTEBOOK_COLOURS = {
@@ -38,16 +38,7 @@ def plot(figure: Mapping[str, Any], label: str) -> Markup:
 
     A value that was not measured (NaN) leaves a gap.
     """
-    text = json.dumps(without_nan(figure), ensure_ascii=False, sort_keys=True, allow_nan=False)
-    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
-    return Markup(
-        '<div class="rb-plot" style="height:{height}px" role="img" aria-label="{label}">'
-        '<script type="application/json">{payload}</script></div>'
-    ).format(
-        height=figure["layout"]["height"],
-        label=label,
-        payload=Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
-    )
+    return html.plot(figure, label)
 
 
 def layout(text: Translator, height: int, **more: Any) -> dict[str, Any]:

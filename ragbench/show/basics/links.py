@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 
 METRIC_PAGES = "metrics"
@@ -30,7 +31,7 @@ def behind(material: Material, present: frozenset[str], text: str = "") -> Marku
     if "questions" not in present:
         return Markup("")
     text = text or material.text("Every question with its values")
-    return Markup('<p class="rb-meta rb-behind"><a href="#questions">{}</a></p>').format(text)
+    return html.p(html.link("#questions", text), "rb-meta rb-behind")
 
 
 def metric_name(material: Material, present: frozenset[str], label: str) -> Markup:
@@ -39,9 +40,19 @@ def metric_name(material: Material, present: frozenset[str], label: str) -> Mark
     declared = material.declaration(label)
     if METRIC_PAGES not in present or declared is None:
         return name
-    return Markup('<a class="rb-metric" href="{}">{}</a>').format(f"{METRIC_PAGES}/{declared.name}.html", name)
+    return html.link(f"{METRIC_PAGES}/{declared.name}.html", name, "rb-metric")
 
 
 def row_anchor(metric: str, describes: bool) -> str:
     """The anchor of a metric's row on a page that compares, or on one that describes."""
     return anchor("measure" if describes else "metric", metric)
+
+
+def left(material: Material, number: int, count: int) -> Markup:
+    """How many of `number` a list of the first `count` leaves to the tables of the run; empty where it holds all."""
+    if number <= count:
+        return Markup("")
+    _ = material.text
+    return html.meta(
+        _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", number - count)
+    )

@@ -14,6 +14,7 @@ from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.metric import Metric
 from ragbench.metrics import declaration, meant
+from ragbench.show.basics.templates import html
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -230,4 +231,4 @@ def _records(table: pd.DataFrame) -> Iterable[Mapping[Any, Any]]:
 
 def listed(items: Iterable[Markup]) -> Markup:
     """The items of an HTML list."""
-    return Markup("").join(Markup("<li>{}</li>").format(item) for item in items)
+    return html.items(items)

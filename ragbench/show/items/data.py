@@ -1,33 +1,46 @@
-"""Items as the parts that a browser loads: of the same form as those of questions, see `question_data`."""
+"""The data behind a page's table of items, in parts that a browser loads when it needs them.
+
+A part is a JSON value with a name: `table` (every item with its values, column by column), `details-N` (what is known
+of each of a block of items) and `texts-N` (texts that several items share, each once). Texts are cleaned and shortened
+here; the page's script writes them as text and never as HTML.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, is_simple, shortened
-from ragbench.show.items.views import Entry, Items, Measured, Numbers, Parting, Section
+from ragbench.show.items.kinds import items_of
+from ragbench.show.items.views import Entry, Items, Judged, Measured, Numbers, Parting, Section
 
 BLOCK = 200
 TITLE, LONGEST, SHORTEST = 400, 4000, 300
 CHARACTERS = 8_000_000
 
 
-def parts(items: Items, systems: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Every part, the table first, then blocks of details, then texts that several items share."""
-    made = _Parts(items, systems)
+def slug(material: Material) -> str:
+    """The name of the folder of a measurement's parts."""
+    return anchor("of", material.measurement.notebook)
+
+
+def parts(material: Material) -> Iterator[tuple[str, Any]]:
+    """Every part of a measurement, the table first, then blocks of details, then texts that several items share."""
+    items = items_of(material)
+    made = _Parts(items, material.systems)
     yield "table", made.table()
     for number, start in enumerate(range(0, len(items.ids), BLOCK)):
         places = range(start, min(start + BLOCK, len(items.ids)))
         yield f"details-{number}", [made.detail(place) for place in places]
     for number, start in enumerate(range(0, len(made.texts), BLOCK)):
-        yield f"texts-{number}", [["", text] for text in made.texts[start : start + BLOCK]]
+        yield f"texts-{number}", made.texts[start : start + BLOCK]
 
 
 class _Parts:
     def __init__(self, items: Items, systems: Sequence[str]) -> None:
         self._items, self._systems = items, systems
-        self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), 1)))
+        self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), items.held, 1)))
         self._known: dict[str, int] = {}
         self.texts: list[str] = []
 
@@ -49,8 +62,6 @@ class _Parts:
                 if found
             },
             "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
-            "judged": [],
-            "judges": [],
         }
 
     def detail(self, place: int) -> dict[str, Any]:
@@ -66,17 +77,23 @@ class _Parts:
         return made
 
     def _sections(self, sections: Sequence[Section]) -> list[Any]:
-        return [
-            [clean(lead), shortened(body, self._limit) if isinstance(body, str) else [self._entry(one) for one in body]]
-            for lead, body in sections
-        ]
+        return [[clean(lead), self._body(body)] for lead, body in sections]
+
+    def _body(self, body: str | Sequence[Entry] | Judged) -> Any:
+        if isinstance(body, str):
+            return shortened(body, self._limit)
+        if isinstance(body, Judged):
+            said = {"value": body.value, "said": shortened(body.said, self._limit)}
+            return {**said, "verdicts": [[title, self._body(lines)] for title, lines in body.verdicts]}
+        return [self._entry(one) for one in body]
 
     def _entry(self, one: Entry) -> list[Any]:
+        """[text or its place among those shared, meta, anchor of another item, mark, class of the mark], cut short."""
         made: list[Any] = [self._shared(one.text) if one.shared else shortened(one.text, self._limit)]
-        if one.meta or one.row is not None:
-            made.append(shortened(one.meta, TITLE))
-        if one.row is not None:
-            made.append(anchor("q", self._items.ids[one.row]))
+        made += [shortened(one.meta, self._limit), anchor("q", self._items.ids[one.row]) if one.row is not None else ""]
+        made += [clean(one.mark), one.kind]
+        while len(made) > 1 and not made[-1]:
+            made.pop()
         return made
 
     def _shared(self, text: str) -> int:

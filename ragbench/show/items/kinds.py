@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ragbench.show.basics.material import Material
-from ragbench.show.items import decided_answers, passages, trial_answers, turns
+from ragbench.show.items import decided_answers, passages, questions, trial_answers, turns
 from ragbench.show.items.views import Items
 
 KINDS: Mapping[str, tuple[Callable[[Material], Items], tuple[str, ...]]] = {
@@ -17,10 +17,10 @@ KINDS: Mapping[str, tuple[Callable[[Material], Items], tuple[str, ...]]] = {
 """By what is described: the items, and the page's measures whose numbers are made of them."""
 
 
-def items_of(material: Material) -> Items | None:
-    """The page's items; None for a page whose numbers are made of questions."""
+def items_of(material: Material) -> Items:
+    """The page's items: questions where it does not say that its numbers are made of something else."""
     kind = _kind(material)
-    return KINDS[kind][0](material) if kind in KINDS else None
+    return KINDS[kind][0](material) if kind in KINDS else questions.items(material)
 
 
 def has_items(material: Material, metric: str) -> bool:

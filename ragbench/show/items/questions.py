@@ -1,202 +1,201 @@
-"""Every question, or other item, behind the numbers: in a page a table to search, filter and sort; else a list."""
+"""Every question: what it needed, what each system retrieved and answered, and what judges made of it."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
-
-from ragbench.metrics.claims import UNJUDGED
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.answers import judged_answers
+from ragbench.show.answers.judgements import Ruling, reason, rows, rulings, stored
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
-from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import GLYPHS, named, series
-from ragbench.show.comparison.worst_questions import relevant, value_of, wanted
-from ragbench.show.items import listing, question_data
-from ragbench.show.items.kinds import items_of
-from ragbench.show.items.views import Items
+from ragbench.show.basics.text import clean, shortened
+from ragbench.show.comparison.slices import dimension_name, slice_name
+from ragbench.show.comparison.worst_questions import relevant
+from ragbench.show.items.views import Detail, Entry, Items, Judged, Measured, Parting, Section, number
+from ragbench.types import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SLICES = ("kind", "language", "source", "answerable")
+MOST_VALUES = 60
+STATEMENT, REASON, NAME = 600, 1000, 120
+"""How long texts of judges and names of passages may be, in characters."""
 
 
-def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
-    """In a page (which knows that it holds this view) the table, whose data lies beside the page; else a list."""
-    _ = material.text
-    items = items_of(material)
-    if items is not None:
-        if not items.ids or not material.systems:
-            return Markup("")
-        return _table(material, items) if "questions" in present else listing.draw(material, items, limit)
-    if material.primary is None or not material.question_rows:
-        return Markup("<p>{}</p>").format(_("There are no questions to show."))
-    return _table(material) if "questions" in present else _list(material, material.primary, limit)
+class _Hit(NamedTuple):
+    """A passage that was retrieved; document: what it counts as, itself or its web page."""
+
+    chunk: str
+    document: str
+    rank: int
+    similarity: float | None
+    good: bool
 
 
-def _table(material: Material, items: Items | None = None) -> Markup:
-    _ = material.text
-    setting = _setting(material)
-    without = _("This table needs JavaScript. All its values are in scores.parquet, beside this page.")
-    if items is not None:
-        setting |= {
-            "words": setting["words"] | items.words,
-            "metric": clean(items.measures[0].name),
-            "sort": items.sort,
-        }
-        without = _("This table needs JavaScript. All that it shows is in the tables of this run.")
-    title = _("Every question") if items is None else items.title
-    count = _.plural("{n} question.", "{n} questions.", len(material.question_rows))
-    if items is not None:
-        count = _.plural("{n} row.", "{n} rows.", len(items.ids))
-    payload = json.dumps(setting, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
-        payload = payload.replace(sign, escape)
-    return Markup(
-        '<h2 id="questions" tabindex="-1">{}</h2><div class="rb-table" data-parts="{}">'
-        '<script type="application/json">{}</script><p class="rb-wait">{} {}</p></div>'
-    ).format(
-        title,
-        question_data.slug(material),
-        Markup(payload),  # noqa: S704 - JSON whose signs of markup are escaped
-        count,
-        without,
+def items(material: Material) -> Items:
+    """The questions in the data set's order, their values by metric."""
+    _, known = material.text, material.question_rows
+    found = _Questions(material)
+    return Items(
+        title=_("Every question"),
+        ids=list(known),
+        texts=[clean(row["text"]) for row in known.values()],
+        measures=_measures(material),
+        partings=[made for name in SLICES if len(set((made := _parting(material, name)).values)) <= MOST_VALUES],
+        read=found.read,
+        first=material.primary or "",
+        held=max(len(material.chunk_texts), len(material.kept("answers")), len(material.kept("judgements"))),
+        listed=False,
+        empty=_("There are no questions to show."),
     )
 
 
-def _setting(material: Material) -> dict[str, Any]:
-    """What the script needs before the data is there: words, numbers' form, signs of the systems."""
-    return {
-        "language": material.text.language,
-        "metric": clean(material.primary),
-        "baseline": clean(material.baseline),
-        "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
-        "words": {
-            **_words(material),
-            **_reading(material),
-            "verdicts": {
-                name: str(judged_answers.word(material, name))
-                for name in (*judged_answers.KINDS, "neutral", "relevant", "irrelevant", UNJUDGED)
-            },
-            "kinds": {name: kind.removeprefix("rb-") for name, kind in judged_answers.KINDS.items()},
-            "statuses": statuses(material),
-        },
-    }
-
-
-def _words(material: Material) -> dict[str, str]:
-    """Words of the table itself."""
-    _ = material.text
-    return {
-        "search": _("Search questions"),
-        "metric": _("metric"),
-        "system": _("system"),
-        "against": _("beside it"),
-        "none": _("none"),
-        "slice": _("slice"),
-        "all": _("all"),
-        "not_given": _("not given"),
-        "outcome": _("outcome"),
-        "better": _("better"),
-        "worse": _("worse"),
-        "equal": _("equal"),
-        "measured": _("measured"),
-        "unmeasured": _("unmeasured"),
-        "sort": _("order"),
-        "order": _("as in the data set"),
-        "worst": _("worst first"),
-        "best": _("best first"),
-        "lost": _("greatest loss first"),
-        "won": _("greatest gain first"),
-        "reset": _("show all"),
-        "question": _("question"),
-        "difference": _("difference"),
-        "count": _("{shown} of {all} questions"),
-        "nothing": _("No question fits."),
-        "grid": _("Questions and values; arrow keys move, Enter opens"),
-        "old": _("This browser is too old to read the data of this table."),
-        "missing_part": _("The data of this table is not beside the page: {name}"),
-        "loading": _("loading …"),
-    }
-
-
-def _reading(material: Material) -> dict[str, str]:
-    """Words of a question's details."""
-    _ = material.text
-    return {
-        "back": _("back to the table"),
-        "previous": _("previous"),
-        "next": _("next"),
-        "values": _("All values"),
-        "reference": _("Reference"),
-        "needed": _("It needed"),
-        "rank": _("rank {rank}"),
-        "not_retrieved": _("not retrieved"),
-        "no_label": _("No passage of the knowledge base is labelled as relevant to this question."),
-        "answer": _("Answer"),
-        "no_answer": _("no answer"),
-        "retrieved": _("Retrieved"),
-        "nothing_retrieved": _("nothing was retrieved"),
-        "relevant": _("relevant"),
-        "not_relevant": _("not relevant"),
-        "similarity": _("similarity {value}"),
-        "judged": _("What the judges said"),
-        "not_measured": _("not measured: {status}"),
-        "statement": _("statement"),
-        "verdict": _("verdict"),
-        "reason": _("reason"),
-        "cited": _("passages cited"),
-        "whole": _("whole passage"),
-    }
-
-
-def _list(material: Material, metric: str, limit: int) -> Markup:
-    """A list with one folded entry a question, in the data set's order."""
-    _ = material.text
-    named = list(material.question_rows)[:limit]
-    items = Markup("").join(_item(material, sample, metric) for sample in named)
-    left = len(material.question_rows) - len(named)
-    more = ""
-    if left > 0:
-        text = _.plural(
-            "{n} question more is in the tables of this run.", "{n} questions more are in the tables of this run.", left
-        )
-        more = Markup("<p>{}</p>").format(text)
-    count = _.plural("{n} question", "{n} questions", len(material.question_rows))
-    return Markup(
-        '<details class="rb-all" id="questions"><summary>{}</summary><ol class="rb-questions">{}</ol>{}</details>'
-    ).format(count, items, more)
-
-
-def _item(material: Material, sample: str, metric: str) -> Markup:
-    row = material.question_rows[sample]
-    marks = Markup("").join(value_of(material, sample, metric, name) for name in material.systems)
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}'
-        '<p class="rb-meta">{}</p></details></li>'
-    ).format(
-        anchor("q", sample),
-        shown(row["text"], 400),
-        marks,
-        _values(material, sample),
-        wanted(material, sample, relevant(row), row),
-        shown(sample, 80),
-    )
-
-
-def _values(material: Material, sample: str) -> Markup:
-    head = Markup("").join(Markup("<th scope=col>{}</th>").format(named(material, name)) for name in material.systems)
-    rows = Markup("").join(
-        Markup("<tr><th scope=row>{}</th>{}</tr>").format(
-            shown(metric),
-            Markup("").join(
-                Markup("<td>{}</td>").format(
-                    material.text.number(material.score(sample, metric, name), material.digits(metric))
-                )
-                for name in material.systems
-            ),
+def _measures(material: Material) -> list[Measured]:
+    places = {sample: place for place, sample in enumerate(material.question_rows)}
+    scores = material.measurement.scores
+    missing: dict[str, dict[str, dict[str, list[int]]]] = {}
+    lost = scores[scores["status"] != Status.OK.value]
+    for system, metric, sample, status in _rows(lost, "system", "metric", "sample", "status"):
+        if system in material.systems and str(sample) in places:
+            of_system = missing.setdefault(metric, {}).setdefault(system, {})
+            of_system.setdefault(clean(status), []).append(places[str(sample)])
+    return [
+        Measured(
+            metric,
+            metric,
+            {name: _values(material, metric, name, list(places)) for name in material.systems},
+            digits=material.digits(metric),
+            lower=material.lower_is_better(metric),
+            missing=missing.get(metric, {}),
         )
         for metric in material.metrics
-    )
-    return Markup(
-        '<div class="rb-scroll"><table class="rb-values"><thead><tr><td></td>{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>"
-    ).format(head, rows)
+    ]
+
+
+def _values(material: Material, metric: str, system: str, samples: list[str]) -> list[float | None]:
+    scores = material.score_table
+    if (metric, system) not in scores:
+        return [None] * len(samples)
+    return _rounded(scores[metric, system].reindex(samples), material.digits(metric))
+
+
+def _rounded(column: pd.Series[Any], digits: int) -> list[float | None]:
+    import numpy as np
+
+    return [number(value) for value in np.round(column.to_numpy(dtype=float, na_value=np.nan), digits).tolist()]
+
+
+def _rows(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of some columns, as plain values."""
+    return zip(*(table[name].to_numpy(dtype=object).tolist() for name in names), strict=True)
+
+
+def _parting(material: Material, name: str) -> Parting:
+    _ = material.text
+    column = [clean(row.get(name)) or None for row in material.question_rows.values()]
+    known = sorted({value for value in column if value is not None})
+    if name == "answerable":
+        said = {"True": _("yes"), "False": _("no")}
+        return Parting(name, _("Answerable"), column, {value: said.get(value, value) for value in known})
+    words = {value: str(slice_name(material, (name, value)).unescape()) for value in known}
+    return Parting(name, dimension_name(material, name), column, words)
+
+
+class _Questions:
+    """What is known of every question, found by its place."""
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        self._samples = list(material.question_rows)
+
+    def read(self, place: int) -> Detail:
+        """Reference and needed passages; of each system its answer, its judgements and what it retrieved."""
+        material, sample = self._material, self._samples[place]
+        _, row = material.text, material.question_rows[sample]
+        needed = relevant(row)
+        retrieves = any((name, sample) in self._hits for name in material.systems)
+        answered = any((name, sample) in self._answers for name in material.systems)
+        sections: list[Section] = []
+        if reference := clean(row.get("reference")).strip():
+            sections.append((_("Reference"), reference))
+        if needed:
+            sections.append((_("It needed"), [self._needed(name, sample, retrieves) for name in needed]))
+        elif retrieves:
+            sections.append((_("No passage of the knowledge base is labelled as relevant to this question."), ""))
+        sides: dict[str, list[Section]] = {}
+        for name in material.systems:
+            sides[name] = [(_("Answer"), self._answers.get((name, sample), _("no answer")))] if answered else []
+            sides[name] += [self._judged(line) for line in self._judgements.get((name, sample), ())]
+            if retrieves:
+                hits = [self._retrieved(hit) for hit in self._hits.get((name, sample), ())]
+                sides[name].append((_("Retrieved"), hits) if hits else (_("nothing was retrieved"), ""))
+        return Detail("", sections, sides)
+
+    @cached_property
+    def _hits(self) -> dict[tuple[str, str], list[_Hit]]:
+        """What was retrieved, in rank order, by system and sample."""
+        material, table = self._material, self._material.measurement.retrieved
+        needed = {sample: relevant(row) for sample, row in material.question_rows.items()}
+        by_page = material.facts.get("unit") == "url"
+        ordered = table.sort_values(["system", "sample", "rank"], kind="stable")
+        near, gains = (_rounded(ordered[name], 3) for name in ("similarity", "gain"))
+        found: dict[tuple[str, str], list[_Hit]] = {}
+        for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank")):
+            system, sample, chunk, url = map(str, row[:4])
+            document = url if by_page and row[3] else chunk
+            good = bool(gains[place]) or document in needed.get(sample, ())
+            found.setdefault((system, sample), []).append(_Hit(chunk, document, int(row[4]), near[place], good))
+        return found
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], str]:
+        found: dict[tuple[str, str], str] = {}
+        table = self._material.kept("answers", "response")
+        for system, sample, response in _rows(table, "system", "sample", "response") if len(table) else ():
+            if isinstance(response, str):
+                found.setdefault((str(system), str(sample)), response)
+        return found
+
+    @cached_property
+    def _judgements(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+        return rows(self._material)
+
+    def _needed(self, name: str, sample: str, retrieves: bool) -> Entry:
+        """A passage, and where each system ranked it."""
+        _, said = self._material.text, [shortened(name, NAME)]
+        for system in self._material.systems if retrieves else ():
+            hits = self._hits.get((system, sample), ())
+            rank = next((hit.rank for hit in hits if hit.document == name), None)
+            said.append(f"{system}: {_('not retrieved') if rank is None else _('rank {rank}', rank=rank)}")
+        return Entry(self._material.chunk_texts.get(name, ""), " · ".join(said), shared=True)
+
+    def _retrieved(self, hit: _Hit) -> Entry:
+        _, said = self._material.text, [shortened(hit.chunk, NAME)]
+        if hit.similarity is not None:
+            said.append(_("similarity {value}", value=_.number(hit.similarity)))
+        text = self._material.chunk_texts.get(hit.chunk, "")
+        mark, kind = (_("relevant"), "rb-good") if hit.good else (_("not relevant"), "")
+        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind)
+
+    def _judged(self, line: Mapping[str, Any]) -> Section:
+        material = self._material
+        _, detail, status = material.text, stored(line["detail"]), clean(line["status"])
+        value = _("not measured: {status}", status=statuses(material).get(status, status))
+        if status == Status.OK.value:
+            value = _.number(number(line["value"]))
+        said = shortened(reason(material, line["reason"], detail), 2 * REASON)
+        verdicts = [(one.title, [self._verdict(each) for each in one.lines]) for one in rulings(material, detail)]
+        name = " · ".join(filter(None, (clean(line["metric"]), clean(line["judge"]))))
+        return name, Judged(value, said, verdicts)
+
+    def _verdict(self, line: Ruling) -> Entry:
+        cited = ", ".join(shortened(name, 80) for name in line.chunks)
+        why = shortened(reason_in(line.reason, self._material.text), REASON)
+        mark = judged_answers.word(self._material, line.verdict) if line.verdict else ""
+        kind = judged_answers.KINDS.get(line.verdict, "rb-not-shown")
+        meta = " · ".join(filter(None, (why, cited)))
+        return Entry(shortened(line.statement, STATEMENT), meta, mark=mark, kind=kind)

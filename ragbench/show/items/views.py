@@ -1,7 +1,7 @@
-"""What a page's numbers are made of where that is no question: decisions, answers on trial, turns, passages.
+"""What a page's numbers are made of: questions, decisions, answers on trial, turns, passages.
 
-Items fill the same table as questions do (`ragbench.show.items.questions`): one row an item, one column a system for
-the measure that is chosen, and everything that is known of an item below.
+Items fill one kind of table (`ragbench.show.items.table`): one row an item, one column a system for the measure that
+is chosen, and everything that is known of an item below.
 """
 
 from __future__ import annotations
@@ -15,16 +15,29 @@ Numbers = Sequence[float | None]
 
 
 class Entry(NamedTuple):
-    """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it."""
+    """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it.
+
+    mark: what was found of it, in a word. kind: the class of the mark. A list whose entries are marked is a ranking.
+    """
 
     text: str
     meta: str = ""
     row: int | None = None
     shared: bool = False
+    mark: str = ""
+    kind: str = ""
 
 
-Section = tuple[str, str | Sequence[Entry]]
-"""A heading with a text, or with a list of texts."""
+class Judged(NamedTuple):
+    """What a judge said of an answer: its score in words, why, and its verdicts, each the mark of what it is on."""
+
+    value: str
+    said: str
+    verdicts: Sequence[tuple[str, Sequence[Entry]]]
+
+
+Section = tuple[str, str | Sequence[Entry] | Judged]
+"""A heading with a text (none if it is empty), with a list of texts, or over a judgement."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +84,29 @@ class Detail:
 class Items:
     """All items of a page, in the order in which they are first listed.
 
-    title: the heading. words: in place of those of the table of questions. sort: how they are sorted at first: "order",
-    "worst". read: everything about the item at a place.
+    title: the heading. read: everything about the item at a place. words: in place of those of the table of questions.
+    sort: how they are sorted at first, "order" or "worst". first: the key of the measure that is shown at first, where
+    that is not the first. held: texts below the items, where they are more than the items. listed: whether what is
+    known of each system is short enough for a list. empty: what is said where there is no item.
     """
 
     title: str
-    words: Mapping[str, str]
     ids: Sequence[str]
     texts: Sequence[str]
     measures: Sequence[Measured]
     partings: Sequence[Parting]
     read: Callable[[int], Detail]
+    words: Mapping[str, str] = field(default_factory=dict)
     sort: str = "order"
+    first: str = ""
+    held: int = 0
+    listed: bool = True
+    empty: str = ""
+
+    @property
+    def chosen(self) -> Measured:
+        """The measure that is shown at first."""
+        return next((one for one in self.measures if one.key == self.first), self.measures[0])
 
 
 def number(value: float | None) -> float | None:

@@ -8,9 +8,10 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import cell, table
-from ragbench.show.basics.links import behind
+from ragbench.show.basics.cells import grid
+from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.comparison.intervals import SYMBOLS, legend, named, series, sign
 from ragbench.show.items.passages import page_id
@@ -27,17 +28,11 @@ def topics(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     known = rows_of(material.kept("topics"))
     if not known:
-        return Markup("<p>{}</p>").format(_("There are no topics to show."))
+        return html.p(_("There are no topics to show."))
     title = topics_title(material)
-    figure = Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>{}'
-        '<p class="rb-axis">{}</p></figure>'
-    ).format(
-        title,
-        legend(material) if len(material.systems) > 1 else "",
-        chart.plot(topics_figure(material), shown(title)),
-        _("distinct passages found for each question of the topic"),
-    )
+    systems = legend(material) if len(material.systems) > 1 else ""
+    plot = chart.plot(topics_figure(material), shown(title))
+    figure = html.figure(title, systems, plot, _("distinct passages found for each question of the topic"))
     return figure + ordered(_topic(material, one) for one in known)
 
 
@@ -139,42 +134,33 @@ def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
         if row is None:
             continue
         thin = thin or bool(row["thin"])
-        marks.append(
-            Markup('<span class="rb-mark" title="{0}"><span class="rb-hidden">{0} </span>{1}{2}</span>').format(
-                shown(name),
-                sign(material, name),
-                _(
-                    "{passages} passages, {pages} pages",
-                    passages=_.integer(int(row["unique_chunks"])),
-                    pages=_.integer(int(row["unique_urls"])),
-                ),
-            )
+        said = _(
+            "{passages} passages, {pages} pages",
+            passages=_.integer(int(row["unique_chunks"])),
+            pages=_.integer(int(row["unique_urls"])),
         )
-    label = Markup(' <b class="rb-worse">{}</b>').format(_("thin")) if thin else ""
+        marks.append(html.value(shown(name), sign(material, name), said))
+    label = html.all(" ", html.b(_("thin"), "rb-worse")) if thin else ""
     words = shown(", ".join(one["words"]), 80) or number
+    count = html.small(_.plural("{n} question", "{n} questions", len(samples)))
+    questions = html.anchored([_question(material, key) for key in samples])
     return entry(
         anchor("topic", str(number)),
-        Markup("{} · {}{} <small>{}</small>").format(
-            number, words, label, _.plural("{n} question", "{n} questions", len(samples))
-        ),
-        Markup("").join(marks),
-        Markup('<p class="rb-lead">{}</p><ul class="rb-hits">{}</ul>').format(
-            _("Its questions, the most typical first"), Markup("").join(_question(material, key) for key in samples)
-        ),
+        html.all(number, " · ", words, label, " ", count),
+        html.all(*marks),
+        html.lead(_("Its questions, the most typical first")) + questions,
     )
 
 
-def _question(material: Material, sample: str) -> Markup:
-    row = material.question_rows.get(sample, {})
-    return Markup('<li id="{}">{} <small>{}</small></li>').format(
-        anchor("topic-question", sample), shown(row.get("text"), 300), shown(sample, 80)
-    )
+def _question(material: Material, sample: str) -> tuple[str, Markup]:
+    text = shown(material.question_rows.get(sample, {}).get("text"), 300)
+    return anchor("topic-question", sample), html.all(text, " ", html.small(shown(sample, 80)))
 
 
 def unused(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each system the chunks that it never retrieved; those that a question is labelled with come first."""
     more = behind(material, present, material.text("Every passage and every page with its values"))
-    return Markup("").join(_unused(material, name, count) for name in material.systems) + more
+    return html.all(*(_unused(material, name, count) for name in material.systems), more)
 
 
 def _unused(material: Material, system: str, count: int) -> Markup:
@@ -186,16 +172,12 @@ def _unused(material: Material, system: str, count: int) -> Markup:
         len(never),
         system=_name(material, system),
     )
-    place = material.systems.index(system)
-    items = ordered(_chunk(material, f"unused{place}", one) for one in never[:count])
-    left = len(never) - count
-    more = ""
-    if left > 0:
-        more = _.plural("{n} more is in the tables of this run.", "{n} more are in the tables of this run.", left)
-    return Markup("<h3>{}</h3>{}{}").format(
-        Markup(title),  # noqa: S704 - our own text; the name in it is escaped
-        items if never else Markup("<p>{}</p>").format(_("Every passage is retrieved at least once.")),
-        Markup('<p class="rb-meta">{}</p>').format(more) if more else "",
+    prefix = f"unused{material.systems.index(system)}"
+    items = ordered(_chunk(material, prefix, one) for one in never[:count])
+    return html.all(
+        html.heading(Markup(title)),  # noqa: S704 - our own text; the name in it is escaped
+        items if never else html.p(_("Every passage is retrieved at least once.")),
+        left(material, len(never), count),
     )
 
 
@@ -207,55 +189,45 @@ def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
 
 
 def _chunk(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
-    _ = material.text
-    needed = int(one["needed"])
-    label = Markup("")
-    if needed:
-        said = _.plural("needed by {n} question", "needed by {n} questions", needed)
-        label = Markup('<span class="rb-worse">{}</span>').format(said)
+    _, needed = material.text, int(one["needed"])
+    said = _.plural("needed by {n} question", "needed by {n} questions", needed)
     return entry(
         anchor(prefix, str(one["chunk"])),
         shown(one.get("text"), SUMMARY),
-        label,
-        Markup('<ul class="rb-hits">{}</ul>').format(text({**one, "id": one["chunk"]})),
+        html.span(said, "rb-worse") if needed else Markup(""),
+        html.passages([text({**one, "id": one["chunk"]})]),
     )
 
 
 def pages(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each system the pages that are retrieved for most questions, against how many questions need them."""
-    return Markup("").join(_pages(material, present, name, count) for name in material.systems)
+    return html.all(*(_pages(material, present, name, count) for name in material.systems))
 
 
 def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
     _ = material.text
     rows = rows_of(material.kept("pages"), system)[:count]
-    title = Markup("<h3>{}</h3>").format(
-        _.html("<b>{system}</b>: pages retrieved for most questions", system=_name(material, system))
-    )
+    title = html.heading(_.html("<b>{system}</b>: pages retrieved for most questions", system=_name(material, system)))
     if not rows:
-        return title + Markup("<p>{}</p>").format(_("The passages of this data set name no pages."))
+        return title + html.p(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
-    head = [Markup("<th scope=col>{}</th>").format(name) for name in heads]
-    return title + table(_("Pages"), head, [_page(material, present, heads, row) for row in rows])
+    return title + grid(_("Pages"), heads, [_page(material, present, row) for row in rows])
 
 
-def _page(material: Material, present: frozenset[str], heads: tuple[str, ...], row: Mapping[str, Any]) -> Markup:
+def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:
     _ = material.text
-    asked = int(material.facts.get("n_questions", 0))
-    questions = int(row["questions"])
+    asked, questions = int(material.facts.get("n_questions", 0)), int(row["questions"])
     share = _.percent(questions / asked) if asked else _.number(None)
-    address = Markup(" <small>{}</small>").format(shown(row["page"], 90)) if shown(row["title"]) else ""
-    values = (
-        Markup('{} <span class="rb-interval">{}</span>').format(_.integer(questions), share),
+    name = shown(row["title"], 90) or shown(row["page"], 90)
+    address = f"#{anchor('q', page_id(str(row['page'])))}" if "questions" in present else None
+    where = html.all(" ", html.small(shown(row["page"], 90))) if shown(row["title"]) else ""
+    return [
+        html.link(address, name) + where,
+        html.all(_.integer(questions), " ", html.span(share, "rb-interval")),
         _.integer(int(row["needed"])),
         f"×{_.number(row['excess'], 1)}",
         _.integer(int(row["chunks"])),
-    )
-    cells = Markup("").join(cell(name, value) for name, value in zip(heads[1:], values, strict=True))
-    name = shown(row["title"], 90) or shown(row["page"], 90)
-    if "questions" in present:
-        name = Markup('<a href="#{}">{}</a>').format(anchor("q", page_id(str(row["page"]))), name)
-    return Markup("<tr><th scope=row>{}{}</th>{}</tr>").format(name, address, cells)
+    ]
 
 
 def _name(material: Material, system: str) -> Markup:

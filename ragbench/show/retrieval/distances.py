@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench.show.basics import chart
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.descriptions import fact, value
 from ragbench.show.comparison.intervals import legend, series
@@ -26,7 +27,7 @@ def distances(material: Material, present: frozenset[str]) -> Markup:
     """Two panels: distances to the nearest neighbours, and distances of all pairs."""
     said = material.text("how often a distance occurs; the area under every curve is the same")
     drawn = _drawn(material, "histograms", _distances_title, distances_figure)
-    return drawn + Markup('<p class="rb-axis">{}</p>').format(said)
+    return drawn + html.p(said, "rb-axis")
 
 
 def spectrum(material: Material, present: frozenset[str]) -> Markup:
@@ -40,20 +41,14 @@ def spectrum(material: Material, present: frozenset[str]) -> Markup:
         "{n} texts span no more dimensions than there are texts less one, however wide their vectors are.",
         count,
     )
-    return drawn + Markup('<p class="rb-meta">{}</p>').format(text)
+    return drawn + html.meta(text)
 
 
 def _drawn(material: Material, table: str, title: Any, figure: Any) -> Markup:
-    _ = material.text
     if not len(material.kept(table)):
-        return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>{}</figure>'
-    ).format(
-        title(material),
-        legend(material) if len(material.systems) > 1 else "",
-        chart.plot(figure(material), shown(title(material))),
-    )
+        return html.p(material.text("Nothing was measured, so there is nothing to draw."))
+    systems = legend(material) if len(material.systems) > 1 else ""
+    return html.figure(title(material), systems, chart.plot(figure(material), shown(title(material))))
 
 
 def _distances_title(material: Material) -> str:

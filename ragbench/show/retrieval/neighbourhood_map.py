@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from ragbench.show.basics import chart
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.intervals import GLYPHS, SERIES
 
@@ -30,23 +31,18 @@ def draw(material: Material, present: frozenset[str], dimensions: int, colour: s
     _ = material.text
     table = material.kept("projection")
     if not len(table):
-        return Markup("<p>{}</p>").format(_("There are too few texts for a picture, or none was asked for."))
+        return html.p(_("There are too few texts for a picture, or none was asked for."))
     colour = chosen(material, colour)
     parts = []
     for name in material.systems:
         groups = grouped(material, name, colour)
         title = _("{embedder}, {n} dimensions", embedder=name, n=_.integer(dimensions))
         own = legend(material, groups) if colour == "cluster" else ""
-        parts.append(
-            Markup('<div><p class="rb-lead"><b>{}</b></p>{}{}</div>').format(
-                shown(name), own, chart.plot(figure(material, name, dimensions, colour), clean(title))
-            )
-        )
+        plot = chart.plot(figure(material, name, dimensions, colour), clean(title))
+        parts.append(html.div(html.all(html.lead(html.b(shown(name))), own, plot)))
     shared = "" if colour == "cluster" else legend(material, grouped(material, material.systems[0], colour))
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span></figcaption>{}<div class="rb-maps">{}</div>'
-        '<p class="rb-meta">{}</p></figure>'
-    ).format(_title(material, dimensions, colour), shared, Markup("").join(parts), _note(material))
+    body = html.all(shared, html.div(html.all(*parts), "rb-maps"), html.meta(_note(material)))
+    return html.figure(_title(material, dimensions, colour), None, body)
 
 
 def _title(material: Material, dimensions: int, colour: str) -> str:
@@ -116,13 +112,15 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
 def legend(material: Material, groups: Mapping[str, list[int]]) -> Markup:
     """Groups with their colours and how many texts each has."""
     _ = material.text
-    items = Markup("").join(
-        Markup('<li><span class="rb-s{}" aria-hidden="true">{}</span>{} <small>{}</small></li>').format(
-            number, GLYPHS[1], shown(name, 60) if name else _("all others"), _.integer(len(places))
+    named = [
+        html.all(
+            html.sign(number, GLYPHS[1], shown(name, 60) if name else _("all others")),
+            " ",
+            html.small(_.integer(len(places))),
         )
         for name, number, places in _coloured(groups)
-    )
-    return Markup('<ul class="rb-legend">{}</ul>').format(items)
+    ]
+    return html.list(named, "rb-legend")
 
 
 def _coloured(groups: Mapping[str, list[int]]) -> list[tuple[str, int, list[int]]]:

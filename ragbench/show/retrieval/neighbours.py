@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.comparison.descriptions import fact, known
 from ragbench.show.comparison.intervals import named
@@ -22,16 +23,16 @@ EXCERPT = 600
 
 def closest(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each embedder the closest pairs, those within the threshold marked as nearly the same."""
-    return Markup("").join(_closest(material, name, count) for name in material.systems) or _nothing(material)
+    return html.all(*(_closest(material, name, count) for name in material.systems)) or _nothing(material)
 
 
 def outliers(material: Material, present: frozenset[str], count: int) -> Markup:
     """For each embedder the texts whose nearest neighbour is farthest, with that neighbour."""
-    return Markup("").join(_outliers(material, name, count) for name in material.systems) or _nothing(material)
+    return html.all(*(_outliers(material, name, count) for name in material.systems)) or _nothing(material)
 
 
 def _nothing(material: Material) -> Markup:
-    return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
+    return html.p(material.text("Nothing was measured."))
 
 
 def _closest(material: Material, system: str, count: int) -> Markup:
@@ -46,7 +47,7 @@ def _closest(material: Material, system: str, count: int) -> Markup:
             within,
             distance=threshold,
         )
-    title = Markup("<h3>{}: {}</h3>").format(_bold(material, system), text)
+    title = html.heading(html.all(html.b(_name(material, system)), ": ", text))
     place = material.systems.index(system)
     rows = rows_of(material.kept("closest"), system)[:count]
     return title + ordered(_pair(material, f"near{place}", row) for row in rows)
@@ -55,12 +56,12 @@ def _closest(material: Material, system: str, count: int) -> Markup:
 def _pair(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
     _ = material.text
     both = [material.texts.get(str(row[side]), {}) for side in ("first", "second")]
-    label = Markup('<span class="rb-worse">{}</span>').format(_("nearly the same")) if row["near"] else ""
+    label = html.span(_("nearly the same"), "rb-worse") if row["near"] else ""
     return entry(
         anchor(prefix, f"{row['first']}--{row['second']}"),
-        Markup("{}<br>{}").format(*(shown(one.get("text"), LINE) for one in both)),
-        Markup("{} {}").format(label, _number(material, row["distance"])),
-        Markup('<ul class="rb-hits">{}</ul>').format(Markup("").join(text(one) for one in both)),
+        html.below(*(shown(one.get("text"), LINE) for one in both)),
+        html.all(label, " ", _number(material, row["distance"])),
+        html.passages([text(one) for one in both]),
     )
 
 
@@ -69,45 +70,34 @@ def _outliers(material: Material, system: str, count: int) -> Markup:
     title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=_name(material, system))
     place = material.systems.index(system)
     rows = rows_of(material.kept("outliers"), system)[:count]
-    return Markup("<h3>{}</h3>").format(title) + ordered(_outlier(material, f"far{place}", row) for row in rows)
+    return html.heading(title) + ordered(_outlier(material, f"far{place}", row) for row in rows)
 
 
 def _outlier(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
-    _ = material.text
     own, nearest = (material.texts.get(str(row[side]), {}) for side in ("text", "nearest"))
+    lead = html.lead(material.text("Its nearest neighbour"))
     return entry(
         anchor(prefix, str(row["text"])),
         shown(own.get("text"), SUMMARY),
         _number(material, row["distance"]),
-        Markup('<ul class="rb-hits">{}</ul><p class="rb-lead">{}</p><ul class="rb-hits">{}</ul>').format(
-            text(own), _("Its nearest neighbour"), text(nearest)
-        ),
+        html.all(html.passages([text(own)]), lead, html.passages([text(nearest)])),
     )
 
 
-def text(one: Mapping[str, Any]) -> Markup:
-    """A text with what is known of where it stands."""
+def text(one: Mapping[str, Any]) -> tuple[Markup, Markup]:
+    """A text, and what is known of where it stands."""
     places = [shown(one.get(key), 80) for key in ("id", "title", "section", "url")]
-    return Markup('<li><p>{}</p><p class="rb-meta">{}</p></li>').format(
-        shown(one.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
-    )
+    return shown(one.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
 
 
 def entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
     """A folded entry of a list: what it is, its numbers, and what unfolds."""
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}'
-        "</details></li>"
-    ).format(identifier, summary, marks, body)
+    return html.entry(identifier, summary, marks, body)
 
 
 def ordered(items: Iterable[Markup]) -> Markup:
     """A list of folded entries."""
-    return Markup('<ol class="rb-questions">{}</ol>').format(Markup("").join(items))
-
-
-def _bold(material: Material, system: str) -> Markup:
-    return Markup("<b>{}</b>").format(_name(material, system))
+    return html.entries(items)
 
 
 def _name(material: Material, system: str) -> Markup:
@@ -115,7 +105,7 @@ def _name(material: Material, system: str) -> Markup:
 
 
 def _number(material: Material, value: float) -> Markup:
-    return Markup('<span class="rb-number">{}</span>').format(material.text.number(float(value)))
+    return html.number(material.text.number(float(value)))
 
 
 def _threshold(material: Material, system: str) -> float | None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import cell, table
+from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import anchor, shown
+from ragbench.show.basics.templates import html
+from ragbench.show.basics.text import anchor, clean, shortened, shown
 from ragbench.show.comparison.verdict_table import spread
 from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
 
@@ -33,7 +34,7 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
     logged = int(known.get("n_history", 0))
     if not logged:
         text = _("This data set has no log of real questions (history), so nothing could be measured.")
-        return Markup('<p class="rb-standin">{}</p>').format(text)
+        return html.warning(text)
     said = [
         _(
             "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "
@@ -45,7 +46,7 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
         said.append(_("Users' ids, e-mail addresses, telephones and long numbers are masked."))
     else:
         said.append(_("Personal data are shown as they were logged: keep this page to yourself."))
-    return Markup('<p class="rb-standin">{}</p>').format(" ".join(said))
+    return html.warning(" ".join(said))
 
 
 def _counts(material: Material, logged: int) -> str:
@@ -77,21 +78,15 @@ class Bars:
 
 def usage(material: Material, present: frozenset[str]) -> Markup:
     """Small bar charts of lengths, scores and times, and the same in numbers with their intervals."""
-    _ = material.text
     drawn = panels(material)
     if not drawn:
-        return Markup("<p>{}</p>").format(_("There are no questions to show."))
-    parts = Markup("").join(
-        Markup('<div><p class="rb-lead">{}</p>{}</div>').format(
-            one.title, chart.plot({"data": [_bars(material, one, "")], "layout": _layout(material, one)}, one.title)
-        )
-        for one in drawn
-    )
-    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in habits(material))
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span></figcaption><div class="rb-maps">{}</div></figure>'
-        '<ul class="rb-notes">{}</ul>'
-    ).format(_title(material), parts, items)
+        return html.p(material.text("There are no questions to show."))
+    parts = []
+    for one in drawn:
+        figure = {"data": [_bars(material, one, "")], "layout": _layout(material, one)}
+        parts.append(html.div(html.lead(one.title) + chart.plot(figure, one.title)))
+    figure_of_all = html.figure(_title(material), None, html.div(html.all(*parts), "rb-maps"))
+    return figure_of_all + html.list(habits(material), "rb-notes")
 
 
 def _title(material: Material) -> str:
@@ -116,16 +111,16 @@ def habits(material: Material) -> list[Markup]:
         if row["name"] in shares:
             number = f"{_.number(row['value'], 1)} {_.interval(ends[0], ends[1], 1)}"
             text = _("words in a question, {share} of the questions have no more", share=_.percent(shares[row["name"]]))
-            said.append(Markup("{} {}").format(spread(number), text))
+            said.append(html.all(spread(number), " ", text))
         elif row["name"] == "score":
             number = f"{_.number(row['value'], 2)} {_.interval(ends[0], ends[1], 2)}"
             text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", int(row["n"]))
-            said.append(Markup("{} {}").format(spread(number), text))
+            said.append(html.all(spread(number), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}
     languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
     if languages:
         parts = [f"{names.get(key, key)} {_.integer(count)}" for key, count in languages.most_common()]
-        said.append(Markup("{}: {}").format(_("language of the questions"), ", ".join(parts)))
+        said.append(html.all(_("language of the questions"), ": ", ", ".join(parts)))
     return said
 
 
@@ -251,7 +246,7 @@ def repeats(material: Material, present: frozenset[str], count: int) -> Markup:
             len(rows),
             asked=_.integer(asked),
         )
-    head = Markup("<h3>{}</h3>").format(text) if rows else Markup("<p>{}</p>").format(text)
+    head = html.heading(text) if rows else html.p(text)
     return head + (ordered(_repeat(material, row) for row in rows[:count]) if rows else "") + _pages(material, count)
 
 
@@ -265,8 +260,8 @@ def _repeat(material: Material, row: Any) -> Markup:
     return entry(
         anchor("repeat", samples[0]),
         shown(row["text"], 300),
-        Markup("×{}").format(_.integer(int(row["count"]))),
-        Markup('<p class="rb-meta">{}</p>').format(" · ".join([*said, ", ".join(shown(s, 80) for s in samples[:20])])),
+        html.all("×", _.integer(int(row["count"]))),
+        html.meta(" · ".join([*said, ", ".join(shown(s, 80) for s in samples[:20])])),
     )
 
 
@@ -276,19 +271,12 @@ def _pages(material: Material, count: int) -> Markup:
     if not rows:
         return Markup("")
     logged = int(material.facts.get("n_history", 0))
-    heads = [Markup("<th scope=col>{}</th>").format(h) for h in (_("page"), _("shown for"), _("share of the log"))]
-    body = [
-        Markup("<tr><th scope=row>{}{}</th>{}{}</tr>").format(
-            shown(row["title"], 90) or shown(row["page"], 90),
-            Markup(" <small>{}</small>").format(_address(material, row)),
-            cell(_("shown for"), _.integer(int(row["count"]))),
-            cell(_("share of the log"), _.percent(row["count"] / logged) if logged else _.number(None)),
-        )
-        for row in rows
-    ]
-    return Markup("<h3>{}</h3>{}").format(_("Pages that were shown most"), table(_("Pages"), heads, body))
-
-
-def _address(material: Material, row: Any) -> Markup:
-    gone = "" if row["in_base"] else material.text("not in the base any more")
-    return Markup(" · ").join(part for part in (shown(row["page"], 90) if shown(row["title"]) else "", gone) if part)
+    body = []
+    for row in rows:
+        gone = "" if row["in_base"] else _("not in the base any more")
+        where = " · ".join(filter(None, (shortened(row["page"], 90) if clean(row["title"]).strip() else "", gone)))
+        name = shown(row["title"], 90) or shown(row["page"], 90)
+        share = _.percent(row["count"] / logged) if logged else _.number(None)
+        body.append([html.all(name, " ", html.small(where)), _.integer(int(row["count"])), share])
+    heads = (_("page"), _("shown for"), _("share of the log"))
+    return html.heading(_("Pages that were shown most")) + grid(_("Pages"), heads, body)
