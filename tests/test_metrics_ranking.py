@@ -163,7 +163,8 @@ def test_cells_give_what_each_row_gives(rows: list[tuple[list[int], dict[int, in
 
 def test_many_questions_collapse_to_few_cells_with_equal_values() -> None:
     rng = np.random.default_rng(7)
-    made = rankings.from_arrays(rng.integers(0, 30, (5000, 10)), np.arange(5000), rng.integers(0, 30, 5000))
+    retrieved, relevant = rng.integers(0, 30, (5000, 10)).astype(str).tolist(), rng.integers(0, 30, 5000).astype(str)
+    made = rankings.from_lists(retrieved, [{each: 1.0} for each in relevant.tolist()])
     labels = [f"{name}@{k}" for name in ("hit_rate", "recall", "precision", "ndcg") for k in (1, 5, 10)] + ["mrr"]
     together = evaluate(made, labels)
     found = cells(made)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import Interval
-from ragbench.stats.means import Mean, means_of
+from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
 from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import (
@@ -118,8 +118,8 @@ def compare_metrics(
             found[name] = _nothing(names, direction, level, dropped, seed)
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
-        spread = units.deviations > 1e-24 * np.maximum(np.sum(column**2), 1e-300)
-        (mean,) = means_of(units, spread, resamples, seed, spread)
+        spread = float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
+        mean = mean_of(units.column(0), spread, resamples, seed, spread)
         flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
         p, used = _tested(units, resamples, seed)
         if flags and used == "sign flips, exact" and not units.clustered:
