@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ragbench.metrics.context_overlap import context_precision_by_label, context_recall_by_label
-from ragbench.types import Chunk, Sample, Score, Status
+from ragbench.types import Chunk, Sample, Score
 from tests.scripted_judge import score
 
 
@@ -52,13 +51,6 @@ def test_by_text(retrieved: str, labelled: str, threshold: float, expected: floa
     found = both(sample([f"a:{retrieved}"], [f"z:{labelled}"]), by="text", threshold=threshold)
     assert [each.value for each in found] == [expected, expected]
     assert [each.value for each in both(sample([f"a:{retrieved}"], [f"z:{labelled}"]))] == [0.0, 0.0]
-
-
-def test_unmeasured() -> None:
-    one = sample(["a:x"], ["a:x"])
-    for field in ("contexts", "reference_contexts"):
-        assert {each.status for each in both(replace(one, **{field: None}))} == {Status.MISSING_FIELD}
-        assert {each.status for each in both(replace(one, **{field: ()}))} == {Status.EMPTY_INPUT}
 
 
 @pytest.mark.parametrize(

@@ -240,9 +240,10 @@ def _tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
     if np.ptp(sizes) <= 1e-9 * sizes.max():
         return _binomial_p(int((moved > 0).sum()), len(moved)), "sign flips, exact"
     observed, total = abs(float(moved.sum())), float(sizes.sum())
-    if 2 ** min(len(moved), 60) <= resamples:
+    if 2 ** min(len(moved), 60) <= resamples:  # all patterns cost less than drawing some of them, and are exact
         return float(np.mean(np.abs(every_flip(moved[:, None])) >= observed - 1e-10 * total)), "sign flips, exact"
     drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
+    # many units are summed in single precision: what ties with the observed sum must still count
     slack = (1e-6 if len(moved) > 512 else 1e-10) * total
     return (int((drawn >= observed - slack).sum()) + 1) / (resamples + 1), "sign flips"
 
