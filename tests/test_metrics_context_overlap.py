@@ -43,6 +43,7 @@ def test_copies_count_once() -> None:
         ("Москва — столица.", "МОСКВА — СТОЛИЦА", 0.9, 1.0),
         ("kitten", "sitting", 0.57, 1.0),
         ("kitten", "sitting", 0.58, 0.0),
+        ("ab", "ax", 0.5, 1.0),
         ("same", "same", 1.0, 1.0),
         ("short", "a very much longer text", 0.5, 0.0),
     ],

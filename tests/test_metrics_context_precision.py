@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
@@ -171,6 +171,7 @@ class TestEdges:
         assert of(QUANTUM["en"], 0, 0, 0, variant="ragas").value == 0.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 def test_average_precision_is_that_of_the_field(flags: list[bool]) -> None:
     ranks = -np.arange(len(flags))

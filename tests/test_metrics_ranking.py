@@ -72,12 +72,18 @@ def test_graded_gains_linear_and_exponential() -> None:
     assert parse("ndcg(gain=exponential)@5")(made) == pytest.approx([exponential], abs=1e-15)
 
 
+def test_precision_is_over_the_cut_off_however_short_the_list_is() -> None:
+    assert parse("precision@3")(ranking(("a", {"a": 1}))) == pytest.approx([1 / 3])
+
+
 def test_bpref_counts_only_judged_documents() -> None:
     # R = 2, N = 3: above a stands one irrelevant document (x), above b two (x, y); u was never judged
     made = ranking(("uxayb", {"a": 1, "b": 1, "x": 0, "y": 0, "z": 0}))
     assert bpref(made) == pytest.approx([(1 - 1 / 2 + 1 - 2 / 2) / 2])
     # nothing judged irrelevant: what is retrieved counts in full
     assert bpref(ranking(("xa", {"a": 1, "b": 1}))) == pytest.approx([1 / 2])
+    capped = ranking(("nma", {"a": 1, "n": 0, "m": 0}))
+    assert bpref(capped).tolist() == [0.0], "more irrelevant ones above than relevant ones there are cost no more"
 
 
 def test_level_moves_the_border_of_relevance() -> None:
