@@ -1,16 +1,32 @@
-"""What may be a name: of a system, a judge, a sample; and of a folder that is to be made on any machine."""
+"""What may be a name: of a system, a judge, a sample; of a folder on any machine; and which signs nobody sees."""
 
 from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 LONGEST = 200
 RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
 )
 """Windows takes these for devices, whatever comes after a dot."""
+INVISIBLE: Mapping[str, str] = {
+    "controls": r"\x00-\x1f\x7f",  # the escape among them, line ends and tabs too: a name is one line
+    "C1 controls": r"\x80-\x9f",
+    "bidirectional marks": r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "separators": r"\u2028\u2029",
+    "zero width": r"\u00ad\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb",
+    "blank letters": r"\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
+    "joiners and selectors": r"\u034f\u180b-\u180f\ufe00-\ufe0f",
+    "format signs of scripts": r"\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",
+    "tags": r"\U000e0000-\U000e0fff",
+    "surrogates": r"\ud800-\udfff",
+    "private use": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
+    "no characters": r"\ufdd0-\ufdef\ufff0-\ufff8\ufffe\uffff\U0001fffe\U0001ffff\U0010fffe\U0010ffff",
+}
+"""Characters that nobody sees, or that a terminal or a page obeys, by class: what goes between a pattern's brackets."""
 
 
 def fault(name: str) -> str | None:

@@ -12,16 +12,10 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragbench.types import Array, Hit, Question, Ranking
 
 Unit = Literal["chunk", "url"]
-Ids = NDArray[np.integer[Any]]
-
-_FEW = 16  # relevant documents a question up to which comparing with each of them is faster than searching
-_NOBODY = -2  # in place of a judged document where a question has fewer than others; never retrieved
-_SHORT = 40  # ranks up to which comparing each pair of them is faster than sorting
 
 
 def from_questions(
@@ -121,45 +115,6 @@ def from_lists(
     return ranking if ties is None else _with_ties(ranking, ties)
 
 
-def from_arrays(retrieved: Ids, questions: Ids, documents: Ids, gains: Array | None = None) -> Ranking:
-    """The ranking of a matrix of document numbers: the way for very many questions.
-
-    retrieved: (questions, depth) document numbers in rank order; a negative one is an empty place.
-    questions, documents, gains: the judgements as columns: row of the question, number of the document, its gain
-        (1 where not given). A pair judged twice takes the higher gain.
-
-    Raises ValueError for shapes that do not fit and for judgements of questions that there are not.
-    """
-    if retrieved.ndim != 2:
-        raise ValueError(f"retrieved has {retrieved.ndim} dimensions; it is (questions, depth)")
-    gains = np.ones(len(questions)) if gains is None else np.asarray(gains, dtype=float)
-    if not len(questions) == len(documents) == len(gains):
-        raise ValueError(f"columns differ: {len(questions)} questions, {len(documents)} documents, {len(gains)} gains")
-    if len(questions) and not 0 <= questions.min() <= questions.max() < len(retrieved):
-        raise ValueError(f"judgements name questions outside 0 … {len(retrieved) - 1}")
-    if len(documents) and documents.min() < 0:
-        raise ValueError("a judged document has a negative number; those stand for empty places")
-    if np.isnan(gains).any():
-        raise ValueError("a gain is NaN: leave a document that nobody judged out")
-    narrow = _narrowest(retrieved, documents)
-    ranks, lengths = _collapsed(np.ascontiguousarray(retrieved.T, dtype=narrow))
-    slots, values = _slots(len(retrieved), questions, documents.astype(narrow), gains)
-    has_zeros = bool((gains <= 0).any())
-    positive = np.maximum(values, 0.0) if has_zeros else values
-    found, judged = _looked_up(ranks, slots, positive, with_judged=has_zeros)
-    nonrelevant = ((slots >= 0) & (values <= 0)).sum(axis=0) if has_zeros else None
-    unsorted = np.flatnonzero((positive[:-1] < positive[1:]).any(axis=0))
-    positive[:, unsorted] = -np.sort(-positive[:, unsorted], axis=0)
-    most = int((positive > 0).any(axis=1).sum())
-    return Ranking(
-        gains=found.T,
-        ideal=positive[:most].T,
-        lengths=lengths,
-        judged=None if judged is None else judged.T,
-        nonrelevant=nonrelevant,
-    )
-
-
 def _paired(lists: list[list[str]], relevant: Sequence[Mapping[str, float]]) -> Iterable[tuple[list[str], Any]]:
     return zip(lists, relevant, strict=True)
 
@@ -191,84 +146,3 @@ def _ties(scores: Sequence[float | None] | Array) -> int:
 
 def _with_ties(ranking: Ranking, ties: list[int]) -> Ranking:
     return replace(ranking, ties=np.array(ties, dtype=np.int64))
-
-
-def _narrowest(*ids: Ids) -> type[np.signedinteger[Any]]:
-    """32 bits where all numbers fit in them: half the memory to go through."""
-    limits = np.iinfo(np.int32)
-    fits = all(limits.min < each.min(initial=0) and each.max(initial=0) < limits.max for each in ids)
-    return np.int32 if fits else np.int64
-
-
-def _collapsed(ranks: Ids) -> tuple[Ids, NDArray[np.int64]]:
-    """(depth, questions) with later copies and empty places taken out and the rest moved up, and how many are left."""
-    keep = ranks >= 0
-    if len(ranks) <= _SHORT:
-        for late in range(1, len(ranks)):
-            for early in range(late):
-                keep[late] &= ranks[early] != ranks[late]
-    else:
-        order = np.argsort(ranks, axis=0, kind="stable")
-        ordered = np.take_along_axis(ranks, order, axis=0)
-        first = np.ones_like(keep)
-        first[1:] = ordered[1:] != ordered[:-1]
-        np.put_along_axis(keep, order, first & (ordered >= 0), axis=0)
-    if keep.all():
-        return ranks, np.full(ranks.shape[1], len(ranks))
-    broken = np.flatnonzero((keep[1:] > keep[:-1]).any(axis=0))
-    ranks = np.where(keep, ranks, -1)
-    order = np.argsort(~keep[:, broken], axis=0, kind="stable")
-    ranks[:, broken] = np.take_along_axis(ranks[:, broken], order, axis=0)
-    return ranks, keep.sum(axis=0)
-
-
-def _slots(n: int, questions: Ids, documents: Ids, gains: Array) -> tuple[Ids, Array]:
-    """Judgements as (most a question, n) matrices of documents (_NOBODY for none) and gains, each pair once."""
-    if len(questions) and (questions[1:] < questions[:-1]).any():
-        order = np.argsort(questions, kind="stable")
-        questions, documents, gains = questions[order], documents[order], gains[order]
-    counts = np.bincount(questions, minlength=n)
-    most = int(counts.max(initial=0))
-    place = (np.arange(len(questions)) - np.repeat(np.cumsum(counts) - counts, counts)) * n + questions
-    slots = np.full((most, n), _NOBODY, dtype=documents.dtype)
-    values = np.zeros((most, n))
-    slots.ravel()[place] = documents
-    values.ravel()[place] = gains
-    if most <= _FEW:
-        for late in range(1, most):
-            for early in range(late):
-                again = np.flatnonzero((slots[late] == slots[early]) & (slots[late] >= 0))
-                values[early, again] = np.maximum(values[early, again], values[late, again])
-                slots[late, again], values[late, again] = _NOBODY, 0.0
-        return slots, values
-    order = np.lexsort((-gains, documents, questions))
-    again = order[1:][(np.diff(questions[order]) == 0) & (np.diff(documents[order]) == 0)]
-    slots.ravel()[place[again]], values.ravel()[place[again]] = _NOBODY, 0.0
-    return slots, values
-
-
-def _looked_up(ranks: Ids, slots: Ids, values: Array, *, with_judged: bool) -> tuple[Array, NDArray[np.bool_] | None]:
-    """The gain of each retrieved document, 0 for unjudged ones, and where asked whether it was judged."""
-    gains = np.zeros(ranks.shape)
-    if len(slots) <= _FEW:
-        judged = np.zeros(ranks.shape, dtype=bool)
-        single = float(values.max(initial=0.0))
-        graded = bool(((values != single) & (slots >= 0)).any())
-        for rank, retrieved in enumerate(ranks):
-            for documents, known in zip(slots, values, strict=True):
-                same = retrieved == documents
-                judged[rank] |= same
-                if graded:
-                    np.copyto(gains[rank], known, where=same)
-            if not graded:
-                np.multiply(judged[rank], single, out=gains[rank])
-        return gains, judged if with_judged else None
-    order = np.argsort(slots, axis=0, kind="stable")
-    spread = int(max(slots.max(initial=0), ranks.max(initial=0))) + 3
-    offset = np.arange(ranks.shape[1], dtype=np.int64) * spread + 2
-    keys = (np.take_along_axis(slots, order, axis=0) + offset).T.ravel()
-    wanted = ranks + offset
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    same = (keys[place] == wanted) & (ranks >= 0)
-    np.copyto(gains, np.take_along_axis(values, order, axis=0).T.ravel()[place], where=same)
-    return gains, same if with_judged else None

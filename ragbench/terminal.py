@@ -10,33 +10,19 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, TextIO
 
-CLASSES: Mapping[str, str] = {
-    "controls": r"\x00-\x1f\x7f",  # the escape among them, line ends and tabs too: a name is one line
-    "C1 controls": r"\x80-\x9f",
-    "bidirectional marks": r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
-    "separators": r"\u2028\u2029",
-    "zero width": r"\u00ad\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb",
-    "blank letters": r"\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
-    "joiners and selectors": r"\u034f\u180b-\u180f\ufe00-\ufe0f",
-    "format signs of scripts": r"\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2"
-    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",
-    "tags": r"\U000e0000-\U000e0fff",
-    "surrogates": r"\ud800-\udfff",
-    "private use": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
-    "no characters": r"\ufdd0-\ufdef\ufff0-\ufff8\ufffe\uffff\U0001fffe\U0001ffff\U0010fffe\U0010ffff",
-}
-"""Classes of characters that are never printed as they are; each is what goes between the brackets of a pattern."""
+from ragbench.names import INVISIBLE
+
 NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 WIDTH_OF_FILES = 1_000  # where a table goes to a file or a pipe no cell is folded
 
 
 @lru_cache(maxsize=8)
-def pattern(classes: tuple[str, ...] = tuple(CLASSES.values())) -> re.Pattern[str]:
+def pattern(classes: tuple[str, ...] = tuple(INVISIBLE.values())) -> re.Pattern[str]:
     """One sign of any of these classes."""
     return re.compile(f"[{''.join(classes)}]")
 

@@ -19,10 +19,18 @@ from ragbench.types import Chunk, Prompt, Sample, Score, Status
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
 from tests.test_catalogue import SPECIFIED
+from tests.test_metrics_empty_answers import LOWEST
 
 ELEVEN = tuple(sorted(SPECIFIED["judged"]))
 METRICS = [catalogue()[name] for name in ELEVEN]
 JUDGED = [each for each in catalogue().values() if "judge" in each.needs]
+SINGLE = [each for each in catalogue().values() if each.grain == "sample"]
+NEEDED = [(each, field) for each in SINGLE for field in each.fields]
+NOTHING: dict[str, tuple[Any, ...]] = {
+    "contexts": ((), (Chunk("c", " "),)),
+    "reference_contexts": ((), (Chunk("c", " "),)),
+    "rubric": ({},),
+}
 CHUNKS = tuple(Chunk(f"c{number}", f"Context {number}.") for number in range(5))
 SAMPLE = Sample(
     "s",
@@ -30,6 +38,7 @@ SAMPLE = Sample(
     response="R one. R two.",
     reference="T one. T two.",
     contexts=CHUNKS,
+    reference_contexts=CHUNKS[:1],
     rubric={1: "bad", 2: "good"},
 )
 EMBEDDER = ScriptedEmbedder(
@@ -118,14 +127,32 @@ def test_vectors_of_all_metrics_are_one_call_a_kind() -> None:
     assert sorted(kind for kind, _ in EMBEDDER.calls) == ["passage", "query"]
 
 
-@pytest.mark.parametrize("each", JUDGED, ids=str)
-def test_a_sample_without_its_fields_asks_nobody(each: Metric) -> None:
-    asked = ScriptedJudge()
-    (score,) = run([each], Sample("empty"), asked)
-    assert score.status is Status.MISSING_FIELD
-    assert not asked.calls
-    assert each.fields, "what it needs is declared"
-    assert any(field in score.reason for field in (*each.fields, "reference", "response"))
+def test_a_field_that_is_not_there_is_named_and_nobody_is_asked() -> None:
+    for each, field in NEEDED:
+        asked = ScriptedJudge()
+        (found,) = run([each], replace(SAMPLE, **{field: None}), asked)
+        assert (found.status, field in found.reason) == (Status.MISSING_FIELD, True), (each, field, found)
+        assert not asked.calls, (each, field)
+    assert {each for each, _ in NEEDED} >= set(JUDGED), "what a judged metric needs is declared"
+
+
+def test_a_field_that_holds_nothing_is_unmeasured_and_nobody_is_asked() -> None:
+    """But for an empty answer held against a reference, or to be shown: that is worth the least there is."""
+    for each, field in NEEDED:
+        for nothing in NOTHING.get(field, ("", " \n")):
+            asked = ScriptedJudge()
+            (found,) = run([each], replace(SAMPLE, **{field: nothing}), asked)
+            counts = field == "response" and each.name in {*LOWEST, "show_decision"}
+            assert found.status is (Status.OK if counts else Status.EMPTY_INPUT), (each, field, found)
+            assert not asked.calls, (each, field)
+
+
+def test_an_unknown_variant_is_refused() -> None:
+    having = [each for each in SINGLE if "variant" in each.legal_options]
+    assert len(having) == 7
+    for each in having:
+        with pytest.raises(ValueError, match=f"{each.name}: variant = 'x'; it is specification or ragas"):
+            run([each.with_options(variant="x")], SAMPLE, judge())
 
 
 @pytest.mark.fault("flattering", tried="a judge that fails, for every metric", count=38)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,10 +163,3 @@ def test_beside_its_parts_it_costs_nothing() -> None:
     assert whole.value == 0.75 * factual.value + 0.25 * semantic.value
     assert set(whole.detail["parts"]) == {"factual_correctness", "semantic_similarity"}
     assert (whole.judge, whole.seconds) == ("scripted", factual.seconds)
-
-
-@pytest.mark.parametrize("field", ["response", "reference"])
-def test_fields(field: str) -> None:
-    sample = Sample("s", response="a", reference="b")
-    assert of(sample=replace(sample, **{field: None})).status is Status.MISSING_FIELD
-    assert of(sample=replace(sample, reference="")).status is Status.EMPTY_INPUT

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
 from ragbench.metrics.answer_vectors import dot_similarity, euclidean_distance
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from ragbench.types import Sample, Status
+from ragbench.types import Sample
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import score
 
@@ -36,13 +35,6 @@ def test_several_embedders_are_kept_side_by_side() -> None:
     assert found.value == pytest.approx((24 + 0.96) / 2, abs=1e-6)
     assert "24.000" in found.reason
     assert "0.960" in found.reason
-
-
-@pytest.mark.parametrize("each", [dot_similarity, euclidean_distance], ids=str)
-def test_what_is_not_there_is_unmeasured(each) -> None:  # type: ignore[no-untyped-def]
-    assert score(each(replace(SAMPLE, reference=None), embedder=LONG)).status is Status.MISSING_FIELD
-    assert score(each(replace(SAMPLE, response=None), embedder=LONG)).status is Status.MISSING_FIELD
-    assert score(each(replace(SAMPLE, reference=" "), embedder=LONG)).status is Status.EMPTY_INPUT
 
 
 def test_directions_and_scales() -> None:

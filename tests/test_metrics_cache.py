@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.metrics import cache
 from ragbench.metrics.cache import Nearest, Serving, cache_hit_rate, nearest, served_wrongly, wrong_hit_rate
 
 ASKED = np.array([[1, 0], [3, 4], [0, 1], [-1, 0]], dtype=np.float32)
@@ -28,7 +29,10 @@ def test_above_the_threshold_is_strict() -> None:
     assert cache_hit_rate(table, threshold=0.0) == 1.0, "a threshold of 0 is a threshold"
 
 
-def test_a_question_does_not_find_itself() -> None:
+@pytest.mark.parametrize("block", [1, cache._BLOCK])
+def test_a_question_does_not_find_itself(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_BLOCK", block)
+    assert nearest(CACHED, CACHED, left_out=[None, 1]).rows.tolist() == [0, 0]
     found = nearest(CACHED, CACHED, left_out=[0, None])
     assert found.rows.tolist() == [1, 1]
     assert found.similarities == pytest.approx([0.0, 1.0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,12 +161,6 @@ class TestUnmeasured:
     def test_no_entities_in_the_contexts_is_zero(self) -> None:
         assert of(["Paris"], []).value == 0.0
 
-    @pytest.mark.parametrize("field", ["reference", "contexts"])
-    def test_fields(self, field: str) -> None:
-        assert of(["a"], ["a"], replace(TOWER["en"], **{field: None})).status is Status.MISSING_FIELD
-        empty: Any = "" if field == "reference" else ()
-        assert of(["a"], ["a"], replace(TOWER["en"], **{field: empty})).status is Status.EMPTY_INPUT
-
     @pytest.mark.parametrize("reply", [[1], [None], [["Paris"]], [True]])
     def test_entities_are_texts(self, reply: list[Any]) -> None:
         assert of(reply, ["a"]).status is Status.PARSE_ERROR
@@ -176,7 +169,3 @@ class TestUnmeasured:
         """Common software takes a reply that it cannot read for a text without entities."""
         judge = ScriptedJudge(entities=[{"entities": ["Paris"]}, Status.TRUNCATED])
         assert score(context_entity_recall(TOWER["en"], judge=judge)).status is Status.TRUNCATED
-
-    def test_an_unknown_variant(self) -> None:
-        with pytest.raises(ValueError, match="specification or ragas"):
-            of(["a"], ["a"], variant="x")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
@@ -133,8 +133,6 @@ class TestStrategies:
     def test_unknown_words_are_refused(self) -> None:
         with pytest.raises(ValueError, match="auto, reference or response"):
             of(self.BOTH, 1, 1, 1, strategy="best")
-        with pytest.raises(ValueError, match="specification or ragas"):
-            of(self.BOTH, 1, 1, 1, variant="old")
 
 
 class TestEdges:
@@ -142,13 +140,6 @@ class TestEdges:
         found = of(QUANTUM["en"], 0, 0, 0)
         assert (found.value, found.status) == (0.0, Status.OK)
         assert "None of the 3 chunks" in found.reason
-
-    def test_no_contexts(self) -> None:
-        assert of(replace(QUANTUM["en"], contexts=())).status is Status.EMPTY_INPUT
-        judge = ScriptedJudge()
-        assert score(context_precision(replace(QUANTUM["en"], contexts=None), judge=judge)).status is (
-            Status.MISSING_FIELD
-        )
 
     def test_an_empty_chunk_takes_its_rank_and_no_call(self) -> None:
         sample = replace(QUANTUM["en"], contexts=chunks(" ", "good"))
@@ -180,6 +171,7 @@ class TestEdges:
         assert of(QUANTUM["en"], 0, 0, 0, variant="ragas").value == 0.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 def test_average_precision_is_that_of_the_field(flags: list[bool]) -> None:
     ranks = -np.arange(len(flags))

@@ -167,9 +167,7 @@ def test_a_models_word_and_likelihood_are_kept() -> None:
     assert "Show: no" in score.reason
 
 
-def test_what_cannot_be_decided_is_unmeasured() -> None:
-    assert judged(None).status is Status.MISSING_FIELD
-    assert judged("An answer.", user_input=None).status is Status.MISSING_FIELD
+def test_a_call_that_failed_decides_nothing() -> None:
     failed = judged("An answer.", ScriptedJudge(show_decision=Status.TIMEOUT))
     assert failed.status is Status.TIMEOUT
     assert math.isnan(failed.value)

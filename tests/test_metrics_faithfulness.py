@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -166,22 +165,6 @@ class TestKnownDifferences:
 
 class TestUnmeasured:
     WHOLE = sample("Q?", "A.", "A.")
-
-    @pytest.mark.parametrize("field", ["user_input", "response", "contexts"])
-    def test_a_field_that_was_never_given(self, field: str) -> None:
-        judge = ScriptedJudge()
-        found = of(judge, replace(self.WHOLE, **{field: None}))
-        assert found.status is Status.MISSING_FIELD
-        assert field in found.reason
-        assert not judge.calls
-
-    @pytest.mark.parametrize(
-        "changed",
-        [{"response": ""}, {"response": " \n"}, {"contexts": ()}, {"contexts": (Chunk("c", " "),)}, {"user_input": ""}],
-        ids=str,
-    )
-    def test_a_field_that_is_empty(self, changed: dict[str, Any]) -> None:
-        assert of(ScriptedJudge(), replace(self.WHOLE, **changed)).status is Status.EMPTY_INPUT
 
     @pytest.mark.parametrize(
         "status", [Status.JUDGE_ERROR, Status.TIMEOUT, Status.REFUSED, Status.TRUNCATED, Status.PARSE_ERROR]

@@ -44,7 +44,8 @@ def test_one_repeat_measures_no_consistency() -> None:
 def test_delta_is_on_the_scale_of_the_scores() -> None:
     """On whole numbers 0.5 means equality; a difference of exactly delta agrees, floating point or not."""
     assert consistency_score(sitting([[4, 5], [3, 3]])) == 0.5
-    assert consistency_score(sitting([[0.8, 0.3]])) == 1.0
+    assert 1.1 - 0.6 > 0.5
+    assert consistency_score(sitting([[1.1, 0.6]])) == 1.0
 
 
 def test_three_repeats_are_three_pairs() -> None:

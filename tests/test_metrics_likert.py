@@ -44,11 +44,6 @@ class TestAll:
     def test_nothing_else_is_a_rating(self, each: Metric, rating: Any) -> None:
         assert of(each, rating).status is Status.PARSE_ERROR
 
-    def test_an_answer_that_is_not_there_is_not_rated(self, each: Metric) -> None:
-        assert of(each, 5, replace(SAMPLE, response=None)).status is Status.MISSING_FIELD
-        expected = Status.OK if "reference" in each.fields else Status.EMPTY_INPUT
-        assert of(each, 5, replace(SAMPLE, response=" ")).status is expected
-
     def test_one_question(self, each: Metric) -> None:
         judge = ScriptedJudge(**{each.name: {"reason": "", "rating": 3}})
         score(each(SAMPLE, judge=judge))
@@ -61,9 +56,15 @@ class TestAll:
         assert score(each(far, judge=LexicalJudge())).value == 1.0
 
 
-def test_a_missing_reference_is_unmeasured_and_no_zero() -> None:
-    for each in (answer_correctness_rating, e2e_score):
-        assert of(each, 5, replace(SAMPLE, reference=None)).status is Status.MISSING_FIELD
+@pytest.mark.parametrize("each", [answer_correctness_rating, e2e_score], ids=str)
+def test_offline_what_is_added_to_the_reference_counts_against_the_answer(each: Metric) -> None:
+    """All of the reference is in the answer, and a fifth of the answer in it: ⅓, where the plain mean is 0.6."""
+    added = "Zebras graze quietly. Bananas grow in summer. Owls hunt every night. Kites fly high."
+    more = replace(SAMPLE, reference="Lunch costs 250 roubles.", response=f"Lunch costs 250 roubles. {added}")
+    assert score(each(more, judge=LexicalJudge())).value == 2.0
+
+
+def test_relevance_needs_no_reference() -> None:
     assert of(answer_relevance, 4, replace(SAMPLE, reference=None)).value == 4.0
 
 

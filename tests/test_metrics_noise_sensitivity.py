@@ -197,11 +197,6 @@ class TestEdges:
     def test_lower_is_better(self) -> None:
         assert noise_sensitivity.better == "lower"
 
-    @pytest.mark.parametrize("field", ["user_input", "response", "reference", "contexts"])
-    def test_fields(self, field: str) -> None:
-        sample = replace(FRANCE["en"], **{field: None})
-        assert score(noise_sensitivity(sample, judge=ScriptedJudge())).status is Status.MISSING_FIELD
-
     def test_an_unknown_mode(self) -> None:
         with pytest.raises(ValueError, match="relevant or irrelevant"):
             of(FRANCE["en"], [1], [[1]] * 3, [[1]] * 3, mode="both")

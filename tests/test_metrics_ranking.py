@@ -72,12 +72,18 @@ def test_graded_gains_linear_and_exponential() -> None:
     assert parse("ndcg(gain=exponential)@5")(made) == pytest.approx([exponential], abs=1e-15)
 
 
+def test_precision_is_over_the_cut_off_however_short_the_list_is() -> None:
+    assert parse("precision@3")(ranking(("a", {"a": 1}))) == pytest.approx([1 / 3])
+
+
 def test_bpref_counts_only_judged_documents() -> None:
     # R = 2, N = 3: above a stands one irrelevant document (x), above b two (x, y); u was never judged
     made = ranking(("uxayb", {"a": 1, "b": 1, "x": 0, "y": 0, "z": 0}))
     assert bpref(made) == pytest.approx([(1 - 1 / 2 + 1 - 2 / 2) / 2])
     # nothing judged irrelevant: what is retrieved counts in full
     assert bpref(ranking(("xa", {"a": 1, "b": 1}))) == pytest.approx([1 / 2])
+    capped = ranking(("nma", {"a": 1, "n": 0, "m": 0}))
+    assert bpref(capped).tolist() == [0.0], "more irrelevant ones above than relevant ones there are cost no more"
 
 
 def test_level_moves_the_border_of_relevance() -> None:
@@ -163,7 +169,8 @@ def test_cells_give_what_each_row_gives(rows: list[tuple[list[int], dict[int, in
 
 def test_many_questions_collapse_to_few_cells_with_equal_values() -> None:
     rng = np.random.default_rng(7)
-    made = rankings.from_arrays(rng.integers(0, 30, (5000, 10)), np.arange(5000), rng.integers(0, 30, 5000))
+    retrieved, relevant = rng.integers(0, 30, (5000, 10)).astype(str).tolist(), rng.integers(0, 30, 5000).astype(str)
+    made = rankings.from_lists(retrieved, [{each: 1.0} for each in relevant.tolist()])
     labels = [f"{name}@{k}" for name in ("hit_rate", "recall", "precision", "ndcg") for k in (1, 5, 10)] + ["mrr"]
     together = evaluate(made, labels)
     found = cells(made)

@@ -45,10 +45,6 @@ class TestBoth:
     def test_nothing_else_is_a_rating(self, each: Metric, rating: Any) -> None:
         assert of(each, rating, 2).status is Status.PARSE_ERROR
 
-    def test_fields(self, each: Metric) -> None:
-        for field in each.fields:
-            assert of(each, 2, 2, replace(SAMPLE, **{field: None})).status is Status.MISSING_FIELD
-
     def test_both_at_once(self, each: Metric) -> None:
         reply = {"reason": "", "rating": 2}
         judge = ScriptedJudge(**{each.name: reply, f"{each.name}_turned": reply})

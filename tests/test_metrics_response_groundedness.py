@@ -105,17 +105,6 @@ class TestShortcuts:
         sample = Sample("s", response="Moscow is a city of 12 million", contexts=(Chunk("c", "Moscow is a city"),))
         assert of(rating(1), sample).value == 0.5
 
-    def test_an_empty_response_is_not_contained_in_everything(self) -> None:
-        for empty in ("", "  "):
-            assert of(rating(2), replace(MOSCOW["en"], response=empty)).status is Status.EMPTY_INPUT
-
-
-def test_fields_and_failures() -> None:
-    for field in ("response", "contexts"):
-        assert of(rating(1), replace(MOSCOW["en"], **{field: None})).status is Status.MISSING_FIELD
-    assert of(rating(1), replace(MOSCOW["en"], contexts=())).status is Status.EMPTY_INPUT
-    assert of(Status.TRUNCATED).status is Status.TRUNCATED
-
 
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_the_offline_judge_rates_a_half_invented_answer_in_the_middle(language: str) -> None:

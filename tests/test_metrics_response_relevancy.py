@@ -145,14 +145,6 @@ class TestEdges:
         with pytest.raises(ValueError, match="from 1 to 20"):
             of(self.SAMPLE, questions("same"), questions=number)
 
-    @pytest.mark.parametrize("field", ["user_input", "response"])
-    def test_fields(self, field: str) -> None:
-        assert of(replace(self.SAMPLE, **{field: None}), questions("same")).status is Status.MISSING_FIELD
-        assert of(replace(self.SAMPLE, **{field: " "}), questions("same")).status is Status.EMPTY_INPUT
-
-    def test_the_judges_failure(self) -> None:
-        assert of(self.SAMPLE, Status.REFUSED).status is Status.REFUSED
-
 
 def test_all_rows_are_embedded_in_one_batch() -> None:
     samples = [Sample(str(n), user_input=f"q{n}", response=f"a{n}") for n in range(8)]

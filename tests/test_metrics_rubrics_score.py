@@ -119,14 +119,6 @@ def test_a_rubric_that_leaves_nothing_to_choose(rubric: Any, message: str) -> No
         of(level(3), replace(EIFFEL["en"], rubric=rubric))
 
 
-def test_fields_and_failures() -> None:
-    for field in ("response", "rubric"):
-        assert of(level(1), replace(EIFFEL["en"], **{field: None})).status is Status.MISSING_FIELD
-    assert of(level(1), replace(EIFFEL["en"], response="")).status is Status.EMPTY_INPUT
-    assert of(level(1), replace(EIFFEL["en"], rubric={})).status is Status.EMPTY_INPUT
-    assert of(Status.TIMEOUT).status is Status.TIMEOUT
-
-
 @settings(deadline=None)
 @given(st.sets(st.integers(-50, 50), min_size=2, max_size=8), st.data())
 def test_it_is_a_share_of_the_scale(levels: set[int], data: st.DataObject) -> None:

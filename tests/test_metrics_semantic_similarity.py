@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,12 +105,6 @@ def test_several_embedders_each_kept() -> None:
         score(semantic_similarity(SAMPLE, embedder=[first, first]))
     with pytest.raises(ValueError, match="at least one"):
         score(semantic_similarity(SAMPLE, embedder=[]))
-
-
-@pytest.mark.parametrize("field", ["response", "reference"])
-def test_a_text_that_is_not_there_is_unmeasured(field: str) -> None:
-    assert of(sample=replace(SAMPLE, **{field: None})).status is Status.MISSING_FIELD
-    assert of(sample=replace(SAMPLE, reference="  ")).status is Status.EMPTY_INPUT
 
 
 def test_the_offline_embedder_on_itself_is_exactly_one() -> None:

@@ -1,4 +1,4 @@
-"""Builders of rankings: the same rules whichever way the data come in, and published cases."""
+"""Builders of rankings: the rules of every way in, and published cases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragbench import rankings
 from ragbench.metrics.evaluation import evaluate
@@ -41,28 +39,6 @@ def test_scores_sort_and_ties_keep_the_given_order_and_are_counted() -> None:
     assert made.ties.tolist() == [2]
 
 
-def test_numbers_beyond_32_bits_stay_themselves() -> None:
-    """7 and 7 + 2³² would be one document if only their low bits were compared."""
-    far = 7 + (1 << 32)
-    asked, judged = np.array([[far, 7, far]]), np.array([7])
-    made = rankings.from_arrays(asked, np.array([0]), judged)
-    assert made.gains[:, :2].tolist() == [[0, 1]]
-    assert made.lengths.tolist() == [2]
-    assert rankings.from_arrays(np.array([[7]]), np.array([0]), np.array([far])).gains.tolist() == [[0]]
-
-
-@pytest.mark.parametrize("judged", [3, 40])
-def test_a_document_of_one_question_is_never_taken_for_that_of_the_next(judged: int) -> None:
-    """Numbers far above all judged ones, and judged ones far above all retrieved: no two questions' ranges meet."""
-    questions = np.repeat([0, 1], judged)
-    documents = np.tile(np.arange(judged), 2)
-    strangers = np.arange(judged, judged + 200)
-    made = rankings.from_arrays(np.stack([strangers, strangers]), questions, documents)
-    assert not made.gains.any()
-    made = rankings.from_arrays(np.array([[1, 0], [0, 1]]), questions, documents * 50)
-    assert made.gains.tolist() == [[0, 1], [1, 0]]
-
-
 def test_depth_cuts_after_duplicates_are_gone() -> None:
     made = rankings.from_lists([["a", "a", "b", "c"]], [{"b": 1}], depth=2)
     assert made.gains.tolist() == [[0, 1]]
@@ -81,72 +57,6 @@ def test_depth_cuts_after_duplicates_are_gone() -> None:
 def test_what_does_not_fit_is_refused(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rankings.from_lists(*arguments, **options)
-
-
-ids = st.integers(-1, 9)
-table = st.lists(
-    st.tuples(
-        st.lists(ids, min_size=5, max_size=5), st.dictionaries(st.integers(0, 9), st.integers(-1, 3), max_size=8)
-    ),
-    min_size=1,
-    max_size=8,
-)
-
-
-@settings(deadline=None)
-@given(table, st.randoms(use_true_random=False), st.sampled_from(["few", "many"]), st.sampled_from(["short", "long"]))
-def test_arrays_and_lists_build_the_same(rows: Any, random: Any, slots: str, ranks: str) -> None:
-    judgements = [(q, d, g) for q, (_, known) in enumerate(rows) for d, g in known.items()]
-    random.shuffle(judgements)
-    columns = np.array(judgements, dtype=np.int64).reshape(-1, 3).T
-    matrix = np.array([row for row, _ in rows])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rankings, "_FEW", 16 if slots == "few" else 0)
-        patch.setattr(rankings, "_SHORT", 40 if ranks == "short" else 0)
-        fast = rankings.from_arrays(matrix, columns[0], columns[1], columns[2].astype(float))
-    slow = rankings.from_lists(
-        [[str(d) for d in row if d >= 0] for row, _ in rows],
-        [{str(d): float(g) for d, g in known.items()} for _, known in rows],
-    )
-    depth, most = slow.gains.shape[1], slow.ideal.shape[1]
-    np.testing.assert_array_equal(fast.gains[:, :depth], slow.gains)
-    assert not fast.gains[:, depth:].any()
-    np.testing.assert_array_equal(fast.ideal[:, :most], slow.ideal)
-    np.testing.assert_array_equal(fast.lengths, slow.lengths)
-    labels = ["mrr", "bpref", "ndcg@3", "precision@4", "recall@2", "average_precision"]
-    for label, values in evaluate(slow, labels).items():
-        np.testing.assert_allclose(evaluate(fast, [label])[label], values, atol=1e-15, err_msg=label)
-
-
-@pytest.mark.parametrize("few", [0, 16])
-def test_a_pair_judged_twice_takes_the_higher_gain(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rankings, "_FEW", few)
-    columns = np.array([0, 0, 0]), np.array([4, 4, 2]), np.array([1.0, 3.0, 2.0])
-    made = rankings.from_arrays(np.array([[2, 4]]), *columns)
-    assert made.gains.tolist() == [[2, 3]]
-    assert made.ideal.tolist() == [[3, 2]]
-
-
-def test_gains_are_one_where_not_given() -> None:
-    made = rankings.from_arrays(np.array([[5, 6], [7, -1]]), np.array([0, 1]), np.array([6, 8]))
-    assert made.gains.tolist() == [[0, 1], [0, 0]]
-    assert made.lengths.tolist() == [2, 1]
-    assert made.judged is None
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((np.arange(3), np.array([0]), np.array([0])), "dimensions"),
-        ((np.zeros((2, 2), int), np.array([2]), np.array([0])), "outside 0 … 1"),
-        ((np.zeros((2, 2), int), np.array([0]), np.array([0, 1])), "columns differ"),
-        ((np.zeros((2, 2), int), np.array([0]), np.array([-3])), "negative"),
-        ((np.zeros((2, 2), int), np.array([0]), np.array([0]), np.array([math.nan])), "NaN"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        rankings.from_arrays(*arguments)
 
 
 def hits(*chunks: tuple[str, str | None], similarities: tuple[float, ...] | None = None) -> list[Hit]:

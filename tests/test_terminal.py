@@ -41,11 +41,11 @@ def test_every_character_that_a_terminal_obeys_or_hides_is_in_a_class_and_no_oth
     assert all(pattern.match(sign) for sign in unassigned)
 
 
-@pytest.mark.parametrize("name", terminal.CLASSES)
+@pytest.mark.parametrize("name", names.INVISIBLE)
 @pytest.mark.fault("links", tried="each class of characters left out of the pattern", count=12)
 def test_no_class_can_be_left_out(name: str) -> None:
-    alone = terminal.pattern((terminal.CLASSES[name],))
-    others = terminal.pattern(tuple(signs for other, signs in terminal.CLASSES.items() if other != name))
+    alone = terminal.pattern((names.INVISIBLE[name],))
+    others = terminal.pattern(tuple(signs for other, signs in names.INVISIBLE.items() if other != name))
     own = [chr(code) for code in range(sys.maxunicode + 1) if alone.match(chr(code))]
     assert own
     assert not [sign for sign in own if others.match(sign)], "in two classes: leaving out one would not be seen"

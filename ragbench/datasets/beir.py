@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ragbench.datasets.files import DatasetError, read_lines, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
-from ragbench.expectations import expectation
+from ragbench.datasets.rows import checked
 
 HEADER = ("query-id", "corpus-id", "score")
 TREC = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
@@ -92,10 +90,7 @@ def _chunk(item: Mapping[str, Any], place: str) -> ChunkRecord:
     more = item.get("metadata")
     url = more.get("url") if isinstance(more, Mapping) else None
     title = item.get("title") or None
-    try:
-        return ChunkRecord(id=item["_id"], text=item["text"], title=title, url=url or None)
-    except ValidationError as error:
-        raise DatasetError(f"{place}: {_fault(error)}") from None
+    return checked(ChunkRecord, {"id": item["_id"], "text": item["text"], "title": title, "url": url or None}, place)
 
 
 def _question(
@@ -105,26 +100,19 @@ def _question(
     if clusters is not None and (found is None or not found.groups()):
         raise DatasetError(f"{place}: the pattern {clusters.pattern!r} finds no cluster in the _id {identifier!r}")
     relevant = _relevant(grades)
-    try:
-        return QuestionRecord(
-            id=identifier,
-            text=text,
-            relevant=relevant,
-            answerable=True if relevant else None,
-            cluster=found.group(1) if found is not None else None,
-            source="beir",
-        )
-    except ValidationError as error:
-        raise DatasetError(f"{place}: {_fault(error)}") from None
+    made = {
+        "id": identifier,
+        "text": text,
+        "relevant": relevant,
+        "answerable": True if relevant else None,
+        "cluster": found.group(1) if found is not None else None,
+        "source": "beir",
+    }
+    return checked(QuestionRecord, made, place)
 
 
 def _relevant(grades: Mapping[str, float]) -> dict[str, float]:
     return {chunk: grade for chunk, grade in grades.items() if grade > 0}
-
-
-def _fault(error: ValidationError) -> str:
-    fault = error.errors()[0]
-    return f"{'.'.join(map(str, fault['loc']))} = {str(fault['input'])[:60]!r}: {expectation(fault)}"
 
 
 def _judgements(path: Path) -> dict[str, dict[str, float]]:

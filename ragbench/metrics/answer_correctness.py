@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.types import Embedder, Judge, Sample, Score, Status
 from ragbench.waves import gather
@@ -46,7 +46,7 @@ async def answer_correctness(
     preset: Preset = "default",
     factual_weight: float | None = None,
     semantic_weight: float | None = None,
-    variant: Literal["specification", "ragas"] = "specification",
+    variant: Variant = "specification",
 ) -> Score:
     """Weighted mean of factual correctness (F1) and semantic similarity.
 
@@ -59,8 +59,7 @@ async def answer_correctness(
     A part that could not be measured leaves the whole unmeasured, with the part's status. Both parts ask what they ask
     on their own, so beside them this costs no further question. `detail["parts"]` keeps both.
     """
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"answer_correctness: variant = {variant!r}; it is specification or ragas")
+    check_variant("answer_correctness", variant)
     weights = _weights(preset, factual_weight, semantic_weight)
     inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0)
     parts = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.waves import gather
 
@@ -79,9 +79,7 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
     ),
 )
 @measured
-async def context_entity_recall(
-    sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"
-) -> Score:
+async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:
     """Share of the entities of the reference that the retrieved contexts name as well.
 
     |reference ∩ contexts| / |reference|, sets of names, 0 to 1. Names are compared after NFKC, casefold, trimming, with
@@ -90,8 +88,7 @@ async def context_entity_recall(
     variant: "ragas" compares names letter by letter, divides by the names as the judge listed them (copies included),
         and adds 1e-8 to the divisor.
     """
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"context_entity_recall: variant = {variant!r}; it is specification or ragas")
+    check_variant("context_entity_recall", variant)
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.reference is not None
     listed, found = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
@@ -104,13 +101,12 @@ async def context_entity_recall(
         value = len(set(listed) & set(found)) / (len(listed) + RAGAS_EPSILON)
         explanation = [sentence("By the formula of ragas: {value}.", value=value)]
     else:
-        value = len(matched) / len(wanted)
+        counted = share(len(matched), len(wanted))
+        value = counted["value"]
         explanation = [
             sentence(
                 "Entities of the reference that the contexts name: {part} of {whole}; {part} / {whole} = {value}.",
-                part=len(matched),
-                whole=len(wanted),
-                value=value,
+                **counted,
             )
         ]
     if missing:

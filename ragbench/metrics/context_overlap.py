@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragbench.metric import metric
-from ragbench.metrics.explanation import sentence
+from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.strings import edit_distance, plain
 from ragbench.types import Chunk, Sample, Score
@@ -37,14 +37,9 @@ async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold
     inquiry = Inquiry(sample, None, *FIELDS)
     wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
     matched = [chunk for chunk in found if _is_among(chunk, wanted, by, threshold)]
-    value = len(matched) / len(found)
-    said = sentence(
-        "Retrieved contexts that are labelled: {part} of {whole}; {part} / {whole} = {value}.",
-        part=len(matched),
-        whole=len(found),
-        value=value,
-    )
-    return inquiry.score(value, [said], matched=[chunk.id for chunk in matched])
+    counted = share(len(matched), len(found))
+    said = sentence("Retrieved contexts that are labelled: {part} of {whole}; {part} / {whole} = {value}.", **counted)
+    return inquiry.score(counted["value"], [said], matched=[chunk.id for chunk in matched])
 
 
 @metric(
@@ -64,15 +59,9 @@ async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: f
     inquiry = Inquiry(sample, None, *FIELDS)
     wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
     missing = [chunk for chunk in wanted if not _is_among(chunk, found, by, threshold)]
-    part = len(wanted) - len(missing)
-    value = part / len(wanted)
-    said = sentence(
-        "Labelled contexts that were retrieved: {part} of {whole}; {part} / {whole} = {value}.",
-        part=part,
-        whole=len(wanted),
-        value=value,
-    )
-    return inquiry.score(value, [said], missing=[chunk.id for chunk in missing])
+    counted = share(len(wanted) - len(missing), len(wanted))
+    said = sentence("Labelled contexts that were retrieved: {part} of {whole}; {part} / {whole} = {value}.", **counted)
+    return inquiry.score(counted["value"], [said], missing=[chunk.id for chunk in missing])
 
 
 def _check(by: str, threshold: float) -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.waves import gather
@@ -101,7 +101,7 @@ async def context_precision(
     judge: Judge,
     *,
     strategy: Strategy = "auto",
-    variant: Literal["specification", "ragas"] = "specification",
+    variant: Variant = "specification",
 ) -> Score:
     """Average precision of the ranking, where the judge says of each chunk whether it is useful to the answer.
 
@@ -114,7 +114,7 @@ async def context_precision(
     without text is useless, and nobody is asked.
     """
     chosen = _strategy(sample, strategy)
-    _check_variant(variant)
+    check_variant("context_precision", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, chosen)
     answer = getattr(sample, chosen)
     verdicts = await gather([_judged(inquiry, answer, text) for text in inquiry.contexts])
@@ -148,11 +148,6 @@ def _strategy(sample: Sample, asked: Strategy) -> str:
     if asked != "auto":
         return asked
     return "reference" if (sample.reference or "").strip() or sample.response is None else "response"
-
-
-def _check_variant(variant: str) -> None:
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"context_precision: variant = {variant!r}; it is specification or ragas")
 
 
 def _explanation(useful: Sequence[bool], value: float) -> list[dict[str, Any]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ragbench.metric import metric
 from ragbench.metrics.claims import received_on, verdicts_on
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, Sample, Score, Status
 
@@ -25,9 +23,7 @@ FIELDS = ("user_input", "contexts", "reference")
     differs="Elsewhere the judge splits the reference itself, and what it forgets falls out of the divisor.",
 )
 @measured
-async def context_recall(
-    sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"
-) -> Score:
+async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:
     """Share of the reference answer's sentences that the retrieved contexts support.
 
     supported sentences / sentences, 0 to 1. The sentences are split here and numbered, so that the judge can neither
@@ -35,8 +31,7 @@ async def context_recall(
     verdict, reason and cited chunks. A reference without a sentence is unmeasured (empty_decomposition).
     variant: "ragas" divides by the verdicts that came, so that sentences which the judge passed over count for nothing.
     """
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"context_recall: variant = {variant!r}; it is specification or ragas")
+    check_variant("context_recall", variant)
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.reference is not None
     parts = sentences(sample.reference)
@@ -47,16 +42,13 @@ async def context_recall(
         verdicts = await received_on(inquiry, parts, inquiry.contexts)
     else:
         verdicts = await verdicts_on(inquiry, parts, inquiry.contexts, names)
-    supported = sum(verdict.supported for verdict in verdicts)
-    value = supported / len(verdicts)
+    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
     explanation = [
         sentence(
             "Sentences of the reference that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
-            part=supported,
-            whole=len(verdicts),
-            value=value,
+            **counted,
         )
     ]
     if missing := [verdict.statement for verdict in verdicts if not verdict.supported]:
         explanation.append(sentence("Not found in the contexts: {sentences}.", sentences=missing))
-    return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])
+    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])

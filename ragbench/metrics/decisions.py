@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,14 +83,15 @@ _DEC_DIFF = (
     "A reply is yes or no by its field. Software that looks for “yes” in the text takes “No: … yesterday” for a "
     "yes, and drops failed calls from n."
 )
+_SHARES_READING = Reading(
+    ("Usually recall matters more: an answer that is held back is lost. Low precision shows poor answers.",),
+    "the specification, section 9.3.2",
+)
+_of_decisions = partial(metric, source=SOURCE, over="set", edges=_DEC_EDGE, differs=_DEC_DIFF)
 
 
-@metric(
-    source=SOURCE,
-    over="set",
+@_of_decisions(
     formula="(TP + TN) / n",
-    edges=_DEC_EDGE,
-    differs=_DEC_DIFF,
     reading=Reading(
         (
             "Above 0.95: excellent.",
@@ -141,17 +143,10 @@ def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float =
     return _over(cost_shown * table[..., Cell.FALSE_POSITIVE] + cost_hidden * hidden, table.sum(axis=-1))
 
 
-@metric(
-    source=SOURCE,
-    over="set",
+@_of_decisions(
     published="precision",
     formula="TP / (TP + FP)",
-    edges=_DEC_EDGE,
-    differs=_DEC_DIFF,
-    reading=Reading(
-        ("Usually recall matters more: an answer that is held back is lost. Low precision shows poor answers.",),
-        "the specification, section 9.3.2",
-    ),
+    reading=_SHARES_READING,
 )
 def decision_precision(table: Array) -> Array:
     """Share of the answers shown that are to be shown (precision of the class "Yes").
@@ -162,17 +157,10 @@ def decision_precision(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE], shown)
 
 
-@metric(
-    source=SOURCE,
-    over="set",
+@_of_decisions(
     published="recall",
     formula="TP / (TP + FN)",
-    edges=_DEC_EDGE,
-    differs=_DEC_DIFF,
-    reading=Reading(
-        ("Usually recall matters more: an answer that is held back is lost. Low precision shows poor answers.",),
-        "the specification, section 9.3.2",
-    ),
+    reading=_SHARES_READING,
 )
 def decision_recall(table: Array) -> Array:
     """Share of the answers to be shown that were shown (recall of the class "Yes"); a failed call shows nothing.
@@ -182,12 +170,8 @@ def decision_recall(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE], _to_be_shown(table))
 
 
-@metric(
-    source=SOURCE,
-    over="set",
+@_of_decisions(
     formula="2 TP / (2 TP + FP + FN)",
-    edges=_DEC_EDGE,
-    differs=_DEC_DIFF,
     reading=Reading(
         ("A balance of both: usually recall matters more, but low precision shows poor answers.",),
         "the specification, section 9.3.2",

@@ -6,7 +6,7 @@ unless the geometry says cosine. Standard deviations are those of the population
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,9 @@ def measure(vectors: ArrayLike, *, distance: Distance = "euclidean", neighbors: 
     return {each.name: each(geometry) for each in MEASURES}
 
 
+_of_space = partial(metric, source=_SPECIFICATION, over="set", bounds=(0.0, None), better=None)
+"""What most measures of this page declare alike: a whole set is measured, and no direction of the number is good."""
+_READING = "the specification, section 3.5"
 _DIST_EDGE = (
     "A vector is never its own neighbour, even where copies lie at distance 0. With fewer than two vectors there is"
     " no value."
@@ -115,11 +118,8 @@ _EXTREME_EDGE = "Has no interval: a resample cannot go beyond the extreme that w
 _STD_DIFF = "Divided by n (the population's standard deviation); many programs divide by n − 1."
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
+@_of_space(
     bounds=(1.0, None),
-    better=None,
     formula="n",
     edges="A count of what was found; it has no scale from bad to good.",
     differs="Vectors, copies included.",
@@ -129,65 +129,41 @@ def total_samples(table: Geometry | ArrayLike) -> float:
     return float(len(_geometry(table)))
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="(1 / n) Σ distance to the k nearest neighbours",
     edges=_DIST_EDGE,
     differs="Software that drops the first neighbour as “self” drops a copy instead where there are copies.",
-    reading=Reading(
-        ("The lower, the denser the neighbourhoods.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("The lower, the denser the neighbourhoods.",), _READING),
 )
 def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance from a vector to its nearest neighbours: low where the space is locally compact."""
     return _mean(_geometry(table).nn_distances)
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="√((1 / n) Σ (dᵢ − mean)²)",
     edges=_DIST_EDGE,
     differs=_STD_DIFF,
-    reading=Reading(
-        ("The higher, the more uneven the density: there may be holes.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("The higher, the more uneven the density: there may be holes.",), _READING),
 )
 def std_nn_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to nearest neighbours: high where density is uneven."""
     return _std(_geometry(table).nn_distances)
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
+@_of_space(
     bounds=(0.0, 1 / EPSILON),
-    better=None,
     formula="1 / (avg_nn_distance + 10⁻¹²)",
     edges=_DIST_EDGE,
     differs="Where all vectors are copies it is 10¹², not infinite.",
-    reading=Reading(
-        ("The higher, the denser the space.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("The higher, the denser the space.",), _READING),
 )
 def density_score(table: Geometry | ArrayLike) -> float:
     """1 / (avg_nn_distance + 1e-12): how dense the space is."""
     return 1 / (_mean(_geometry(table).nn_distances) + EPSILON)
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="(1 / n) Σ ‖xᵢ − centroid‖",
     edges=_SPREAD_EDGE,
     differs=_EXACT_DIFF,
@@ -197,29 +173,18 @@ def avg_spread(table: Geometry | ArrayLike) -> float:
     return _mean(_geometry(table).spread)
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="max ‖xᵢ − centroid‖",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
-    reading=Reading(
-        ("High: there may be outliers.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("High: there may be outliers.",), _READING),
 )
 def max_spread(table: Geometry | ArrayLike) -> float:
     """Greatest distance to the centroid: far above the mean where there are outliers."""
     return float(_geometry(table).spread.max())
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="√((1 / n) Σ (‖xᵢ − centroid‖ − mean)²)",
     edges=_SPREAD_EDGE,
     differs=_STD_DIFF,
@@ -229,18 +194,12 @@ def spread_std(table: Geometry | ArrayLike) -> float:
     return _std(_geometry(table).spread)
 
 
-@metric(
+@_of_space(
     source="Jolliffe 2002, Principal Component Analysis, section 6.1.1",
-    over="set",
-    bounds=(0.0, None),
-    better=None,
     formula="least m with λ₁ + … + λₘ ≥ 0.95 Σ λ",
     edges="0 where all vectors are equal; has no interval, because copies in a resample span fewer dimensions.",
     differs="A count of components; other programs give the participation ratio (Σ λ)² / Σ λ² under this name.",
-    reading=Reading(
-        ("Very low: the space may have collapsed.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("Very low: the space may have collapsed.",), _READING),
 )
 def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     """How many principal components hold 95 % of the variance; 0 where all vectors are equal.
@@ -252,11 +211,7 @@ def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     return float((np.cumsum(spectrum) < VARIANCE_SHARE * total * (1 - 1e-12)).sum() + 1) if total > 0 else 0.0
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="mean of ‖xᵢ − xⱼ‖ over i < j",
     edges=_DIST_EDGE,
     differs=_EXACT_DIFF,
@@ -266,11 +221,7 @@ def avg_pairwise_distance(table: Geometry | ArrayLike) -> float:
     return _geometry(table).pairs.mean
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="standard deviation of ‖xᵢ − xⱼ‖ over i < j",
     edges=_DIST_EDGE,
     differs=_STD_DIFF,
@@ -280,11 +231,7 @@ def std_pairwise_distance(table: Geometry | ArrayLike) -> float:
     return _geometry(table).pairs.std
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="min ‖xᵢ − xⱼ‖ over i < j",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
@@ -294,18 +241,11 @@ def min_pairwise_distance(table: Geometry | ArrayLike) -> float:
     return _geometry(table).pairs.minimum
 
 
-@metric(
-    source=_SPECIFICATION,
-    over="set",
-    bounds=(0.0, None),
-    better=None,
+@_of_space(
     formula="max ‖xᵢ − xⱼ‖ over i < j",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
-    reading=Reading(
-        ("High: there may be outliers.",),
-        "the specification, section 3.5",
-    ),
+    reading=Reading(("High: there may be outliers.",), _READING),
 )
 def max_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Greatest distance between two vectors."""

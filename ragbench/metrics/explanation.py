@@ -44,6 +44,11 @@ def sentence(text: str, /, **values: Any) -> dict[str, Any]:
     return {"text": text, "values": values}
 
 
+def share(part: int, whole: int) -> dict[str, Any]:
+    """The values of a sentence that tells a share: part, whole (above 0), and the value, part / whole."""
+    return {"part": part, "whole": whole, "value": part / whole}
+
+
 def explain(score: Score, speaker: Speaker = ENGLISH) -> str:
     """The explanation of a score in the speaker's language; its `reason` where the metric left no sentences."""
     if "explanation" in score.detail:

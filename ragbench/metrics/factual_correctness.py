@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from ragbench.metric import metric
 from ragbench.metrics.claims import Judged, claims_of, verdicts_on
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
 from ragbench.waves import gather
 
@@ -43,7 +43,7 @@ async def factual_correctness(
     *,
     mode: Mode = "f1",
     beta: float = 1.0,
-    variant: Literal["specification", "ragas"] = "specification",
+    variant: Variant = "specification",
 ) -> Score:
     """How far the answer's claims and the reference's claims support each other: F1, precision or recall.
 
@@ -59,8 +59,7 @@ async def factual_correctness(
         raise ValueError(f"factual_correctness: mode = {mode!r}; it is {', '.join(MODES)}")
     if not beta > 0:
         raise ValueError(f"factual_correctness: beta = {beta}; it is above 0")
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"factual_correctness: variant = {variant!r}; it is specification or ragas")
+    check_variant("factual_correctness", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, empty=None if mode == "precision" else 0.0)
     sides = _sides(mode, variant)
     verdicts = dict(zip(sides, await gather([_side(inquiry, side) for side in sides]), strict=True))
@@ -68,7 +67,9 @@ async def factual_correctness(
     value = (
         _by_ragas(counts, mode, beta)
         if variant == "ragas"
-        else _value(*(_share(counts.get(side, Counter())) for side in FIELDS), mode=mode, beta=beta)
+        else _value(
+            *(_share(verdicts[side])["value"] if side in verdicts else 0.0 for side in FIELDS), mode=mode, beta=beta
+        )
     )
     return inquiry.score(
         value,
@@ -104,8 +105,8 @@ async def _side(inquiry: Inquiry, side: str) -> list[Judged]:
     return await verdicts_on(inquiry, claims, [other])
 
 
-def _share(count: Counter[str]) -> float:
-    return count["supported"] / count.total() if count else 0.0
+def _share(judged: Sequence[Judged]) -> dict[str, Any]:
+    return share(sum(verdict.supported for verdict in judged), len(judged))
 
 
 def _value(precision: float, recall: float, *, mode: Mode, beta: float) -> float:
@@ -147,14 +148,14 @@ def _explanation(
         said.append(
             sentence(
                 "Precision: claims of the response that the reference supports, {part} / {whole} = {value}.",
-                **_counted(judged),
+                **_share(judged),
             )
         )
     if judged := verdicts.get("reference"):
         said.append(
             sentence(
                 "Recall: claims of the reference that the response supports, {part} / {whole} = {value}.",
-                **_counted(judged),
+                **_share(judged),
             )
         )
     if variant == "ragas":
@@ -168,11 +169,6 @@ def _explanation(
     if missing := [verdict.statement for verdict in verdicts.get("reference", ()) if not verdict.supported]:
         said.append(sentence("Missing from the response: {claims}.", claims=missing))
     return said
-
-
-def _counted(judged: Sequence[Judged]) -> dict[str, Any]:
-    part = sum(verdict.supported for verdict in judged)
-    return {"part": part, "whole": len(judged), "value": part / len(judged)}
 
 
 def _those(judged: Sequence[Judged], verdict: str) -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ragbench.metric import metric
 from ragbench.metrics.claims import claims_of, received_on, verdicts_on
-from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.explanation import sentence, share
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "response", "contexts")
@@ -27,9 +25,7 @@ FIELDS = ("user_input", "response", "contexts")
     ),
 )
 @measured
-async def faithfulness(
-    sample: Sample, judge: Judge, *, variant: Literal["specification", "ragas"] = "specification"
-) -> Score:
+async def faithfulness(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:
     """Share of the answer's claims that the retrieved contexts support; undefined for an answer without claims.
 
     supported claims / claims, 0 to 1. A refusal claims nothing and is unmeasured (empty_decomposition): it is no
@@ -37,8 +33,7 @@ async def faithfulness(
     Two questions to the judge: the claims of the answer, and the verdicts on all of them against all contexts.
     variant: "ragas" divides by the verdicts that came, so that claims which the judge passed over count for nothing.
     """
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"faithfulness: variant = {variant!r}; it is specification or ragas")
+    check_variant("faithfulness", variant)
     inquiry = Inquiry(sample, judge, *FIELDS)
     assert sample.response is not None
     claims = await claims_of(inquiry, sample.response)
@@ -49,16 +44,13 @@ async def faithfulness(
         verdicts = await received_on(inquiry, claims, inquiry.contexts)
     else:
         verdicts = await verdicts_on(inquiry, claims, inquiry.contexts, names)
-    supported = sum(verdict.supported for verdict in verdicts)
-    value = supported / len(verdicts)
+    counted = share(sum(verdict.supported for verdict in verdicts), len(verdicts))
     explanation = [
         sentence(
             "Claims of the response that the contexts support: {part} of {whole}; {part} / {whole} = {value}.",
-            part=supported,
-            whole=len(verdicts),
-            value=value,
+            **counted,
         )
     ]
     if unsupported := [verdict.statement for verdict in verdicts if not verdict.supported]:
         explanation.append(sentence("Not supported: {claims}.", claims=unsupported))
-    return inquiry.score(value, explanation, statements=[verdict.kept(names) for verdict in verdicts])
+    return inquiry.score(counted["value"], explanation, statements=[verdict.kept(names) for verdict in verdicts])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragbench.metric import metric
 from ragbench.metrics.claims import Entailment, claims_of, verdicts_on
-from ragbench.metrics.explanation import sentence
+from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
 
@@ -44,19 +44,14 @@ async def hallucination(sample: Sample, judge: Judge) -> Score:
     if any(not verdict.passages for verdict in against) and len(names) > 1:
         unnamed = sentence("the judge names no context for a contradiction")
         raise inquiry.unmeasured(Status.VERDICT_MISMATCH, unnamed, statements=kept)
-    value = len(places) / len(names)
+    counted = share(len(places), len(names))
     explanation = [
-        sentence(
-            "Contexts that the response contradicts: {part} of {whole}; {part} / {whole} = {value}.",
-            part=len(places),
-            whole=len(names),
-            value=value,
-        )
+        sentence("Contexts that the response contradicts: {part} of {whole}; {part} / {whole} = {value}.", **counted)
     ]
     if against:
         explanation.append(sentence("By the claims: {claims}.", claims=[verdict.statement for verdict in against]))
     contradicted = [name for place, name in enumerate(names) if place in places]
-    return inquiry.score(value, explanation, statements=kept, contradicted=contradicted)
+    return inquiry.score(counted["value"], explanation, statements=kept, contradicted=contradicted)
 
 
 def _only(contexts: int) -> tuple[int, ...]:

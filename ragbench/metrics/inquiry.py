@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec, get_args
 
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
 
 Given = ParamSpec("Given")
+Variant = Literal["specification", "ragas"]
+"""Which formula: the specification's, or the other program's, to reproduce its numbers."""
 
 AGAIN = 1_000_000
 """The repeat under which a question is put once more after an unusable answer: no run of repeats reaches it."""
+
+
+def check_variant(metric: str, variant: str) -> None:
+    """Raises ValueError for a variant that there is not."""
+    if variant not in get_args(Variant):
+        raise ValueError(f"{metric}: variant = {variant!r}; it is specification or ragas")
 
 
 class EndedError(Exception):

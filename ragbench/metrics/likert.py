@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -225,16 +226,14 @@ _RATING_DIFF = (
     "Kept on its own scale; (rating − 1) / 4 puts it on a scale from 0 to 1. Software that reads a number out of "
     "any reply invents ratings; here only the field of the reply counts."
 )
+_rating = partial(
+    metric, source=_SOURCE, bounds=SCALE, formula="rating from 1 to 5", edges=_RATING_EDGE, differs=_RATING_DIFF
+)
 
 
-@metric(
-    source=_SOURCE,
-    bounds=SCALE,
+@_rating(
     fields=FAITHFULNESS_FIELDS,
     published="avg_faithfulness",
-    formula="rating from 1 to 5",
-    edges=_RATING_EDGE,
-    differs=_RATING_DIFF,
     reading=Reading(
         (
             "5: every answer is fully supported.",
@@ -255,14 +254,9 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     return await _rate(inquiry, FAITHFULNESS, response=sample.response, contexts=inquiry.contexts)
 
 
-@metric(
-    source=_SOURCE,
-    bounds=SCALE,
+@_rating(
     fields=RELEVANCE_FIELDS,
     published="avg_answer_relevance",
-    formula="rating from 1 to 5",
-    edges=_RATING_EDGE,
-    differs=_RATING_DIFF,
     reading=Reading(
         (
             "5: every answer fits its question exactly.",
@@ -280,14 +274,10 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     return await _rate(Inquiry(sample, judge, *RELEVANCE_FIELDS), RELEVANCE, response=sample.response)
 
 
-@metric(
-    source=_SOURCE,
-    bounds=SCALE,
+@_rating(
     fields=REFERENCE_FIELDS,
     published="avg_answer_correctness",
-    formula="rating from 1 to 5",
     edges=_RATING_EDGE + _SILENT,
-    differs=_RATING_DIFF,
 )
 @measured
 async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
@@ -299,14 +289,10 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     return await _rate(inquiry, CORRECTNESS, response=sample.response, reference=sample.reference)
 
 
-@metric(
-    source=_SOURCE,
-    bounds=SCALE,
+@_rating(
     fields=REFERENCE_FIELDS,
     published="avg_e2e_score",
-    formula="rating from 1 to 5",
     edges=_RATING_EDGE + _SILENT,
-    differs=_RATING_DIFF,
     reading=Reading(
         (
             "Above 4.2 (0.8 on a scale from 0 to 1): high quality, read like faithfulness_rating and answer_relevance.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ _CORPUS_DIFF = (
     "Made from counts summed over all answers; the mean of the answers' own values is another number, under its own"
     " name."
 )
+_of_corpus = partial(metric, source=_LIN, over="set", fields=FIELDS, edges=_ROUGE_EDGE, differs=_CORPUS_DIFF)
 _ROUGE_DIFF = (
     "Words of every alphabet count. The usual tokenizer deletes Cyrillic: a Russian text compared with itself gets "
     "0 there, and 1 here."
@@ -177,40 +179,19 @@ def _rouge(sample: Sample, kind: str, stem: bool) -> Score:
     return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)
 
 
-@metric(
-    source=_LIN,
-    over="set",
-    fields=FIELDS,
-    formula="2 P R / (P + R), over words counted over all answers",
-    edges=_ROUGE_EDGE,
-    differs=_CORPUS_DIFF,
-)
+@_of_corpus(formula="2 P R / (P + R), over words counted over all answers")
 def corpus_rouge1_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-1 of all answers together: words that are shared, summed over answers, before the shares are taken."""
     return _whole(corpus_rouge1_f, table, stem=stem)
 
 
-@metric(
-    source=_LIN,
-    over="set",
-    fields=FIELDS,
-    formula="2 P R / (P + R), over pairs of words counted over all answers",
-    edges=_ROUGE_EDGE,
-    differs=_CORPUS_DIFF,
-)
+@_of_corpus(formula="2 P R / (P + R), over pairs of words counted over all answers")
 def corpus_rouge2_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-2 of all answers together, from the summed counts of pairs of words."""
     return _whole(corpus_rouge2_f, table, stem=stem)
 
 
-@metric(
-    source=_LIN,
-    over="set",
-    fields=FIELDS,
-    formula="2 P R / (P + R), over lengths of common sequences summed over all answers",
-    edges=_ROUGE_EDGE,
-    differs=_CORPUS_DIFF,
-)
+@_of_corpus(formula="2 P R / (P + R), over lengths of common sequences summed over all answers")
 def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  # noqa: N802 - the specification's name
     """ROUGE-L of all answers together, from the summed lengths of common sequences."""
     return _whole(corpus_rougeL_f, table, stem=stem)

@@ -101,6 +101,7 @@ def bleu_of(totals: Array, *, effective_order: bool = False) -> Array:
         brevity = np.where(
             system < reference, _each(math.exp, np.where(system > 0, 1 - reference / system, -np.inf)), 1
         )
+        # sacrebleu's "exp" smoothing: each order without a match counts half as much as the one before
         halvings = np.cumsum((shared <= 0) & (there > 0), axis=-1)
         precisions = np.where(shared > 0, HUNDRED * shared / there, HUNDRED / (2.0**halvings * there))
     reached = np.logical_and.accumulate(there > 0, axis=-1)

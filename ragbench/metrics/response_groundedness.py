@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
+from ragbench.metrics.strings import plain
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
 
 FIELDS = ("response", "contexts")
@@ -122,14 +122,10 @@ async def response_groundedness(sample: Sample, judge: Judge, *, shortcuts: bool
 
 def _shortcut(inquiry: Inquiry) -> tuple[str, str] | None:
     """("equal" or "contained", chunk id) of the first chunk that equals the response, else that holds it."""
-    response = _plain(inquiry.sample.response or "")
-    texts = [(chunk.id, _plain(chunk.text)) for chunk in inquiry.chunks]
+    response = plain(inquiry.sample.response or "")
+    texts = [(chunk.id, plain(chunk.text)) for chunk in inquiry.chunks]
     for way, holds in (("equal", response.__eq__), ("contained", lambda text: response in text)):
         for name, text in texts:
             if holds(text):
                 return way, name
     return None
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -6,11 +6,11 @@ import math
 import statistics
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.vectors import by_each, by_embedder, cosine
 from ragbench.types import Embedder, Sample, Score
 
@@ -44,7 +44,7 @@ async def semantic_similarity(
     embedder: Embedder | Sequence[Embedder],
     *,
     threshold: float | None = None,
-    variant: Literal["specification", "ragas"] = "specification",
+    variant: Variant = "specification",
 ) -> Score:
     """Cosine between the embeddings of the answer and of the reference.
 
@@ -54,8 +54,7 @@ async def semantic_similarity(
     """
     if threshold is not None and not -1 <= threshold <= 1:
         raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
-    if variant not in ("specification", "ragas"):
-        raise ValueError(f"semantic_similarity: variant = {variant!r}; it is specification or ragas")
+    check_variant("semantic_similarity", variant)
     if variant == "ragas" and not threshold:
         threshold = None
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)

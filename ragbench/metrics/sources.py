@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,14 @@ COMPARED = 5000
 """Questions on which numbers of topics are compared, at most: each number costs a clustering."""
 _COUNT_EDGE = "A count of what was found; it has no scale from bad to good."
 _COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
+_SOURCE = "the specification, section 12.1"
+_count = partial(
+    metric, source=_SOURCE, over="set", bounds=(0.0, None), better=None, edges=_COUNT_EDGE, differs=_COUNT_DIFF
+)
 
 
 @metric(
-    source="the specification, section 12.1",
+    source=_SOURCE,
     over="set",
     better=None,
     formula="|retrieved chunks| / |all chunks|",
@@ -47,7 +52,7 @@ _COUNT_DIFF = "Counts distinct passages, however often each was retrieved."
             "Low: perhaps much of the base is of no use, or out of the search's reach.",
             "Very high while search is poor: perhaps there is noise in the index.",
         ),
-        "the specification, section 12.1",
+        _SOURCE,
     ),
 )
 def utilization_rate(table: Usage) -> float:
@@ -55,43 +60,19 @@ def utilization_rate(table: Usage) -> float:
     return len(table.used) / len(set(table.chunks)) if table.chunks else float("nan")
 
 
-@metric(
-    source="the specification, section 12.1",
-    over="set",
-    bounds=(0.0, None),
-    better=None,
-    formula="|all chunks|",
-    edges=_COUNT_EDGE,
-    differs=_COUNT_DIFF,
-)
+@_count(formula="|all chunks|")
 def total_chunks(table: Usage) -> float:
     """How many chunks with embeddings there are."""
     return float(len(set(table.chunks)))
 
 
-@metric(
-    source="the specification, section 12.1",
-    over="set",
-    bounds=(0.0, None),
-    better=None,
-    formula="|retrieved chunks|",
-    edges=_COUNT_EDGE,
-    differs=_COUNT_DIFF,
-)
+@_count(formula="|retrieved chunks|")
 def used_chunks(table: Usage) -> float:
     """How many chunks were retrieved for at least one question."""
     return float(len(table.used))
 
 
-@metric(
-    source="the specification, section 12.1",
-    over="set",
-    bounds=(0.0, None),
-    better=None,
-    formula="|all chunks| − |retrieved chunks|",
-    edges=_COUNT_EDGE,
-    differs=_COUNT_DIFF,
-)
+@_count(formula="|all chunks| − |retrieved chunks|")
 def unused_chunks(table: Usage) -> float:
     """How many chunks were never retrieved."""
     return float(len(set(table.chunks)) - len(table.used))
@@ -223,7 +204,7 @@ def _silhouettes(matrix: NDArray[np.float64], choices: Sequence[int], seed: int)
 def _by_size(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Clusters renumbered by falling size, equal ones by their first question; empty ones vanish."""
     numbers, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts))
+    order = np.lexsort((first, -counts))  # KMeans numbers clusters by chance
     place = np.empty(int(numbers.max()) + 1, dtype=np.int64)
     place[numbers[order]] = np.arange(len(numbers))
     return place[labels]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import Interval
-from ragbench.stats.means import Mean, means_of
+from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
 from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import (
@@ -118,8 +118,8 @@ def compare_metrics(
             found[name] = _nothing(names, direction, level, dropped, seed)
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
-        spread = units.deviations > 1e-24 * np.maximum(np.sum(column**2), 1e-300)
-        (mean,) = means_of(units, spread, resamples, seed, spread)
+        spread = float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
+        mean = mean_of(units.column(0), spread, resamples, seed, spread)
         flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
         p, used = _tested(units, resamples, seed)
         if flags and used == "sign flips, exact" and not units.clustered:
@@ -240,9 +240,10 @@ def _tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
     if np.ptp(sizes) <= 1e-9 * sizes.max():
         return _binomial_p(int((moved > 0).sum()), len(moved)), "sign flips, exact"
     observed, total = abs(float(moved.sum())), float(sizes.sum())
-    if 2 ** min(len(moved), 60) <= resamples:
+    if 2 ** min(len(moved), 60) <= resamples:  # all patterns cost less than drawing some of them, and are exact
         return float(np.mean(np.abs(every_flip(moved[:, None])) >= observed - 1e-10 * total)), "sign flips, exact"
     drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
+    # many units are summed in single precision: what ties with the observed sum must still count
     slack = (1e-6 if len(moved) > 512 else 1e-10) * total
     return (int((drawn >= observed - slack).sum()) + 1) / (resamples + 1), "sign flips"
 

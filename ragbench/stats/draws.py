@@ -121,6 +121,7 @@ def _flip_cells(rows: Array, counts: NDArray[np.int64], width: int, resamples: i
     bits = np.full(len(values), width)
     bits[np.cumsum(words) - 1] = counts - (words - 1) * width
     masks = ((1 << bits.astype(object)) - 1).astype(np.uint8 if width == 8 else np.uint64)
+    # twice as fast, and above so many cells rounding is far below the noise of the draws
     kind = np.float32 if len(values) > FEWEST_FOR_SINGLE else np.float64
     factor = values.astype(kind)
     sums = np.empty((resamples, rows.shape[1]))

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import mean_draws
@@ -73,16 +72,6 @@ class Mean:
         if self.effective_freedom < 0.9 * self.freedom:
             found["t_effective"] = kinds.student(self.value, self.variance, self.effective_freedom, level)
         return found
-
-
-def means_of(
-    units: Units, spread: NDArray[np.bool_], resamples: int, seed: int, studentize: NDArray[np.bool_]
-) -> list[Mean]:
-    """`mean_of` for every metric by itself, each with the resamples that it would have alone."""
-    return [
-        mean_of(units.column(place), bool(spread[place]), resamples, seed, bool(studentize[place]))
-        for place in range(units.sums.shape[1])
-    ]
 
 
 def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: bool) -> Mean:

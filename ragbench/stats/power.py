@@ -182,6 +182,7 @@ def _power_of_flips(effect: float, groups: int, level: float, enough: float = 0.
 @lru_cache(maxsize=MOST_COUNTED)
 def _normal_samples(groups: int) -> tuple[Array, Array]:
     """(groups, 4000) standard normal values, and (2^(groups − 1), groups) sign patterns, one of each opposite two."""
+    # one seed a number of groups: the same question always gets the same answer, whatever was asked before
     samples = np.random.default_rng(groups).standard_normal((groups, 4_000))
     flipped = (np.arange(2 ** (groups - 1))[:, None] >> np.arange(groups)) & 1
     return samples, np.where(flipped, -1.0, 1.0)

@@ -122,8 +122,14 @@ class Units:
 
     def column(self, place: int) -> Units:
         """One metric by itself, equal units counted together: nothing of it depends on the metrics beside it."""
-        rows, counts = gathered(np.column_stack([self.sums[:, place], self.sizes]), self.counts)
-        return Units(rows[:, :1], rows[:, 1], counts, self.clustered, self.deviations[[place]])
+        return Units(
+            self.sums[:, [place]], self.sizes, self.counts, self.clustered, self.deviations[[place]]
+        ).gathered()
+
+    def gathered(self) -> Units:
+        """Equal units as one row with a count, in the order of their content: draws cost by rows, not by units."""
+        rows, counts = gathered(np.column_stack([self.sums, self.sizes]), self.counts)
+        return Units(rows[:, :-1], rows[:, -1], counts, self.clustered, self.deviations)
 
     def variances(self, *, unbiased: bool = True) -> Array:
         """(metrics,) squared standard error of the mean; with clusters the C / (C − 1) sandwich.

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import by_signs
 from ragbench.stats.draws import sign_flips, total_draws
-from ragbench.stats.histograms import gathered
 from ragbench.stats.samples import (
     Labels,
     Units,
@@ -32,7 +31,9 @@ Statistic = Callable[[Array], Array]
 
 Method = Literal["auto", "bca", "percentile", "delta"]
 
-STEP = 1e-4
+STEP = (
+    1e-4  # the error of a difference by four points falls with its fourth power, that of rounding grows with 1 / step
+)
 MOST_LOST = 0.1
 """Above this share of resamples without a value, the resampling interval is not printed."""
 
@@ -87,7 +88,7 @@ def resample_units(
     """
     if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
-    units = _gathered(units)
+    units = units.gathered()
     value = float(_values(statistic, (units.counts @ units.sums)[None])[0])
     found: dict[str, tuple[float, float]] = {}
     note = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
@@ -114,12 +115,6 @@ def resample_units(
         n_effective=None if units.clustered else float(units.n), design_effect=None if units.clustered else 1.0,
         seed=seed, intervals=found, note=note,
     )  # fmt: skip
-
-
-def _gathered(units: Units) -> Units:
-    """Equal units as one row with a count, in the order of their content."""
-    rows, counts = gathered(np.column_stack([units.sums, units.sizes]), units.counts)
-    return Units(rows[:, :-1], rows[:, -1], counts, units.clustered, units.deviations)
 
 
 def _resampled(
@@ -189,7 +184,9 @@ def compare_statistic(
     )
     p = math.nan
     if len(first) and not math.isnan(interval.value):
-        flips = sign_flips(units_of(second - first, kept).sums, resamples, np.random.default_rng(seed + 1))
+        flips = sign_flips(
+            units_of(second - first, kept).sums, resamples, np.random.default_rng(seed + 1)
+        )  # p owes the interval's draws nothing
         both = first.sum(axis=0) + second.sum(axis=0)
         drawn = gap(np.hstack([both - flips, both + flips]) / 2)
         slack = 1e-9 * max(abs(interval.value), 1e-12)

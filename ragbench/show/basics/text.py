@@ -8,8 +8,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ragbench.names import INVISIBLE
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+_OBEYED = "".join(INVISIBLE[name] for name in ("C1 controls", "bidirectional marks", "separators"))
+_CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{_OBEYED}\ufeff\ufff9-\uffff]")
 _REPLACED = re.compile(r"[\ufffc\ufffd]")  # of what is removed, all that Python calls printable
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _SIMPLE = re.compile(r"[A-Za-z0-9._-]{1,48}")
