@@ -15,7 +15,7 @@ from ragbench import llm, stats
 from ragbench import settings as configuration
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.findings import Sureness, bounds
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
 from ragbench.bench.scoring import judged_metrics
 from ragbench.bench.scoring import measure as scoring
@@ -42,7 +42,7 @@ PEOPLE = "people"
 CORRELATION_RESAMPLES = 2000
 
 
-class RagMetricsRequest(Request):
+class RagMetricsRequest(Draws):
     """Which answers are scored, by what and by whom."""
 
     answers: str = Field(
@@ -69,10 +69,6 @@ class RagMetricsRequest(Request):
     )
     prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: that of each answer')
     labels: requests.Labels = ""
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = NOTEBOOK
 
 

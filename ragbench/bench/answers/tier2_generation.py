@@ -20,7 +20,7 @@ from ragbench.bench.answers.written_answers import (
 )
 from ragbench.bench.basics import requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
@@ -39,7 +39,7 @@ PRIMARY = "answer_correctness_rating"
 KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 
-class Tier2Request(Request):
+class Tier2Request(Draws):
     """What is answered and measured, by whom, and how sure one wants to be of it."""
 
     dataset: requests.Dataset = ""
@@ -58,10 +58,6 @@ class Tier2Request(Request):
     length_limit: requests.LengthLimit = None
     slice_by: requests.SliceBy = "kind, language, source"
     labels: requests.Labels = ""
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier2_generation"
 
     def check(self) -> None:

@@ -23,7 +23,7 @@ from ragbench.bench.answers.tier2_generation import (
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
 from ragbench.bench.basics import requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import timing
 from ragbench.bench.retrieval.timing import Clock
@@ -47,7 +47,7 @@ PRIMARY = "e2e_score"
 KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
 
 
-class Tier3Request(Request):
+class Tier3Request(Draws):
     """What is asked, answered and measured, by whom, and how sure one wants to be of it."""
 
     dataset: requests.Dataset = ""
@@ -81,10 +81,6 @@ class Tier3Request(Request):
     perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
     fresh_timings: requests.FreshTimings = False
     labels: requests.Labels = ""
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier3_end_to_end"
 
     def check(self) -> None:

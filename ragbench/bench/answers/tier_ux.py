@@ -13,7 +13,7 @@ from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
@@ -46,7 +46,7 @@ POOLED = ("system", "metric", *ESTIMATE_COLUMNS)
 Sessions = Literal["auto", "dialogues", "history"]
 
 
-class TierUxRequest(Request):
+class TierUxRequest(Draws):
     """What the cache is asked with, and where it serves."""
 
     dataset: requests.Dataset = ""
@@ -60,10 +60,6 @@ class TierUxRequest(Request):
     )
     cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
     mask: requests.Mask = True
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier_ux"
 
 

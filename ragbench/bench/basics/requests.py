@@ -114,17 +114,18 @@ class Request(BaseModel):
 
     @classmethod
     def parameters(cls) -> dict[str, FieldInfo]:
-        """The fields that the notebook has as parameters, in their order."""
-        return {name: field for name, field in cls.model_fields.items() if field.description}
+        """The fields that the notebook has as parameters, in their order: what all have that draw comes last."""
+        ordered = sorted(cls.model_fields.items(), key=lambda item: item[0] in Draws.model_fields)
+        return {name: field for name, field in ordered if field.description}
 
     @classmethod
     def signature(cls) -> inspect.Signature:
         """Of a function of the parameters."""
         known = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
-            for name, field in cls.model_fields.items()
+            for name, field in [*cls.parameters().items(), ("notebook", cls.model_fields["notebook"])]
         ]
-        return inspect.Signature(known[1:] + known[:1], return_annotation=Measurement)
+        return inspect.Signature(known, return_annotation=Measurement)
 
     @classmethod
     def _refusal(cls, place: Sequence[Any], given: dict[str, Any]) -> BenchError:
@@ -136,6 +137,15 @@ class Request(BaseModel):
             [item] = get_args(field.annotation)
             return illegal(f"each of {name}", value[place[1]], _words(item), field.description)
         return illegal(name, value, legal(field), field.description)
+
+
+class Draws(Request):
+    """One that draws at random, and how sure it wants to be: see `ragbench.bench.basics.families.Sureness`."""
+
+    level: Level = 0.95
+    resamples: Resamples = 10_000
+    seed: Seed = 0
+    language: Language = "en"
 
 
 def illegal(name: str, value: Any, expected: str, about: str | None) -> BenchError:
@@ -180,11 +190,3 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
         return measured
 
     return made
-
-
-class Draws(Request):
-    """How sure one wants to be: see `ragbench.bench.basics.families.Sureness`."""
-
-    level: Level = 0.95
-    resamples: Resamples = 10_000
-    seed: Seed = 0

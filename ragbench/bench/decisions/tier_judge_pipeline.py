@@ -15,7 +15,7 @@ from pydantic import Field
 from ragbench import stand_ins, stats
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders, thresholds
 from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
@@ -47,7 +47,7 @@ CONSTANT = ("system", "constant", "metric", "value", "low", "high", "p_adjusted"
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
-class PipelineRequest(Request):
+class PipelineRequest(Draws):
     """Who decides, what an error costs, and how sure one wants to be."""
 
     dataset: requests.Dataset = ""
@@ -73,10 +73,6 @@ class PipelineRequest(Request):
     )
     fresh_timings: requests.FreshTimings = False
     prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: as in ragbench.toml')
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier_judge_pipeline"
 
     def check(self) -> None:

@@ -14,7 +14,7 @@ from ragbench import settings as configuration
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.judges import asking, hearing, items, logged
 from ragbench.bench.judges import classes as judge_classes
@@ -41,7 +41,7 @@ MODES = ("direct", "reasoned")
 Share = Annotated[float, Field(ge=0, le=0.99)]
 
 
-class TierJudgeRequest(Request):
+class TierJudgeRequest(Draws):
     """Who is tried, on what, and how much of each fault nobody would mind."""
 
     dataset: requests.Dataset = ""
@@ -80,10 +80,6 @@ class TierJudgeRequest(Request):
     )
     alike_limit: Share = Field(Limits.alike, description="the correlation with the baseline's errors that is allowed")
     fresh_timings: requests.FreshTimings = False
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier_judge"
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
@@ -37,7 +37,7 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-class RealUsersRequest(Request):
+class RealUsersRequest(Draws):
     """What is asked of a log of questions."""
 
     dataset: requests.Dataset = ""
@@ -49,10 +49,6 @@ class RealUsersRequest(Request):
         "user", description='"user": questions of one user are drawn together; "none": all independent'
     )
     mask: requests.Mask = True
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "real_users"
 
     def check(self) -> None:

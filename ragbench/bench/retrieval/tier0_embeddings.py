@@ -12,7 +12,7 @@ from pydantic import Field
 from ragbench import stand_ins
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.datasets import Dataset
@@ -33,7 +33,7 @@ PRIMARY = "effective_dimensionality"
 KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwise_distance"]
 
 
-class Tier0Request(Request):
+class Tier0Request(Draws):
     """What is embedded and how its space is looked at."""
 
     dataset: requests.Dataset = ""
@@ -51,10 +51,7 @@ class Tier0Request(Request):
     colour: Literal["auto", "page", "folder", "section", "kind", "cluster"] = Field(
         "auto", description='of the picture: "auto", "page", "folder", "section", "kind" or "cluster"'
     )
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
     seed: requests.Seed = Field(0, description="of every random draw and of the picture")
-    language: requests.Language = "en"
     notebook: str = "tier0_embeddings"
 
 

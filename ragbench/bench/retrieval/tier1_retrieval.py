@@ -13,7 +13,7 @@ from pydantic import Field
 from ragbench import rankings, stand_ins
 from ragbench.bench.basics import findings, requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
@@ -37,7 +37,7 @@ PRIMARY = "mrr"
 Unit = Literal["chunk", "url"]
 
 
-class Tier1Request(Request):
+class Tier1Request(Draws):
     """What is retrieved and measured, and how sure one wants to be of it."""
 
     dataset: requests.Dataset = ""
@@ -56,10 +56,6 @@ class Tier1Request(Request):
         (10, 40, 160), description="HNSW is compared with exact search at each of them; []: not at all"
     )
     fresh_timings: requests.FreshTimings = False
-    level: requests.Level = 0.95
-    resamples: requests.Resamples = 10_000
-    seed: requests.Seed = 0
-    language: requests.Language = "en"
     notebook: str = "tier1_retrieval"
 
     def check(self) -> None:
