@@ -132,11 +132,11 @@ def test_the_spectrum_reaches_95_percent_where_the_measure_says() -> None:
     ("wrong", "expected"),
     [
         ({"embedders": "none"}, "no embedder 'none'; there are"),
-        ({"texts": "pages"}, "texts = 'pages': it is chunks or questions"),
-        ({"distance": "manhattan"}, "it is euclidean or cosine"),
+        ({"texts": "pages"}, "texts = 'pages': chunks or questions is expected"),
+        ({"distance": "manhattan"}, "euclidean or cosine is expected"),
         ({"neighbors": 0}, "neighbors = 0: a whole number from 1"),
         ({"neighbors": 31}, "at least 32 are needed"),
-        ({"near": 1.5}, "near = 1.5: a share"),
+        ({"near": 1.5}, "near = 1.5: a number from 0 and below 1 is expected"),
         ({"projected": -1}, "projected = -1"),
     ],
 )

@@ -32,7 +32,7 @@ def samples() -> list[Sample]:
 
 
 def test_the_lexical_judge_scores_every_sample_with_what_made_the_score() -> None:
-    found = judged(session(), samples(), [catalogue()["faithfulness"]], Judging(judges="lexical", language="en"))
+    found = judged(session(), samples(), [catalogue()["faithfulness"]], Judging(judges="lexical", prompts="en"))
     assert list(found.scores.columns) == list(SCORE_COLUMNS)
     assert list(found.scores["value"])[:2] == [1.0, 0.0]
     assert found.scores["status"].tolist() == ["ok", "ok", "empty_input"]

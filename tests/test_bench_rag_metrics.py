@@ -110,7 +110,7 @@ class TestAFile:
             ({"metrics": "context_recall"}, "needs reference"),
             ({"judges": "nobody"}, "there is no judge 'nobody'"),
             ({"embedder": "hashing, nothing"}, "there is no embedder 'nothing'"),
-            ({"aggregate": "best"}, "there is no aggregate"),
+            ({"aggregate": "best"}, "aggregate = 'best': mean, median, minimum"),
         ],
     )
     def test_what_cannot_be_is_named(self, table: str, given: dict[str, Any], message: str) -> None:

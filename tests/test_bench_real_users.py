@@ -186,7 +186,7 @@ def test_a_data_set_without_a_log_measures_nothing_and_says_so() -> None:
 
 @pytest.mark.usefixtures("log")
 def test_a_request_that_cannot_be_followed_names_what_can() -> None:
-    with pytest.raises(BenchError, match="cluster_by = 'x': it is user or none"):
+    with pytest.raises(BenchError, match="cluster_by = 'x': user or none is expected"):
         bench.real_users(cluster_by="x")
     with pytest.raises(BenchError, match="k = 0"):
         bench.real_users(k=0)

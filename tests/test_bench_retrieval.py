@@ -115,7 +115,7 @@ def test_what_is_cut_says_so() -> None:
         ({"systems": "good", "baseline": "poor"}, "baseline = 'poor' is not among the systems measured: good"),
         ({"k": 0}, "k = 0: a whole number from 1"),
         ({"k": 5, "metrics": "ndcg@10"}, "ndcg@10 looks at more than the k = 5"),
-        ({"unit": "page"}, "unit = 'page': it is chunk or url"),
+        ({"unit": "page"}, "unit = 'page': chunk or url is expected"),
         ({"cluster_by": "x"}, "cluster_by = 'x'"),
         ({"metrics": "avg_spread"}, "does not read a ranking"),
         ({"metrics": "mmr"}, "did you mean mrr"),

@@ -102,7 +102,7 @@ def test_the_number_of_topics_is_chosen_by_silhouette() -> None:
         ({"n_topics": 5}, "n_topics = 5: small:en has only 4 questions"),
         ({"fewest_topics": 1}, "fewest_topics = 1: a whole number from 2"),
         ({"fewest_topics": 5, "most_topics": 4}, "most_topics = 4: a whole number from 5"),
-        ({"thin": 0.0}, "thin = 0.0: a share"),
+        ({"thin": 0.0}, "thin = 0.0: a number above 0 to 1 is expected"),
         ({"embedder": "none"}, "no embedder 'none'; there are"),
         ({"systems": "none"}, "no system 'none'"),
     ],

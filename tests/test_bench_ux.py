@@ -291,8 +291,8 @@ def test_sessions_can_be_the_history(talking: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sessions": "users"}, "sessions = 'users': it is auto, dialogues or history"),
-        ({"threshold": 1.5}, "threshold = 1.5: a cosine lies between"),
+        ({"sessions": "users"}, "sessions = 'users': auto, dialogues or history is expected"),
+        ({"threshold": 1.5}, "threshold = 1.5: a number from -1 to 1 is expected"),
         ({"embedders": "bert"}, "no embedder 'bert'"),
     ],
 )

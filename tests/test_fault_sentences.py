@@ -42,8 +42,6 @@ TOLD_TO_A_MODEL = {"llm/reply.py"}  # what was wrong with its reply, in the requ
 ONE_CAUSE = {
     "there is no embedder {}; there are {}",
     "there is no judge {}; judges are {} (tables [judges.NAME])",
-    "{} = {}: a whole number from {} is expected",
-    "{} = {}: a whole number from {} to {} is expected",
     "{} is not a regular expression: {}",
     "{}: holds no samples; at least one is expected",
     "{}: holds no items; at least one is expected",

@@ -108,7 +108,7 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings, trust
-    from ragbench.bench.basics import ranges
+    from ragbench.bench.basics.requests import Draws
     from ragbench.bench.basics.session import parted
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
@@ -142,7 +142,7 @@ def score(
             raise ValueError(
                 f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
             )
-        ranges.check(level=confidence, resamples=resamples, seed=seed)
+        Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and set(names) != {settings.OFFLINE}

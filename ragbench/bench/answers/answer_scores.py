@@ -162,7 +162,7 @@ def _repeated(
     batch = Batch(_embedder(session, turns, metrics, judging))
     found = llm.run(batch.gather([partial(_score, metric, group, batch) for (_, group), metric in works]))
     once = all(len(group) < 2 for group in turns.values())
-    speaker = translator(judging.language or session.settings.language)
+    speaker = translator(judging.prompts or session.settings.language)
     rows = []
     for (((system, identifier), group), metric), score in zip(works, found, strict=True):
         reason = explain(score, speaker)

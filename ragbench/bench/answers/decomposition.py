@@ -168,7 +168,7 @@ def _decider(
             f"measure one of {', '.join(found.generators)} alone"
         )
     questions = {question.id: question for question in asked}
-    language = judging.language or session.settings.language
+    language = judging.prompts or session.settings.language
     texts = {(row["system"], row["sample"]): row["response"] for row in _firsts(found)}
 
     def decide(given: Answered) -> Mapping[tuple[str, str], bool | None]:

@@ -9,10 +9,14 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from ragbench import llm, stats
 from ragbench import settings as configuration
+from ragbench.bench.basics import requests
 from ragbench.bench.basics.findings import Sureness, bounds
-from ragbench.bench.basics.session import BenchError, commit, kept, part, parted, versions
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
 from ragbench.bench.scoring import judged_metrics
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
@@ -28,7 +32,6 @@ from ragbench.measurement import (
 )
 from ragbench.metric import Metric
 from ragbench.progress import Progress
-from ragbench.settings import Settings
 from ragbench.types import Sample
 
 if TYPE_CHECKING:
@@ -39,79 +42,74 @@ PEOPLE = "people"
 CORRELATION_RESAMPLES = 2000
 
 
-def rag_metrics(
-    answers: str = "",
-    dataset: str = "",
-    *,
-    metrics: str | Sequence[str] = "",
-    judges: str | Sequence[str] = "",
-    aggregate: str = "mean",
-    tolerance: float | None = None,
-    quorum: int | None = None,
-    embedder: str = "",
-    baseline: str = "",
-    prompts: str = "",
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = NOTEBOOK,
-) -> Measurement:
+class RagMetricsRequest(Draws):
+    """Which answers are scored, by what and by whom."""
+
+    answers: str = Field(
+        "",
+        description='a table of answers (JSON Lines, JSON, CSV, Parquet), or "run:latest/NOTEBOOK"; empty: the data '
+        "set's own",
+    )
+    dataset: str = Field(
+        "",
+        description="whose rated or ideal answers are taken where `answers` is empty; empty: as in ragbench.toml",
+    )
+    metrics: requests.Names = Field(
+        "",
+        description='labels such as "faithfulness, noise_sensitivity(mode=irrelevant)"; empty: all that the fields '
+        "allow",
+    )
+    judges: requests.Judges = ""
+    aggregate: requests.How = "mean"
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    baseline: str = Field(
+        "", description="the system that the others are compared with, where the table names several; empty: the first"
+    )
+    prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: that of each answer')
+    labels: requests.Labels = ""
+    notebook: str = NOTEBOOK
+
+
+@tier(RagMetricsRequest)
+def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
     answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: the
-    rated answers of the data set, or its ideal ones where nobody rated any. judges, aggregate, tolerance,
-    quorum: see `ragbench.bench.scoring.judged_metrics.Judging`. embedder: one or several, comma-separated; the offline
-    one if empty. baseline: the system that others are compared with, where the table names several; the first if empty.
-    prompts: the language in which judges are asked; empty: that of each answer.
+    rated answers of the data set, or its ideal ones where nobody rated any.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
-    sureness = Sureness(level, resamples, seed)
-    judging = judged_metrics.Judging(
-        judges, aggregate, tolerance, embedder or scoring.DEFAULT_EMBEDDER, prompts, quorum
-    )
-
-    def measure() -> Measurement:
-        known = configuration.load()
-        found = find_answers(answers, dataset, known)
-        chosen = scoring.applicable(found.samples, parted(metrics) or None)
-        return _measure(found, chosen, judging, sureness, baseline, notebook, known)
-
-    return kept(notebook, measure)
-
-
-def _measure(
-    found: AnswerTable,
-    metrics: Sequence[Metric],
-    judging: judged_metrics.Judging,
-    sureness: Sureness,
-    baseline: str,
-    notebook: str,
-    known: Settings,
-) -> Measurement:
-    if baseline and baseline not in found.systems:
-        raise BenchError(f"baseline = {baseline!r} is not among the systems of the table: {', '.join(found.systems)}")
+    known = configuration.load()
+    found = find_answers(request.answers, request.dataset, known)
+    metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
+    if request.baseline and request.baseline not in found.systems:
+        raise BenchError(
+            f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
+        )
+    judging = request.take(judged_metrics.Judging)
+    embedder = request.embedder or scoring.DEFAULT_EMBEDDER
     names = judging.judge_names(known)
     rule = judging.rule(names)
     total = len(found.samples) * len(metrics)
     with (
         scoring.kept_replies(names, metrics) as journal,
-        Progress("judging", total, part(notebook)) as progress,
+        Progress("judging", total, part(request.notebook)) as progress,
     ):
         asked = scoring.Asked(
             judges=names,
-            embedder=judging.embedder,
-            language=judging.language or None,
+            embedder=embedder,
+            language=request.prompts or None,
             rule=rule,
             journal=journal,
             advance=progress,
             on_change=scoring.live_line(progress),
-            baseline=baseline,
-            **asdict(sureness),
+            baseline=request.baseline,
+            **asdict(request.take(Sureness)),
         )
         scores = llm.run(scoring.measure(found.samples, metrics, asked))
-    made = Made(names, rule, parted(judging.embedder))
-    return measurement_of(scores, found, made, notebook)
+    return measurement_of(scores, found, Made(names, rule, parted(embedder)), request.notebook)
 
 
 @dataclass(frozen=True)

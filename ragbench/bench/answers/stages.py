@@ -46,7 +46,7 @@ def calls(
         "data": data_hash, "questions": [question.id for question in asked],
     }  # fmt: skip
     milliseconds = found.search_ms
-    read = store.readings(about, lambda: {"call": milliseconds}, fresh=clock.fresh)["call"]
+    read = store.readings(about, lambda: {"call": milliseconds}, fresh=clock.fresh_timings)["call"]
     rows = [(name, question.id, "call", float(ms)) for question, ms in zip(asked, read, strict=True) if ms == ms]
     return pd.DataFrame(rows, columns=list(timing.LATENCIES))
 

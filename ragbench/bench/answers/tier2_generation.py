@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
 
 from ragbench import stand_ins
 from ragbench.bench.answers import answer_scores, profiles
@@ -15,9 +18,10 @@ from ragbench.bench.answers.written_answers import (
     generator_name,
     ideal_contexts,
 )
-from ragbench.bench.basics import ranges, slices
+from ragbench.bench.basics import requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, described, kept, parted
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
@@ -34,71 +38,36 @@ METRICS = (
 PRIMARY = "answer_correctness_rating"
 KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
-Context = Literal["ideal", "none"]
 
+class Tier2Request(Draws):
+    """What is answered and measured, by whom, and how sure one wants to be of it."""
 
-def tier2_generation(
-    dataset: str = "",
-    systems: str | Sequence[str] = "",
-    *,
-    baseline: str = "",
-    metrics: str | Sequence[str] = "",
-    judges: str | Sequence[str] = "",
-    aggregate: str = "mean",
-    tolerance: float | None = None,
-    quorum: int | None = None,
-    embedder: str = "",
-    repeats: int = 1,
-    context: Context = "ideal",
-    length_limit: int | None = None,
-    slice_by: str | Sequence[str] = slices.DIMENSIONS,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "tier2_generation",
-) -> Measurement:
-    """Have every system's generator answer every question from its relevant chunks, and measure the answers.
-
-    dataset, systems, baseline: as in ragbench.toml where empty. Systems that share a generator would give the same
-    answers: the first of them is measured and the others are named in the facts. metrics: labels such as
-    "faithfulness, rouge1_f", comma-separated or as a list; empty for the specification's. judges, aggregate, tolerance,
-    quorum, embedder: see `ragbench.bench.scoring.judged_metrics.Judging`. repeats: how often every question is
-    answered; 1 leaves response_exact_match_rate and response_semantic_consistency unmeasured. context: "ideal", or
-    "none" to see what a
-    model answers without any. length_limit: characters of context an answer is written from at most; None: all of it.
-    What is cut is counted. slice_by: any of "kind, language, source".
-
-    Means are over the questions with a relevant chunk. Those that the base cannot answer are asked as well, without
-    context, and only their refusals are counted. An answer that fails is unmeasured with its status.
-    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a
-    provider refuses altogether.
-    """
-    ranges.check(repeats=repeats, length_limit=length_limit, quorum=quorum)
-    if context not in ("ideal", "none"):
-        raise BenchError(f"context = {context!r}: it is ideal or none")
-    request = _Request(
-        answer_scores.chosen(metrics, METRICS),
-        Judging(judges, aggregate, tolerance, embedder, quorum=quorum),
-        repeats,
-        context,
-        length_limit,
-        slices.chosen(slice_by),
-        Sureness(level, resamples, seed),
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.AnswerMetrics = ""
+    judges: requests.Judges = ""
+    aggregate: requests.How = "mean"
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    repeats: requests.Repeats = 2
+    context: Literal["ideal", "none"] = Field(
+        "ideal", description='"ideal": all relevant passages; "none": no passage at all'
     )
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
+    length_limit: requests.LengthLimit = None
+    slice_by: requests.SliceBy = "kind, language, source"
+    labels: requests.Labels = ""
+    notebook: str = "tier2_generation"
 
+    def check(self) -> None:
+        """Refuse metrics that answers cannot be measured by, and slices that there are not."""
+        _ = self.chosen, slices.chosen(self.slice_by)
 
-@dataclass(frozen=True)
-class _Request:
-    """What is measured, by whom, and how sure one wants to be of it."""
-
-    metrics: tuple[Metric, ...]
-    judging: Judging
-    repeats: int
-    context: Context
-    length_limit: int | None
-    slice_by: tuple[str, ...]
-    sureness: Sureness
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics; those of the specification where none is named."""
+        return answer_scores.chosen(self.metrics, METRICS)
 
 
 @dataclass
@@ -127,7 +96,18 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     return stand_ins.facts("embedder", [name for name in names if session.settings.embedders[name].is_stand_in])
 
 
-def _measure(session: Session, request: _Request) -> Measurement:
+@tier(Tier2Request)
+def tier2_generation(request: Tier2Request) -> Measurement:
+    """Have every system's generator answer every question from its relevant chunks, and measure the answers.
+
+    Systems that share a generator would give the same answers: the first of them is measured and the others are named
+    in the facts. Where contexts are cut to the length limit, that is counted. Means are over the questions with a
+    relevant chunk. Those that the base cannot answer are asked as well, without context, and only their refusals are
+    counted. An answer that fails is unmeasured with its status.
+    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
+    altogether.
+    """
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
     apart = [q for q in session.dataset.questions if q.answerable is False]
@@ -146,20 +126,20 @@ def _measure(session: Session, request: _Request) -> Measurement:
         length_limit=request.length_limit,
         own=writers.own,
     )
-    worth = answer_scores.measured(session, scored, found, request.metrics, request.judging)
+    worth = answer_scores.measured(session, scored, found, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
-        session, worth, found, scored, request.metrics, request.sureness, writers.systems
+        session, worth, found, scored, request.chosen, request.take(Sureness), writers.systems
     )
     clusters = answer_scores.clusters_of(scored)
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.sureness),
+            **asdict(request.take(Sureness)),
             **worth.facts,
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
-            "primary": primary(request.metrics, PRIMARY),
-            "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
+            "primary": primary(request.chosen, PRIMARY),
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
             "n_questions": len(scored),
             "n_unanswerable": len(apart),
             "n_without_context": len(session.dataset.questions) - len(asked),
@@ -167,7 +147,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "context": request.context,
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "slices_left_out": slices.left_out(scored, request.slice_by),
+            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
             "generators": {name: dict(one) for name, one in found.generators.items()},
             "cut": profiles.cut(found),
             "failed": profiles.failed(found),
@@ -175,7 +155,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
             "systems": described_writers(session, writers.systems, found),
-            "stand_ins": embedding_stand_ins(session, request.metrics, worth.facts),
+            "stand_ins": embedding_stand_ins(session, request.chosen, worth.facts),
         },
         scores=worth.scores,
         questions=questions_table(asked),
@@ -185,10 +165,10 @@ def _measure(session: Session, request: _Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(found, scored, request.sureness.level),
-            "refusals": profiles.refusals(found, asked, request.sureness),
-            "slices": sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by,
-                             request.sureness),
+            "lengths": profiles.lengths(found, scored, request.take(Sureness).level),
+            "refusals": profiles.refusals(found, asked, request.take(Sureness)),
+            "slices": sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
+                             request.take(Sureness)),
         },
     )  # fmt: skip
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from pydantic import Field
 
 from ragbench import stand_ins
 from ragbench.bench.answers import answer_scores, decomposition, profiles, stages
@@ -18,10 +21,12 @@ from ragbench.bench.answers.tier2_generation import (
     sliced,
 )
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
-from ragbench.bench.basics import ranges, slices
+from ragbench.bench.basics import requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import timing
+from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
 from ragbench.measurement import RETRIEVED_COLUMNS, Measurement
@@ -43,90 +48,59 @@ PRIMARY = "e2e_score"
 KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
 
 
-def tier3_end_to_end(
-    dataset: str = "",
-    systems: str | Sequence[str] = "",
-    *,
-    baseline: str = "",
-    metrics: str | Sequence[str] = "",
-    judges: str | Sequence[str] = "",
-    aggregate: str = "mean",
-    tolerance: float | None = None,
-    quorum: int | None = None,
-    embedder: str = "",
-    k: int = 10,
-    contexts: int = 5,
-    repeats: int = 1,
-    length_limit: int | None = None,
-    slice_by: str | Sequence[str] = slices.DIMENSIONS,
-    timed_questions: int = 100,
-    fresh_timings: bool = False,
-    correctness: str = "e2e_score",
-    faithfulness: str = "faithfulness_rating",
-    right_from: float | None = None,
-    faithful_from: float | None = None,
-    production_judge: str = "",
-    perfect_parts: bool = True,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "tier3_end_to_end",
-) -> Measurement:
-    """Ask every system every question: it retrieves, its generator answers, the judges rate, the clock is read.
+class Tier3Request(Draws):
+    """What is asked, answered and measured, by whom, and how sure one wants to be of it."""
 
-    k: chunks of each ranking that are looked at; contexts: how many of them the generator is shown. repeats: how often
-    every question is asked, retrieved and answered anew; 1 leaves the repeatability of answers unmeasured.
-    timed_questions: how many questions are embedded and searched one by one for the clock. correctness, faithfulness,
-    right_from, faithful_from: what counts as right and as faithful where failures are blamed on parts, see
-    `ragbench.bench.answers.blame.Standard`; production_judge, perfect_parts: see
-    `ragbench.bench.answers.decomposition.Blaming`. The other parameters are as in
-    `ragbench.bench.answers.tier2_generation` and `ragbench.bench.retrieval.tier1_retrieval`.
-
-    A system that answers by itself (your function, logged answers) is measured on its own answers, unless its table
-    names a generator. Means are over the questions that are not labelled as unanswerable; of those only refusals are
-    counted. A question at which a system fails is unmeasured with the reason.
-    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
-    altogether.
-    """
-    ranges.check(
-        repeats=repeats,
-        length_limit=length_limit,
-        k=k,
-        contexts=contexts,
-        timed_questions=timed_questions,
-        quorum=quorum,
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.AnswerMetrics = ""
+    judges: requests.Judges = ""
+    aggregate: requests.How = "mean"
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    k: requests.Depth = 10
+    contexts: int = Field(
+        5, description="how many of them the answer is written from", ge=1, le=requests.MOST_RETRIEVED
     )
-    if contexts > k:
-        raise BenchError(f"contexts = {contexts} is more than the k = {k} chunks that are retrieved; raise k")
-    request = _Request(
-        answer_scores.chosen(metrics, METRICS),
-        Judging(judges, aggregate, tolerance, embedder, quorum=quorum),
-        k,
-        contexts,
-        repeats,
-        length_limit,
-        slices.chosen(slice_by),
-        timing.Clock(timed_questions, (), fresh_timings),
-        Blaming(Standard(correctness, faithfulness, right_from, faithful_from), production_judge, perfect_parts),
-        Sureness(level, resamples, seed),
+    repeats: requests.Repeats = 2
+    length_limit: requests.LengthLimit = None
+    slice_by: requests.SliceBy = "kind, language, source"
+    timed_questions: requests.TimedQuestions = 100
+    correctness: str = Field("e2e_score", description="the metric that says whether an answer is right")
+    right_from: float | None = Field(
+        None, description="value of `correctness` from which on an answer is right; None: 4 of 1 to 5"
     )
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
+    faithfulness: str = Field("faithfulness_rating", description="the metric that says whether an answer is faithful")
+    faithful_from: float | None = Field(
+        None, description="value of `faithfulness` from which on it is faithful; None: 4 of 1 to 5, or 1 of 0 to 1"
+    )
+    production_judge: str = Field(
+        "", description="who decides what is shown: a judge, module:function, a file; empty: as logged, else all"
+    )
+    perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
+    fresh_timings: requests.FreshTimings = False
+    labels: requests.Labels = ""
+    notebook: str = "tier3_end_to_end"
 
+    def check(self) -> None:
+        """Refuse more contexts than are retrieved, metrics that do not fit answers, and slices that there are not."""
+        if self.contexts > self.k:
+            raise BenchError(
+                f"contexts = {self.contexts} is more than the k = {self.k} chunks that are retrieved; raise k"
+            )
+        _ = self.chosen, slices.chosen(self.slice_by)
 
-@dataclass(frozen=True)
-class _Request:
-    """What is measured, by whom, and how sure one wants to be of it."""
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics; those of the specification where none is named."""
+        return answer_scores.chosen(self.metrics, METRICS)
 
-    metrics: tuple[Metric, ...]
-    judging: Judging
-    k: int
-    contexts: int
-    repeats: int
-    length_limit: int | None
-    slice_by: tuple[str, ...]
-    clock: timing.Clock
-    blaming: Blaming
-    sureness: Sureness
+    @property
+    def blaming(self) -> Blaming:
+        """How failures are blamed on parts."""
+        return Blaming(self.take(Standard), self.production_judge, self.perfect_parts)
 
 
 @dataclass
@@ -142,7 +116,17 @@ class _Found:
     readings: pd.DataFrame | None = None
 
 
-def _measure(session: Session, request: _Request) -> Measurement:
+@tier(Tier3Request)
+def tier3_end_to_end(request: Tier3Request) -> Measurement:
+    """Ask every system every question: it retrieves, its generator answers, the judges rate, the clock is read.
+
+    A system that answers by itself (your function, logged answers) is measured on its own answers, unless its table
+    names a generator. Means are over the questions that are not labelled as unanswerable; of those only refusals are
+    counted. A question at which a system fails is unmeasured with the reason.
+    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
+    altogether.
+    """
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
     asked = session.dataset.questions
     scored = [q for q in asked if q.answerable is not False]
     if not scored:
@@ -160,9 +144,9 @@ def _measure(session: Session, request: _Request) -> Measurement:
         again=turns[1:],
         unable=found.unable,
     )
-    worth = answer_scores.measured(session, scored, answers, request.metrics, request.judging)
+    worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
-        session, worth, answers, scored, request.metrics, request.sureness, session.systems
+        session, worth, answers, scored, request.chosen, request.take(Sureness), session.systems
     )
     assert found.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, found.readings, answers, worth)
@@ -176,19 +160,19 @@ def _measure(session: Session, request: _Request) -> Measurement:
         retrieved,
         worth,
         request.blaming,
-        request.judging,
-        request.sureness,
+        request.take(Judging),
+        request.take(Sureness),
         request.length_limit,
     )
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.sureness),
+            **asdict(request.take(Sureness)),
             **worth.facts,
             "doubts": doubts_of(session.dataset.chunks, asked),
-            "primary": primary(request.metrics, PRIMARY),
-            "key_metrics": [name for name in KEYS if name in {each.label for each in request.metrics}],
+            "primary": primary(request.chosen, PRIMARY),
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
             "baseline": session.baseline if len(session.systems) > 1 else None,
             "n_questions": len(scored),
             "n_unanswerable": len(asked) - len(scored),
@@ -198,8 +182,8 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,
-            "timed_questions": len(timing.chosen(asked, request.clock)),
-            "slices_left_out": slices.left_out(scored, request.slice_by),
+            "timed_questions": len(timing.chosen(asked, request.take(Clock))),
+            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
             "generators": {name: dict(one) for name, one in answers.generators.items()},
             "cut": profiles.cut(answers),
             "failed": profiles.failed(answers),
@@ -208,7 +192,7 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
             "stand_ins": [
                 *stand_ins.facts("retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True),
-                *embedding_stand_ins(session, request.metrics, worth.facts),
+                *embedding_stand_ins(session, request.chosen, worth.facts),
                 *stand_ins.facts("judge", {request.blaming.production_judge} & {OFFLINE}),
             ],
         },
@@ -220,18 +204,18 @@ def _measure(session: Session, request: _Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(answers, scored, request.sureness.level),
-            "refusals": profiles.refusals(answers, asked, request.sureness),
+            "lengths": profiles.lengths(answers, scored, request.take(Sureness).level),
+            "refusals": profiles.refusals(answers, asked, request.take(Sureness)),
             "readings": times,
-            "stages": stages.quantiles(times, request.sureness.level),
-            "slices": sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by,
-                             request.sureness),
+            "stages": stages.quantiles(times, request.take(Sureness).level),
+            "slices": sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
+                             request.take(Sureness)),
             **failures.extra,
         },
     )  # fmt: skip
 
 
-def _retrieve(session: Session, asked: Sequence[Question], request: _Request) -> _Found:
+def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:
     """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
     from ragbench.store import Store
     from ragbench.systems import make
@@ -266,16 +250,16 @@ def _read_clocks(
     made: Mapping[str, System],
     asked: Sequence[Question],
     found: _Found,
-    request: _Request,
+    request: Tier3Request,
 ) -> pd.DataFrame:
     """Milliseconds of embedding and searching, one by one; of the whole call for functions, as they were called."""
     import pandas as pd
 
     configured = {name: one for name, one in made.items() if one.description["kind"] == "configured"}
     data = session.dataset.content_hash
-    parts = [timing.latencies(configured, store, asked, request.k, data, request.clock)]
+    parts = [timing.latencies(configured, store, asked, request.k, data, request.take(Clock))]
     parts += [
-        stages.calls(store, name, one, asked, found.runs[name][0], data, request.clock)
+        stages.calls(store, name, one, asked, found.runs[name][0], data, request.take(Clock))
         for name, one in made.items()
         if one.description["kind"] == "callable"
     ]

@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
+from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
@@ -43,44 +46,21 @@ POOLED = ("system", "metric", *ESTIMATE_COLUMNS)
 Sessions = Literal["auto", "dialogues", "history"]
 
 
-def tier_ux(
-    dataset: str = "",
-    embedders: str | Sequence[str] = "",
-    *,
-    sessions: Sessions = "auto",
-    threshold: float = THRESHOLD,
-    cached_score: int = 5,
-    mask: bool = True,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "tier_ux",
-) -> Measurement:
-    """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
+class TierUxRequest(Draws):
+    """What the cache is asked with, and where it serves."""
 
-    embedders: names of the tables [embedders.NAME], comma-separated or as a list; those of the systems where empty.
-    sessions: "dialogues", or "history": what one user asked on one day; "auto" is dialogues where there are any.
-    threshold: a cached question serves where its cosine is above this, strictly. cached_score: the user's score that an
-    answer must have had to be in the cache. mask: users' ids, addresses and long numbers are replaced in what is kept.
-
-    `cache_hit_rate` is over the questions of the sessions; the table `caches` has the same over the data set's other
-    questions. A question never finds its own entry in the history. Raises BenchError or DatasetError.
-    """
-    if sessions not in ("auto", "dialogues", "history"):
-        raise BenchError(f"sessions = {sessions!r}: it is auto, dialogues or history")
-    if not -1 <= threshold <= 1:
-        raise BenchError(f"threshold = {threshold}: a cosine lies between -1 and 1")
-    request = _Request(sessions, threshold, cached_score, mask, Sureness(level, resamples, seed))
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), embedders, request))
-
-
-@dataclass(frozen=True)
-class _Request:
-    sessions: Sessions
-    threshold: float
-    cached_score: int
-    mask: bool
-    sureness: Sureness
+    dataset: requests.Dataset = ""
+    embedders: requests.Embedders = ""
+    sessions: Sessions = Field(
+        "auto",
+        description='"dialogues", "history" (what one user asked on one day), or "auto": dialogues where there are any',
+    )
+    threshold: float = Field(
+        THRESHOLD, description="cosine above which a cached question answers, strictly", ge=-1, le=1
+    )
+    cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
+    mask: requests.Mask = True
+    notebook: str = "tier_ux"
 
 
 @dataclass(frozen=True)
@@ -141,18 +121,25 @@ def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
     return found
 
 
-def _measure(session: Session, embedders: str | Sequence[str], request: _Request) -> Measurement:
+@tier(TierUxRequest)
+def tier_ux(request: TierUxRequest) -> Measurement:
+    """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
+
+    `cache_hit_rate` is over the questions of the sessions; the table `caches` has the same over the data set's other
+    questions. A question never finds its own entry in the history. Raises BenchError or DatasetError.
+    """
     import pandas as pd
 
     from ragbench.store import Store
 
+    session = Session.begin(request.notebook, request.dataset, "", "")
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)
     asked = caching.questions(dataset, cache)
     masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
     shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
-    names = chosen_embedders(embedders, session.settings) if sessions or asked else []
+    names = chosen_embedders(request.embedders, session.settings) if sessions or asked else []
     with Store.open(session.settings) as store, session.progress("tier_ux", len(names)) as progress:
         found = []
         for name in names:
@@ -179,7 +166,7 @@ def _one(
     sessions: Sequence[Talk],
     cache: Sequence[PastQuestion],
     asked: Mapping[str, Sequence[caching.Asked]],
-    request: _Request,
+    request: TierUxRequest,
     shown: Callable[[Any], Any],
 ) -> _Found:
     import pandas as pd
@@ -190,7 +177,7 @@ def _one(
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
-    estimates, pooled = _over_dialogues(name, sessions, scores, request.sureness)
+    estimates, pooled = _over_dialogues(name, sessions, scores, request.take(Sureness))
     entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
     curves, caches, nearest = [], [], []
     served: list[NamedEstimate] = []
@@ -200,8 +187,8 @@ def _one(
         one = caching.asked_of(
             questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
         )
-        [rate] = caching.rates(one, np.array([request.threshold]), request.sureness)
-        curves.append(caching.curve(name, which, one, request.sureness))
+        [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
+        curves.append(caching.curve(name, which, one, request.take(Sureness)))
         caches.append(caching.summary(name, which, one, request.threshold, rate))
         nearest += caching.listed(name, which, one, cache, shown)
         if which == kind:
@@ -317,7 +304,7 @@ def _questions(sessions: Sequence[Talk], kind: str, language: str, shown: Callab
 
 def _facts(
     session: Session,
-    request: _Request,
+    request: TierUxRequest,
     found: Sequence[_Found],
     kind: str,
     sessions: Sequence[Talk],
@@ -327,7 +314,7 @@ def _facts(
     return {
         **session.facts(),
         "data_hash": session.dataset.hash_with("dialogues"),
-        **asdict(request.sureness),
+        **asdict(request.take(Sureness)),
         "baseline": None,
         "describes": "dialogues",
         "primary": cache_hit_rate.label if cache else context_preservation.label,

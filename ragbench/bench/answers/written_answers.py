@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragbench.bench.basics import ranges
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
 from ragbench.systems.refusals import is_refusal
@@ -128,7 +127,6 @@ def answered(
     from ragbench.store import Store
 
     own = {} if own is None else own
-    ranges.check(repeats=repeats)
     turns = [contexts, *again] if again else [contexts] * repeats
     wanted = _Wanted(asked, turns[:repeats], length_limit, {} if unable is None else unable)
     taken = {name: own[name] for name in contexts if own.get(name) and not session.settings.systems[name].generator}

@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench.basics import ranges
+from ragbench.bench.basics.requests import Draws
 from ragbench.stats.families import with_adjusted
 from ragbench.types import Array, Better, Comparison
 
@@ -40,7 +40,7 @@ class Sureness:
     seed: int
 
     def __post_init__(self) -> None:
-        ranges.check(level=self.level, resamples=self.resamples, seed=self.seed)
+        Draws(level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)

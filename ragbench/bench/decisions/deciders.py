@@ -124,7 +124,7 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
         )
         for case in cases
     ]  # fmt: skip
-    found = judged(session, samples, [show_decision], Judging(judges=name, language=language))
+    found = judged(session, samples, [show_decision], Judging(judges=name, prompts=language))
     details = {row["sample"]: row for row in found.judgements.to_dict("records")}
     decided, ms = [], np.full(len(cases), np.nan)
     for place, case in enumerate(cases):

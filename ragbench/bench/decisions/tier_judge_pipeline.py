@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ragbench import stand_ins, stats
+from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders, thresholds
 from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
 from ragbench.bench.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
@@ -44,69 +47,83 @@ CONSTANT = ("system", "constant", "metric", "value", "low", "high", "p_adjusted"
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
-def tier_judge_pipeline(
-    dataset: str = "",
-    judges: str | Sequence[str] = "",
-    *,
-    baseline: str = SHOW_ALL,
-    cost_shown: float = 1.0,
-    cost_hidden: float = 1.0,
-    cluster_by: Literal["question", "none"] = "question",
-    fresh_timings: bool = False,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    language: str = "",
-    notebook: str = "tier_judge_pipeline",
-) -> Measurement:
+class PipelineRequest(Draws):
+    """Who decides, what an error costs, and how sure one wants to be."""
+
+    dataset: requests.Dataset = ""
+    judges: requests.Names = Field(
+        "",
+        description='names from ragbench.toml, functions "module:function", files of logged decisions; empty: all '
+        "configured",
+    )
+    baseline: str = Field(
+        SHOW_ALL,
+        description='the judge that the others are compared with; "show-all" shows every answer, "hide-all" none',
+    )
+    cost_shown: float = Field(
+        1.0,
+        description="what showing an answer costs that should not be shown, in any unit; not 1: costs head the page",
+        ge=0,
+    )
+    cost_hidden: float = Field(
+        1.0, description="what holding back an answer costs that should be shown, in the same unit", ge=0
+    )
+    cluster_by: Literal["question", "none"] = Field(
+        "question", description='"question": answers to one question are drawn together; "none": all independent'
+    )
+    fresh_timings: requests.FreshTimings = False
+    prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: as in ragbench.toml')
+    notebook: str = "tier_judge_pipeline"
+
+    def check(self) -> None:
+        """Refuse errors that cost nothing."""
+        if self.cost_shown == self.cost_hidden == 0:
+            raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
+
+    @property
+    def costs(self) -> Costs:
+        """What errors cost."""
+        return Costs(self.cost_shown, self.cost_hidden)
+
+    @property
+    def priced(self) -> bool:
+        """Whether errors have prices of their own."""
+        return self.costs != Costs(1.0, 1.0)
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that heads the page."""
+        return decision_cost if self.priced else balanced_accuracy
+
+
+@tier(PipelineRequest)
+def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
     """Let production judges decide on every labelled answer of the data set, and hold what they decide to the labels.
 
-    judges: comma-separated or a list of names of ragbench.toml, functions `module:function` called with (question,
-        answer, contexts), and files of logged decisions (JSON Lines, JSON, CSV, Parquet with id, show, and perhaps
-        score, reason, ms); empty for all configured judges, or the lexical one. baseline: the judge that the others
-        are compared with; "show-all" shows every answer, "hide-all" none. Both are always there: a judge has to beat
-        the better of them.
-    cost_shown, cost_hidden: of showing what should not be shown, and of holding back what should, in any unit. Where
-        they are not both 1 the mean cost of a decision heads the page, else balanced accuracy does.
-    cluster_by: "question" draws the answers to one question together; "none" takes all cases as independent, and then
-        the comparison is McNemar's exact test. fresh_timings: read the clock again. language: of the judges' prompts.
+    judges: also functions `module:function` called with (question, answer, contexts), and files of logged decisions
+        (JSON Lines, JSON, CSV, Parquet with id, show, and perhaps score, reason, ms). Showing all and hiding all are
+        always there: a judge has to beat the better of them.
+    Where errors do not both cost 1 the mean cost of a decision heads the page, else balanced accuracy does. Where all
+    cases are taken as independent the comparison is McNemar's exact test.
 
     A call that failed stays in n: it agrees with no label, and shows nothing. A case that a judge has nothing to decide
     by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
     decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
     """
-    if cluster_by not in ("question", "none"):
-        raise BenchError(f"cluster_by = {cluster_by!r}: it is question or none")
-    for name, value in (("cost_shown", cost_shown), ("cost_hidden", cost_hidden)):
-        if not (0 <= value < float("inf")):
-            raise BenchError(f"{name} = {value}: a number from 0")
-    if cost_shown == cost_hidden == 0:
-        raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
-    request = _Request(
-        judges, baseline, Costs(cost_shown, cost_hidden), cluster_by, fresh_timings, Sureness(level, resamples, seed),
-        language,
-    )  # fmt: skip
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), request))
-
-
-@dataclass(frozen=True)
-class _Request:
-    judges: str | Sequence[str]
-    baseline: str
-    costs: Costs
-    cluster_by: str
-    fresh: bool
-    sureness: Sureness
-    language: str
-
-    @property
-    def priced(self) -> bool:
-        """Whether errors have prices of their own."""
-        return (self.costs.shown, self.costs.hidden) != (1.0, 1.0)
-
-    @property
-    def primary(self) -> Metric:
-        return decision_cost if self.priced else balanced_accuracy
+    session = Session.begin(request.notebook, request.dataset, "", "")
+    cases = cases_of(session.dataset)
+    names = deciders.asked(request.judges, session)
+    first = request.baseline.strip() or SHOW_ALL
+    titles = [deciders.title(name) for name in names]
+    if first not in (*CONSTANTS, *names, *titles):
+        raise BenchError(
+            f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
+        )
+    names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
+    if not cases:
+        return _nothing(session, request)
+    found = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
+    return measurement(session, cases, found, request)
 
 
 @dataclass(frozen=True)
@@ -155,23 +172,9 @@ def cases_of(dataset: Dataset) -> list[Case]:
     ]  # fmt: skip
 
 
-def _measure(session: Session, request: _Request) -> Measurement:
-    cases = cases_of(session.dataset)
-    names = deciders.asked(request.judges, session)
-    first = request.baseline.strip() or SHOW_ALL
-    titles = [deciders.title(name) for name in names]
-    if first not in (*CONSTANTS, *names, *titles):
-        raise BenchError(
-            f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
-        )
-    names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
-    if not cases:
-        return _nothing(session, request)
-    found = [deciders.decide(name, cases, session, request.language, fresh=request.fresh) for name in names]
-    return measurement(session, cases, found, request)
-
-
-def measurement(session: Session, cases: Sequence[Case], found: Sequence[Decider], request: _Request) -> Measurement:
+def measurement(
+    session: Session, cases: Sequence[Case], found: Sequence[Decider], request: PipelineRequest
+) -> Measurement:
     """What the decisions of several judges come to, the first of them the baseline."""
     import pandas as pd
 
@@ -188,7 +191,7 @@ def measurement(session: Session, cases: Sequence[Case], found: Sequence[Decider
             one.name, one.scores[one.measured],
             np.isin(one.cells[one.measured], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE)), truth[one.measured],
             [group for group, there in zip(groups, one.measured, strict=True) if there], request.costs,
-            request.sureness,
+            request.take(Sureness),
         )) is not None
     ]  # fmt: skip
     curves = [curve for _, curve in chosen]
@@ -219,8 +222,8 @@ def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
     return _Judged(one, cells, np.array(scores, dtype=float))
 
 
-def _estimates(one: _Judged, clusters: list[str] | None, request: _Request) -> list[NamedEstimate]:
-    how: dict[str, Any] = {**asdict(request.sureness), "clusters": clusters}
+def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
+    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters}
     found = [NamedEstimate(one.name, each.label, guarded(each, one.cells, **how)) for each in METRICS]
     if request.priced:
         bounds = (0.0, max(request.costs.shown, request.costs.hidden))
@@ -233,7 +236,7 @@ def _estimates(one: _Judged, clusters: list[str] | None, request: _Request) -> l
 
 
 def _comparisons(
-    judged: Sequence[_Judged], clusters: Sequence[str] | None, request: _Request
+    judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
 ) -> tuple[list[NamedComparison], pd.DataFrame]:
     """Every judge against the first on every measure, and rows of CONSTANT: against the judges that do not look, on
     the measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
@@ -261,9 +264,9 @@ def _comparisons(
 
 
 def _compared(
-    label: str, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: _Request
+    label: str, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
 ) -> Comparison:
-    how: dict[str, Any] = {**asdict(request.sureness), "clusters": clusters, "names": (first.name, one.name)}
+    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, one.name)}
     if label == decision_cost.label:
         return stats.compare(first.costs(request.costs), one.costs(request.costs), better="lower", **how)
     if label == accuracy.label:
@@ -332,7 +335,7 @@ def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.Data
 
 def _facts(
     session: Session,
-    request: _Request,
+    request: PipelineRequest,
     cases: Sequence[Case],
     judged: Sequence[_Judged],
     clusters: Sequence[str] | None,
@@ -340,7 +343,7 @@ def _facts(
     return {
         **session.facts(),
         "data_hash": session.dataset.hash_with("decisions"),
-        **asdict(request.sureness),
+        **asdict(request.take(Sureness)),
         "describes_decisions": True,
         "baseline": judged[0].name if judged else None,
         "primary": request.primary.label,
@@ -362,7 +365,7 @@ def _facts(
     }
 
 
-def _nothing(session: Session, request: _Request) -> Measurement:
+def _nothing(session: Session, request: PipelineRequest) -> Measurement:
     """A measurement without a number: the data set has no labelled decisions."""
     import pandas as pd
 

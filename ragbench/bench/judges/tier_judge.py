@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from ragbench import llm, stand_ins
 from ragbench import settings as configuration
-from ragbench.bench.basics import ranges
+from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
-from ragbench.bench.basics.session import BenchError, Session, kept, parted
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.judges import asking, hearing, items, logged
 from ragbench.bench.judges import classes as judge_classes
 from ragbench.bench.judges import numbers as judge_numbers
@@ -35,102 +38,92 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODES = ("direct", "reasoned")
+Share = Annotated[float, Field(ge=0, le=0.99)]
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What is asked of `judge`, checked."""
+class TierJudgeRequest(Draws):
+    """Who is tried, on what, and how much of each fault nobody would mind."""
 
-    judging: Judging
-    metric: str
-    modes: tuple[str, ...]
-    repeats: int
-    tempted: int
-    delta: float
-    good: float
-    people_scale: Scale
-    judge_scale: Scale
-    classes: tuple[str, ...]
-    ratings: str
-    rival: str
-    fresh: bool
-    limits: Limits
-    sure: Sureness
+    dataset: requests.Dataset = ""
+    judges: requests.Judges = ""
+    metric: str = Field("answer_correctness_rating", description="the judged metric whose scores are on trial")
+    modes: requests.Names = Field("", description='"direct, reasoned": every model in both; empty: as configured')
+    aggregate: requests.How = "mean"
+    repeats: requests.Repeats = 2
+    tempted: int = Field(
+        100, description="questions whose references are made into answers that try the judge; 0: none", ge=0
+    )
+    delta: float = Field(0.5, description="of consistency_score, in units of the judge's scale", ge=0)
+    good: float = Field(0.7, description="the share of a scale from which on an answer counts as good", gt=0, lt=1)
+    people_scale: str = Field("1, 5", description="lowest and highest rating of people")
+    classes: requests.Names = Field(
+        "",
+        description='"contradicted, neutral, supported": names, worst first; empty: the levels of people\'s scale',
+    )
+    ratings: str = Field(
+        "",
+        description="logged judgements, instead of asking: a file (.jsonl, .json, .csv, .parquet) in the project",
+    )
+    judge_scale: str = Field("0, 1", description="lowest and highest score of the judges in that file")
+    rival: str = Field(OFFLINE, description="the judge that the others have to beat")
+    bias_limit: Share = Field(
+        Limits.bias, description="how far nobody would mind a score moving for no reason, as a share of the scale"
+    )
+    flips_limit: Share = Field(Limits.flips, description="the share of repeats that may change the decision")
+    changes_limit: Share = Field(
+        Limits.changes,
+        description="the share of choices or scores that may change with order, language or scale",
+    )
+    attacks_limit: Share = Field(Limits.attacks, description="the share of worthless answers that may be called good")
+    ladder_limit: float = Field(
+        Limits.ladder, description="the share of the pairs of rungs that must be in order", ge=0.01, le=1
+    )
+    alike_limit: Share = Field(Limits.alike, description="the correlation with the baseline's errors that is allowed")
+    fresh_timings: requests.FreshTimings = False
+    notebook: str = "tier_judge"
 
-    def __post_init__(self) -> None:
-        ranges.check(repeats=self.repeats, tempted=self.tempted)
-        if not 0 < self.good < 1:
-            raise BenchError(f"good = {self.good!r}: a share of the scale above 0 and below 1, such as 0.7")
-        if not self.delta >= 0:
-            raise BenchError(f"delta = {self.delta!r}: 0 or more, in units of the judge's scale")
+    def check(self) -> None:
+        """Refuse a rule, modes, scales and classes that cannot be."""
+        _ = self.scales, judge_classes.names_of(self.classes)
         try:
-            Rule(self.judging.aggregate)  # type: ignore[arg-type]
+            Rule(self.aggregate)
         except ValueError as error:
             raise BenchError(str(error)) from None
-        if wrong := [mode for mode in self.modes if mode not in MODES]:
+        if wrong := [mode for mode in parted(self.modes) if mode not in MODES]:
             raise BenchError(f"modes = {wrong[0]!r}: each is one of {', '.join(MODES)}")
 
+    @property
+    def scales(self) -> tuple[Scale, Scale]:
+        """Of people, and of the judges in a file."""
+        return Scale.read(self.people_scale), Scale.read(self.judge_scale)
 
-def tier_judge(
-    dataset: str = "",
-    judges: str | Sequence[str] = "",
-    *,
-    metric: str = "answer_correctness_rating",
-    modes: str = "",
-    repeats: int = 2,
-    tempted: int = 100,
-    delta: float = 0.5,
-    good: float = 0.7,
-    people_scale: str = "1, 5",
-    classes: str | Sequence[str] = "",
-    ratings: str = "",
-    judge_scale: str = "0, 1",
-    rival: str = OFFLINE,
-    aggregate: str = "mean",
-    bias_limit: float = Limits.bias,
-    flips_limit: float = Limits.flips,
-    changes_limit: float = Limits.changes,
-    attacks_limit: float = Limits.attacks,
-    ladder_limit: float = Limits.ladder,
-    alike_limit: float = Limits.alike,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    fresh: bool = False,
-    notebook: str = "tier_judge",
-) -> Measurement:
+    def settled(self, scale: Scale, baseline: str, answers: Answers) -> Settled:
+        """How the tables are made: of scores on this scale, of judges that have to beat this baseline."""
+        limits = Limits(**{each.name: getattr(self, f"{each.name}_limit") for each in fields(Limits)})
+        named = judge_classes.classes_of(answers, self.scales[0], judge_classes.names_of(self.classes))
+        return Settled(scale, self.good, self.delta, baseline, Rule(self.aggregate), limits, self.take(Sureness), named)
+
+
+@tier(TierJudgeRequest)
+def tier_judge(request: TierJudgeRequest) -> Measurement:
     """Try judges on a data set's rated answers and on answers made to tempt them, or read what they said elsewhere.
 
-    metric: the judged metric whose scores are on trial. modes: "direct, reasoned" asks every model in both; empty: as
-    configured. repeats: how often each answer is scored. tempted: questions whose references are made into answers
-    that try the judge (11 scores and two choices each); 0: none. delta: of consistency_score, in units of the scale.
-    good: the share of a scale from which an answer is good, for judges and people alike. people_scale: "low, high".
-    classes: names from the worst to the best, evenly over that scale ("contradicted, neutral, supported"); empty: the
-    levels of people's ratings, where they are 3 to 7. From three classes on the page says which is taken for which.
-    ratings: a JSON Lines, JSON, CSV or Parquet file inside the project (see `ragbench.bench.judges.records.Judgement`)
-    instead of live judges; its judges' scale is `judge_scale`, and `rival` names the one that the others have to beat.
-    bias_limit, flips_limit, changes_limit, attacks_limit, ladder_limit, alike_limit: how much of each nobody would
-    mind; beyond them a probe finds a fault, see `ragbench.bench.judges.probes.Limits`. fresh: take new clock readings.
+    A tempting question costs 11 scores and two choices. Classes lie evenly over people's scale; where none are named,
+    its levels are classes if they are 3 to 7. From three classes on the page says which is taken for which. A file of
+    ratings holds `ragbench.bench.judges.records.Judgement`. Beyond a limit a probe finds a fault, see
+    `ragbench.bench.judges.probes.Limits`.
 
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
-    asked = parted(modes)
-    request = _Request(
-        Judging(judges, aggregate), metric, asked, repeats, tempted, delta, good, Scale.read(people_scale),
-        Scale.read(judge_scale), judge_classes.names_of(classes), ratings, rival, fresh,
-        Limits(bias_limit, flips_limit, changes_limit, attacks_limit, ladder_limit, alike_limit),
-        Sureness(level, resamples, seed),
-    )  # fmt: skip
-    session = lambda: Session.begin(notebook, dataset, "", "")  # noqa: E731 - read only where nothing is kept yet
-    return kept(notebook, lambda: (_logged if ratings else _live)(session(), request))
+    return (_logged if request.ratings else _live)(Session.begin(request.notebook, request.dataset, "", ""), request)
 
 
-def _live(session: Session, request: _Request) -> Measurement:
+def _live(session: Session, request: TierJudgeRequest) -> Measurement:
     measured = _metric(request.metric)
-    names = request.judging.names(session)
-    known, names = hearing.in_modes(session.settings, names, request.modes)
-    answers = items.rated(session.dataset, request.people_scale)
+    names = request.take(Judging).names(session)
+    known, names = hearing.in_modes(session.settings, names, parted(request.modes))
+    answers = items.rated(session.dataset, request.scales[0])
     temptations = items.temptations(session.dataset, request.tempted)
     if not answers.samples:
         answers = hearing.assorted(temptations)
@@ -142,12 +135,8 @@ def _live(session: Session, request: _Request) -> Measurement:
     baseline = next((one for one in heard if one.name == OFFLINE), None)
     if baseline is None and names:
         baseline = llm.run(asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=Temptations((), {}, ()))))
-    heard = hearing.timed(session, known, names, trial, heard, request.fresh)
-    scale = hearing.bounds(measured)
-    how = Settled(
-        scale, request.good, request.delta, OFFLINE, Rule(request.judging.aggregate),  # type: ignore[arg-type]
-        request.limits, request.sure, judge_classes.classes_of(answers, request.people_scale, request.classes),
-    )  # fmt: skip
+    heard = hearing.timed(session, known, names, trial, heard, request.fresh_timings)
+    how = request.settled(hearing.bounds(measured), OFFLINE, answers)
     tables = judge_tables.tables(heard, answers, temptations, baseline, hearing.made_labels(temptations), how)
     facts = {
         **session.facts(),
@@ -157,7 +146,7 @@ def _live(session: Session, request: _Request) -> Measurement:
         ],
         "metric": measured.label,
         "faithfulness": faithfulness_rating.label,
-        "modes": list(request.modes),
+        "modes": list(parted(request.modes)),
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
         "constructed": not session.dataset.ratings,
@@ -166,22 +155,18 @@ def _live(session: Session, request: _Request) -> Measurement:
     return _measurement(session, request, how, heard, answers, tables, facts, faithfulness)
 
 
-def _logged(session: Session, request: _Request) -> Measurement:
+def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
     path = _inside(request.ratings)
-    found = logged.read(path, request.people_scale, request.judge_scale, request.classes)
+    found = logged.read(path, *request.scales, judge_classes.names_of(request.classes))
     names = [one.name for one in found.heard]
-    chosen = parted(request.judging.judges)
+    chosen = parted(request.judges)
     if wrong := [name for name in chosen if name not in names]:
         raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
     heard = hearing.with_families(
         [one for one in found.heard if not chosen or one.name in chosen], session.settings.judges
     )
     baseline = next((one for one in found.heard if one.name == request.rival), None)
-    how = Settled(
-        request.judge_scale, request.good, request.delta, request.rival,
-        Rule(request.judging.aggregate), request.limits, request.sure,  # type: ignore[arg-type]
-        judge_classes.classes_of(found.answers, request.people_scale, request.classes),
-    )  # fmt: skip
+    how = request.settled(request.scales[1], request.rival, found.answers)
     tables = judge_tables.tables(heard, found.answers, Temptations((), {}, ()), baseline, found.labels, how)
     facts = {
         **session.facts(),
@@ -222,12 +207,13 @@ def _inside(name: str) -> Path:
 
 
 def _measurement(
-    session: Session, request: _Request, how: Settled, heard: Sequence[Heard], answers: Answers,
+    session: Session, request: TierJudgeRequest, how: Settled, heard: Sequence[Heard], answers: Answers,
     tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], faithfulness: Mapping[str, Sitting],
 ) -> Measurement:  # fmt: skip
     import pandas as pd
 
     label = facts["metric"] or "score"
+    people_scale = request.scales[0]
     scores = [
         (one.name, label, sample.id, float(value), str(status), reason, one.name)
         for one in heard
@@ -258,14 +244,12 @@ def _measurement(
             "delta": request.delta,
             "good": request.good,
             "judge_scale": [how.scale.low, how.scale.high],
-            "people_scale": [request.people_scale.low, request.people_scale.high],
+            "people_scale": [people_scale.low, people_scale.high],
             "classes": [] if how.classes is None else list(how.classes.names),
             "limits": asdict(how.limits),
             "rival": how.baseline,
             "aggregate": how.rule.label if len(heard) > 1 else None,
-            "level": request.sure.level,
-            "resamples": request.sure.resamples,
-            "seed": request.sure.seed,
+            **asdict(how.sure),
         },
         scores=pd.DataFrame(scores, columns=list(SCORE_COLUMNS)),
         questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),

@@ -6,19 +6,26 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
 from ragbench import stats
-from ragbench.bench.basics import ranges
-from ragbench.bench.basics.session import BenchError, Session, kept
+from ragbench.bench.basics import requests
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import Session
+from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets import Dataset
 from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.script import language_of
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.metric import Metric
 from ragbench.types import Estimate, Question
 
 if TYPE_CHECKING:
@@ -30,66 +37,75 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def real_users(
-    dataset: str = "",
-    systems: str | Sequence[str] = "",
-    *,
-    baseline: str = "",
-    metrics: str | Sequence[str] = "",
-    k: int = 10,
-    cluster_by: Literal["user", "none"] = "user",
-    mask: bool = True,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "real_users",
-) -> Measurement:
+class RealUsersRequest(Draws):
+    """What is asked of a log of questions."""
+
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.RankingMetrics = ""
+    k: requests.Depth = 10
+    cluster_by: Literal["user", "none"] = Field(
+        "user", description='"user": questions of one user are drawn together; "none": all independent'
+    )
+    mask: requests.Mask = True
+    notebook: str = "real_users"
+
+    def check(self) -> None:
+        """Refuse what Tier 1 refuses."""
+        _ = self.retrieval
+
+    @property
+    def retrieval(self) -> tier1.Tier1Request:
+        """The same of Tier 1: pages ranked, each question once, nothing timed."""
+        asked: dict[str, Any] = {name: getattr(self, name) for name in ("metrics", "k", "level", "resamples", "seed")}
+        return _Once(**asked, unit="url", slice_by="kind, language", repeats=1, timed_questions=0, ef_searches=())
+
+
+class _Once(tier1.Tier1Request):
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics without retrieval_consistency, which needs repeats."""
+        return tuple(each for each in super().chosen if each.name != consistency.NAME)
+
+
+@tier(RealUsersRequest)
+def real_users(request: RealUsersRequest) -> Measurement:
     """Retrieve for every logged question whose page is known, and describe all that was logged.
 
     The label is a proxy: the page that was shown to the user, one a question, whether or not it held the answer. Pages
     are ranked, not chunks. Questions without a page, and those whose page is no longer in the base, are counted and
-    left out. cluster_by: "user" draws the questions of one user together; "none" takes all as independent.
-    mask: users' ids, e-mail addresses, telephones and long numbers are replaced in everything that is kept and shown;
-    the search has read the questions as they were asked.
+    left out. What mask replaces is replaced in everything that is kept and shown; the search has read the questions as
+    they were asked.
 
     A data set without a log gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    if cluster_by not in ("user", "none"):
-        raise BenchError(f"cluster_by = {cluster_by!r}: it is user or none")
-    ranges.check(k=k, level=level, resamples=resamples, seed=seed)
-    sureness = {"level": level, "resamples": resamples, "seed": seed}
-    asked = {"metrics": metrics, "k": k, **sureness}
-    return kept(
-        notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), asked, cluster_by, mask)
-    )
-
-
-def _measure(session: Session, asked: Mapping[str, Any], cluster_by: str, mask: bool) -> Measurement:
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
-    log = _Log.read(session.dataset, masker, mask)
+    log = _Log.read(session.dataset, masker, request.mask)
     pages = {chunk.url for chunk in session.dataset.chunks if chunk.url}
     known = [past for past in history if past.url in pages]
-    facts = {
+    facts: dict[str, Any] = {
         "describes_users": True,
         "proxy": True,
-        "masked": mask,
+        "masked": request.mask,
         "n_history": len(history),
         "n_without_page": sum(past.url is None for past in history),
         "n_page_gone": sum(past.url is not None and past.url not in pages for past in history),
         "n_users": len({past.user for past in history if past.user is not None}),
-        "cluster_by": cluster_by,
+        "cluster_by": request.cluster_by,
     }
-    tables = log.tables({key: asked[key] for key in ("level", "resamples", "seed")})
+    tables = log.tables(request.take(Sureness))
     if not known:
-        return _nothing(session, asked, facts, tables)
-    questions = tuple(_question(past, cluster_by) for past in known)
+        return _nothing(session, request, facts, tables)
+    questions = tuple(_question(past, request.cluster_by) for past in known)
     inner = replace(session, dataset=replace(session.dataset, questions=questions))
-    made = tier1.measured(inner, unit="url", cluster_by="auto", slice_by="kind,language", **asked)
+    made = tier1.measured(inner, request.retrieval)
     facts = {**made.facts, **facts, "n_without_relevant": None}
     made = replace(made, facts=facts, extra={**made.extra, **tables})
-    return _masked(made, masker) if mask else made
+    return _masked(made, masker) if request.mask else made
 
 
 def _question(past: PastQuestion, cluster_by: str) -> Question:
@@ -105,15 +121,22 @@ def _question(past: PastQuestion, cluster_by: str) -> Question:
 
 
 def _nothing(
-    session: Session, asked: Mapping[str, Any], facts: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+    session: Session, request: RealUsersRequest, facts: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
 ) -> Measurement:
     """A measurement without a number: there is no log, or none of its pages is in the base."""
     import pandas as pd
 
-    settings = {key: asked[key] for key in ("level", "resamples", "seed", "k")}
     return Measurement(
         notebook=session.notebook,
-        facts={**session.facts(), **settings, **facts, "unit": "url", "n_questions": 0, "systems": []},
+        facts={
+            **session.facts(),
+            **asdict(request.take(Sureness)),
+            "k": request.k,
+            **facts,
+            "unit": "url",
+            "n_questions": 0,
+            "systems": [],
+        },
         scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
         questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
         retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
@@ -147,7 +170,7 @@ class _Log:
         titles = {chunk.url: chunk.title for chunk in reversed(dataset.chunks) if chunk.url}
         return cls(dataset.history, titles, masker, mask)
 
-    def tables(self, sureness: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    def tables(self, sureness: Sureness) -> dict[str, pd.DataFrame]:
         """`asked`: one row a question without its words; `repeats`: equal questions; `asked_pages`: pages by how often
         they were shown; `habits`: lengths and scores in numbers with intervals."""
         return {
@@ -213,13 +236,13 @@ class _Log:
             rows.append((url, self.titles.get(url), count, len(scores), mean, url in self.titles))
         return pd.DataFrame(rows, columns=["page", "title", "count", "scored", "score", "in_base"])
 
-    def _habits(self, sureness: Mapping[str, Any]) -> pd.DataFrame:
+    def _habits(self, sureness: Sureness) -> pd.DataFrame:
         import pandas as pd
 
         words = [float(len(_WORD.findall(past.question))) for past in self.history]
         found: dict[str, Estimate] = {}
         for probability in QUANTILES if words else ():
-            found[f"words@{probability}"] = stats.quantile(words, probability, level=sureness["level"])
+            found[f"words@{probability}"] = stats.quantile(words, probability, level=sureness.level)
         scored = [past for past in self.history if past.score is not None]
         if scored:
             users = [past.user for past in scored]
@@ -227,7 +250,7 @@ class _Log:
                 [float(past.score or 0) for past in scored],
                 clusters=users if any(users) else None,
                 bounds=SCALE,
-                **sureness,
+                **asdict(sureness),
             )
         rows = [(name, e.value, e.low, e.high, e.method, e.n, e.clusters, e.note) for name, e in found.items()]
         return pd.DataFrame(rows, columns=["name", "value", "low", "high", "method", "n", "clusters", "note"])

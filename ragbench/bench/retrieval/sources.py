@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
 from ragbench import stand_ins, stats
-from ragbench.bench.basics import ranges
-from ragbench.bench.basics.session import BenchError, Session, described, kept
+from ragbench.bench.basics import requests
+from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.session import BenchError, Session, described
 from ragbench.bench.retrieval import topics
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
@@ -26,63 +28,55 @@ if TYPE_CHECKING:
     from ragbench.systems import Retrieval
 
 PRIMARY = "utilization_rate"
+MOST_TOPICS = 1000
 MEASURES = (formulas.utilization_rate, formulas.total_chunks, formulas.used_chunks, formulas.unused_chunks)
 
 
-def sources(
-    dataset: str = "",
-    systems: str | Sequence[str] = "",
-    *,
-    k: int = 5,
-    n_topics: int = 0,
-    fewest_topics: int = 2,
-    most_topics: int = 20,
-    thin: float = 0.5,
-    embedder: str = "",
-    level: float = 0.95,
-    seed: int = 0,
-    notebook: str = "sources",
-) -> Measurement:
+class SourcesRequest(Request):
+    """What is retrieved, and how the questions are grouped into topics."""
+
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    k: requests.Depth = Field(
+        5, description="passages of each ranking that count as retrieved, as many as an answer is written from"
+    )
+    n_topics: int = Field(
+        0, description="clusters of questions; 0: the number with the highest silhouette", ge=0, le=1000
+    )
+    fewest_topics: int = Field(2, description="the lowest number of topics that is tried", ge=2, le=MOST_TOPICS)
+    most_topics: int = Field(20, description="the highest number of topics that is tried", ge=2, le=MOST_TOPICS)
+    thin: float = Field(
+        0.5, description="a topic is thin below this share of the median topic's distinct passages a question",
+        gt=0, le=1,
+    )  # fmt: skip
+    embedder: str = Field("", description="of the questions, for their topics; empty: that of the first system")
+    listed: int = Field(20, description="never-retrieved passages that are listed for each system", ge=1)
+    level: requests.Level = 0.95
+    seed: requests.Seed = Field(0, description="of the clusters")
+    language: requests.Language = "en"
+    notebook: str = "sources"
+
+    def check(self) -> None:
+        """Refuse numbers of topics of which the highest is below the lowest."""
+        if self.most_topics < self.fewest_topics:
+            expected = f"a whole number from {self.fewest_topics} to {MOST_TOPICS}"
+            raise requests.illegal("most_topics", self.most_topics, expected, "fewest_topics is the least")
+
+
+@tier(SourcesRequest)
+def sources(request: SourcesRequest) -> Measurement:
     """Retrieve for every question of the data set, and see which sources that used.
 
-    k: chunks of a ranking that count as retrieved. n_topics: clusters of questions (KMeans); 0 chooses the number from
-    fewest_topics to most_topics with the highest mean silhouette. thin: a topic is thin where it has fewer distinct
-    chunks a question than this share of the median topic. embedder: of the questions, for their clusters; empty for
-    that of the first system that has one.
-
-    The numbers describe: a high utilization can be good coverage or noise, so no system is better or worse.
+    Topics are clusters of questions (KMeans). The numbers describe: a high utilization can be good coverage or noise,
+    so no system is better or worse.
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
-    request = _Request(k, n_topics, fewest_topics, most_topics, thin, embedder, level, seed)
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, ""), request))
-
-
-@dataclass(frozen=True)
-class _Request:
-    k: int
-    n_topics: int
-    fewest_topics: int
-    most_topics: int
-    thin: float
-    embedder: str
-    level: float
-    seed: int
-
-    def __post_init__(self) -> None:
-        ranges.check(
-            k=self.k, n_topics=self.n_topics, fewest_topics=self.fewest_topics, level=self.level, seed=self.seed
-        )
-        ranges.whole("most_topics", self.most_topics, self.fewest_topics, ranges.WHOLE["most_topics"][1])
-        if not 0 < self.thin <= 1:
-            raise BenchError(f"thin = {self.thin}: a share of the median topic, above 0 and at most 1")
-
-
-def _measure(session: Session, request: _Request) -> Measurement:
     import pandas as pd
 
     from ragbench.store import Store
     from ragbench.systems import make
 
+    session = Session.begin(request.notebook, request.dataset, request.systems, "")
     data = session.dataset
     if not data.questions:
         raise BenchError(f"{data.label} has no questions: nothing can be retrieved")
@@ -164,7 +158,9 @@ def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
     return store.vectors(model, texts, kind="query", batch=settings.batch)
 
 
-def _covered(vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: _Request, n_topics: int) -> TopicCoverage:
+def _covered(
+    vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: SourcesRequest, n_topics: int
+) -> TopicCoverage:
     """The same topics for every system: equal vectors, seed and number give equal clusters."""
     from threadpoolctl import threadpool_limits
 
@@ -179,7 +175,7 @@ def _covered(vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: _R
 
 
 def _estimates(
-    name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: _Request
+    name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: SourcesRequest
 ) -> list[NamedEstimate]:
     """Used, unused and their share with the interval of a number of distinct items; counts and topics without one."""
     usage = Usage([chunk.id for chunk in data.chunks], [[chunk.id for chunk in row] for row in retrieved])

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ragbench import stand_ins
-from ragbench.bench.basics import ranges
-from ragbench.bench.basics.findings import Sureness
-from ragbench.bench.basics.session import BenchError, Session, kept, parted
+from ragbench.bench.basics import requests
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.datasets import Dataset
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
@@ -31,56 +33,26 @@ PRIMARY = "effective_dimensionality"
 KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwise_distance"]
 
 
-def tier0_embeddings(
-    dataset: str = "",
-    embedders: str | Sequence[str] = "",
-    *,
-    texts: Texts = "chunks",
-    distance: Distance = "euclidean",
-    neighbors: int = 1,
-    near: float = 0.25,
-    listed: int = 10,
-    projected: int = 2000,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "tier0_embeddings",
-) -> Measurement:
-    """Embed the same texts with every embedder and measure the space they lie in.
+class Tier0Request(Draws):
+    """What is embedded and how its space is looked at."""
 
-    embedders: names of the tables [embedders.NAME] in ragbench.toml, comma-separated or as a list; those
-        of the configured systems where empty.
-    texts: "chunks" or "questions". neighbors: how many nearest others count in a text's neighbour distance.
-    near: two texts are near-duplicates where their distance is at most this share of the mean pairwise distance.
-    listed: how many closest pairs and outliers are listed. projected: texts in the picture at most, drawn at random
-    with the seed where there are more; 0 for no picture.
-
-    The numbers describe: a difference between two embedders is neither better nor worse without a retrieval task.
-    Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
-    """
-    request = _Request(texts, distance, neighbors, near, listed, projected, Sureness(level, resamples, seed))
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, "", ""), embedders, request))
-
-
-@dataclass(frozen=True)
-class _Request:
-    texts: Texts
-    distance: Distance
-    neighbors: int
-    near: float
-    listed: int
-    projected: int
-    sureness: Sureness
-
-    def __post_init__(self) -> None:
-        if self.texts not in ("chunks", "questions"):
-            raise BenchError(f"texts = {self.texts!r}: it is chunks or questions")
-        if self.distance not in ("euclidean", "cosine"):
-            raise BenchError(f"distance = {self.distance!r}: it is euclidean or cosine")
-        if not 0 <= self.near < 1:
-            raise BenchError(f"near = {self.near}: a share of the mean pairwise distance, from 0 to below 1")
-        ranges.check(neighbors=self.neighbors, projected=self.projected)
-        ranges.whole("listed", self.listed, 1)
+    dataset: requests.Dataset = ""
+    embedders: requests.Embedders = ""
+    texts: Texts = Field("chunks", description='what is embedded: "chunks" or "questions"')
+    distance: Distance = Field("euclidean", description='"euclidean" or "cosine"')
+    neighbors: int = Field(1, description="nearest others that count in a text's neighbour distance", ge=1)
+    near: float = Field(
+        0.25, description="share of the mean pairwise distance within which two texts are nearly the same", ge=0, lt=1
+    )
+    listed: int = Field(10, description="closest pairs and outliers that are listed for each embedder", ge=1)
+    projected: int = Field(
+        2000, description="texts in the picture at most, drawn at random where there are more; 0: no picture", ge=0
+    )
+    colour: Literal["auto", "page", "folder", "section", "kind", "cluster"] = Field(
+        "auto", description='of the picture: "auto", "page", "folder", "section", "kind" or "cluster"'
+    )
+    seed: requests.Seed = Field(0, description="of every random draw and of the picture")
+    notebook: str = "tier0_embeddings"
 
 
 @dataclass(frozen=True)
@@ -95,19 +67,26 @@ class _Space:
     tables: Mapping[str, pd.DataFrame]
 
 
-def _measure(session: Session, embedders: str | Sequence[str], request: _Request) -> Measurement:
+@tier(Tier0Request)
+def tier0_embeddings(request: Tier0Request) -> Measurement:
+    """Embed the same texts with every embedder and measure the space they lie in.
+
+    The numbers describe: a difference between two embedders is neither better nor worse without a retrieval task.
+    Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
+    """
     import pandas as pd
 
-    names = chosen_embedders(embedders, session.settings)
+    from ragbench.store import Store
+
+    session = Session.begin(request.notebook, request.dataset, "", "")
+    names = chosen_embedders(request.embedders, session.settings)
     items = _items(session.dataset, request.texts)
     if len(items) < max(FEWEST, request.neighbors + 1):
         raise BenchError(
             f"{session.dataset.label} has {len(items)} {request.texts}: at least "
             f"{max(FEWEST, request.neighbors + 1)} are needed to speak of distances"
         )
-    drawn = projection.sampled(len(items), request.projected, request.sureness.seed)
-    from ragbench.store import Store
-
+    drawn = projection.sampled(len(items), request.projected, request.seed)
     with Store.open(session.settings) as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
     tables = {key: pd.concat([one.tables[key] for one in spaces], ignore_index=True) for key in spaces[0].tables}
@@ -122,10 +101,10 @@ def _measure(session: Session, embedders: str | Sequence[str], request: _Request
     )
 
 
-def _facts(session: Session, request: _Request, spaces: Sequence[_Space], texts: int, drawn: int) -> dict[str, Any]:
+def _facts(session: Session, request: Tier0Request, spaces: Sequence[_Space], texts: int, drawn: int) -> dict[str, Any]:
     return {
         **session.facts(),
-        **asdict(request.sureness),
+        **asdict(request.take(Sureness)),
         "baseline": None,
         "describes": "space",
         "primary": PRIMARY,
@@ -162,7 +141,7 @@ def _space(
     session: Session,
     items: Sequence[Chunk | Question],
     drawn: np.ndarray,
-    request: _Request,
+    request: Tier0Request,
     progress: Any,
 ) -> _Space:
     from ragbench.embed import make
@@ -188,7 +167,7 @@ def _space(
         name,
         facts,
         settings.is_stand_in,
-        spread.estimates(name, geometry, request.sureness),
+        spread.estimates(name, geometry, request.take(Sureness)),
         _scores(name, geometry, ids),
         {
             "histograms": spread.histograms(name, geometry),
@@ -221,7 +200,7 @@ def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:
 MOST_PAIRS = 10_000
 
 
-def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: _Request) -> tuple[pd.DataFrame, float, int]:
+def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: Tier0Request) -> tuple[pd.DataFrame, float, int]:
     """The closest pairs of texts, the threshold of near-duplicates, and how many pairs lie within it."""
     import pandas as pd
 
@@ -265,12 +244,12 @@ def _outliers(name: str, geometry: Geometry, ids: np.ndarray, listed: int) -> pd
 
 
 def _pictured(
-    name: str, vectors: Vectors, items: Sequence[Chunk | Question], drawn: np.ndarray, request: _Request
+    name: str, vectors: Vectors, items: Sequence[Chunk | Question], drawn: np.ndarray, request: Tier0Request
 ) -> dict[str, pd.DataFrame]:
     """The tables `projection` and `clusters`: coordinates of the drawn texts, and clusters to colour them by."""
     import pandas as pd
 
-    seed = request.sureness.seed
+    seed = request.seed
     chosen = vectors[drawn]
     found = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
     columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]

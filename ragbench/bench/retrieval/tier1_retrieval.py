@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from ragbench import rankings, stand_ins
-from ragbench.bench.basics import findings, ranges, slices
+from ragbench.bench.basics import findings, requests, slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, described, kept, parted
+from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
+from ragbench.bench.retrieval.timing import Clock
 from ragbench.datasets import Dataset, doubts_of
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
@@ -28,107 +33,63 @@ if TYPE_CHECKING:
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
 PRIMARY = "mrr"
 
+
 Unit = Literal["chunk", "url"]
-ClusterBy = Literal["auto", "none"]
 
 
-def tier1_retrieval(
-    dataset: str = "",
-    systems: str | Sequence[str] = "",
-    *,
-    baseline: str = "",
-    metrics: str | Sequence[str] = "",
-    k: int = 10,
-    unit: Unit = "chunk",
-    cluster_by: ClusterBy = "auto",
-    repeats: int = 3,
-    slice_by: str | Sequence[str] = slices.DIMENSIONS,
-    timed_questions: int = 400,
-    ef_searches: Sequence[int] = (10, 40, 160),
-    fresh_timings: bool = False,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    notebook: str = "tier1_retrieval",
-) -> Measurement:
-    """Retrieve for every question with every system, and measure what came back.
+class Tier1Request(Draws):
+    """What is retrieved and measured, and how sure one wants to be of it."""
 
-    dataset, systems, baseline: as in ragbench.toml where empty. metrics: labels such as "ndcg@10", comma-separated or
-    as a list; empty for the specification's; one without a cut-off is cut at k, and its label says so. k: how many
-    chunks or pages of a ranking are looked at. unit: what is ranked, "chunk" or "url". cluster_by: "auto" groups
-    questions by their cluster where the data set has clusters. repeats: how often every question is asked, embedded and
-    searched anew each time; 1 leaves retrieval_consistency unmeasured. slice_by: any of "kind, language, source".
-    timed_questions: how many questions are timed one by one; 0 for none. ef_searches: HNSW is compared with exact
-    search at each of them, for systems with an embedder; empty for no comparison. fresh_timings: read the clock again
-    instead of showing what was kept for the same inputs.
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.RankingMetrics = ""
+    k: requests.Depth = 10
+    unit: Unit = Field("chunk", description='what is ranked: "chunk" or "url"')
+    cluster_by: Literal["auto", "none"] = Field(
+        "auto", description='"auto": questions of one cluster are drawn together; "none": all independent'
+    )
+    repeats: requests.Repeats = 3
+    slice_by: requests.SliceBy = "kind, language, source"
+    timed_questions: requests.TimedQuestions = 400
+    ef_searches: Sequence[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        (10, 40, 160), description="HNSW is compared with exact search at each of them; []: not at all"
+    )
+    fresh_timings: requests.FreshTimings = False
+    notebook: str = "tier1_retrieval"
 
-    A mean is over the questions with at least one relevant document; one that a system did not answer, or failed to,
-    counts 0, with the reason in its rows. The others are counted in the facts.
-    Raises BenchError, DatasetError or StoreError, each with what is legal.
-    """
-    clock = timing.Clock(timed_questions, tuple(ef_searches), fresh_timings)
-    sureness = Sureness(level, resamples, seed)
-    request = _Request(_metrics(metrics, k), k, unit, cluster_by, repeats, slices.chosen(slice_by), clock, sureness)
-    return kept(notebook, lambda: _measure(Session.begin(notebook, dataset, systems, baseline), request))
+    def check(self) -> None:
+        """Refuse metrics that read no ranking or look deeper than k, and slices that there are not."""
+        _ = self.chosen, slices.chosen(self.slice_by)
 
-
-def measured(
-    session: Session,
-    *,
-    metrics: str | Sequence[str] = "",
-    k: int = 10,
-    unit: Unit = "chunk",
-    cluster_by: ClusterBy = "auto",
-    slice_by: str | Sequence[str] = "",
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Measurement:
-    """The same in an open session, each question once and nothing timed: for questions that are not the data set's own.
-
-    Parameters as in `retrieval`; retrieval_consistency is left out, because it needs repeats.
-    """
-    chosen = tuple(each for each in _metrics(metrics, k) if each.label != consistency.NAME)
-    sureness = Sureness(level, resamples, seed)
-    clock = timing.Clock(0, (), False)
-    return _measure(session, _Request(chosen, k, unit, cluster_by, 1, slices.chosen(slice_by), clock, sureness))
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What is measured and how sure one wants to be of it."""
-
-    metrics: tuple[Metric, ...]
-    k: int
-    unit: Unit
-    cluster_by: ClusterBy
-    repeats: int
-    slice_by: tuple[str, ...]
-    clock: timing.Clock
-    sureness: Sureness
-
-    def __post_init__(self) -> None:
-        if self.unit not in ("chunk", "url"):
-            raise BenchError(f"unit = {self.unit!r}: it is chunk or url")
-        if self.cluster_by not in ("auto", "none"):
-            raise BenchError(f"cluster_by = {self.cluster_by!r}: it is auto or none")
-        ranges.check(repeats=self.repeats, timed_questions=self.clock.questions)
-        for ef in self.clock.ef_searches:
-            ranges.whole("each of ef_searches", ef, 1, 1000)
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics, each with a cut-off; those of the specification where none is named."""
+        return _metrics(self.metrics, self.k)
 
     @property
     def rankings(self) -> tuple[Metric, ...]:
         """The metrics that read a ranking: all but retrieval_consistency."""
-        return tuple(each for each in self.metrics if each.grain == "ranking")
+        return tuple(each for each in self.chosen if each.grain == "ranking")
 
     @property
     def primary(self) -> Metric:
         """The metric that the page speaks of first, and by which slices are compared."""
-        return next((each for each in self.rankings if each.name == PRIMARY), self.metrics[0])
+        return next((each for each in self.rankings if each.name == PRIMARY), self.chosen[0])
+
+
+@tier(Tier1Request)
+def tier1_retrieval(request: Tier1Request) -> Measurement:
+    """Retrieve for every question with every system, and measure what came back.
+
+    A metric without a cut-off is cut at k, and its label says so. A mean is over the questions with at least one
+    relevant document; one that a system did not answer, or failed to, counts 0, with the reason in its rows. The others
+    are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
+    """
+    return measured(Session.begin(request.notebook, request.dataset, request.systems, request.baseline), request)
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
-    ranges.check(k=k)
     known = catalogue()
     usual = [known[name] for name in METRICS]
     chosen = tuple(parse(label) for label in parted(labels)) or (
@@ -150,7 +111,8 @@ def _cut(each: Metric, k: int) -> Metric:
     return each @ k if each.grain == "ranking" and each.cutoff is None else each
 
 
-def _measure(session: Session, request: _Request) -> Measurement:
+def measured(session: Session, request: Tier1Request) -> Measurement:
+    """The same in an open session, which may hold other questions than the data set's own."""
     import pandas as pd
 
     unit = request.unit
@@ -167,15 +129,16 @@ def _measure(session: Session, request: _Request) -> Measurement:
         [row for name, runs in found.runs.items() for row in _scores(name, asked, runs, ranked[name], request)],
         columns=list(SCORE_COLUMNS),
     )
-    estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, request.sureness)
+    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, request.take(Sureness))
     labels = None if clusters is None else list(clusters.values())
     firsts = {name: runs[0] for name, runs in found.runs.items()}
-    parts = slices.table(scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness)
+    by, sureness = slices.chosen(request.slice_by), request.take(Sureness)
+    parts = slices.table(scores, request.primary, session.systems, asked, by, clusters, sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.sureness),
+            **asdict(request.take(Sureness)),
             "doubts": doubts_of(session.dataset.chunks, session.dataset.questions),
             "primary": request.primary.label,
             "n_questions": len(asked),
@@ -184,8 +147,8 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "unit": unit,
             "k": request.k,
             "repeats": request.repeats,
-            "timed_questions": len(timing.chosen(asked, request.clock)),
-            "slices_left_out": slices.left_out(asked, request.slice_by),
+            "timed_questions": len(timing.chosen(asked, request.take(Clock))),
+            "slices_left_out": slices.left_out(asked, slices.chosen(request.slice_by)),
             "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
             "stand_ins": stand_ins.facts(
                 "retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True
@@ -198,10 +161,10 @@ def _measure(session: Session, request: _Request) -> Measurement:
         estimates=estimates,
         comparisons=comparisons,
         extra={
-            "curves": curves.table(ranked, request.k, labels, request.sureness),
+            "curves": curves.table(ranked, request.k, labels, request.take(Sureness)),
             "slices": parts,
             "latencies": found.latencies,
-            "quantiles": timing.quantiles(found.latencies, request.sureness.level),
+            "quantiles": timing.quantiles(found.latencies, request.take(Sureness).level),
             "indexes": found.indexes,
             "misses": found.misses,
         },
@@ -219,7 +182,7 @@ class _Found:
 
 
 def _retrieve(
-    session: Session, asked: Sequence[Question], depth: int, request: _Request, clusters: Mapping[str, str] | None
+    session: Session, asked: Sequence[Question], depth: int, request: Tier1Request, clusters: Mapping[str, str] | None
 ) -> _Found:
     from ragbench.store import Store
     from ragbench.systems import make
@@ -242,14 +205,14 @@ def _timed(
     made: Mapping[str, System],
     asked: Sequence[Question],
     depth: int,
-    request: _Request,
+    request: Tier1Request,
     clusters: Mapping[str, str] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    data, clock = session.dataset.content_hash, request.clock
+    data, clock = session.dataset.content_hash, request.take(Clock)
     labels = None if clusters is None else list(clusters.values())
     return (
         timing.latencies(made, store, asked, depth, data, clock),
-        *timing.indexes(made, store, asked, depth, data, clock, request.sureness, labels),
+        *timing.indexes(made, store, asked, depth, data, clock, request.take(Sureness), labels),
     )
 
 
@@ -258,7 +221,7 @@ def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
     if unit == "chunk":
         return k
     most = max(Counter(chunk.url for chunk in dataset.chunks).values())
-    return min((k - 1) * most + 1, ranges.MOST_RETRIEVED, len(dataset.chunks))
+    return min((k - 1) * most + 1, requests.MOST_RETRIEVED, len(dataset.chunks))
 
 
 def _labelled(question: Question, unit: Unit) -> bool:
@@ -272,20 +235,20 @@ def _clusters(asked: Sequence[Question]) -> dict[str, str] | None:
 
 
 def _ranking(
-    asked: Sequence[Question], found: Retrieval, request: _Request, pages: Mapping[str, str | None]
+    asked: Sequence[Question], found: Retrieval, request: Tier1Request, pages: Mapping[str, str | None]
 ) -> Ranking:
     retrieved = {question.id: hits for question, hits in zip(asked, found.hits, strict=True)}
     return rankings.from_questions(asked, retrieved, unit=request.unit, pages=pages, depth=request.k)
 
 
 def _scores(
-    system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: _Request
+    system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: Tier1Request
 ) -> list[tuple[Any, ...]]:
     from ragbench.metrics.evaluation import evaluate
 
     values, why = evaluate(ranking, request.rankings), runs[0].errors
     rows: list[tuple[Any, ...]] = []
-    for each in request.metrics:
+    for each in request.chosen:
         if each.label == consistency.NAME:
             rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
         else:

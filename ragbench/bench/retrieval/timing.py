@@ -39,16 +39,20 @@ MISSES = ("system", "ef_search", "sample", "recall")
 class Clock:
     """What is timed: how many questions one by one, HNSW at which ef_search, and whether kept readings are replaced."""
 
-    questions: int
-    ef_searches: tuple[int, ...]
-    fresh: bool
+    timed_questions: int
+    ef_searches: Sequence[int] = ()
+    fresh_timings: bool = False
 
 
 def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
     """Places of the questions that are timed: all, or as many as wanted at even steps through the data set."""
-    if len(asked) <= clock.questions:
+    if len(asked) <= clock.timed_questions:
         return list(range(len(asked)))
-    return sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.questions)}) if clock.questions else []
+    return (
+        sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.timed_questions)})
+        if clock.timed_questions
+        else []
+    )
 
 
 def latencies(
@@ -69,7 +73,7 @@ def latencies(
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
-        found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh)
+        found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh_timings)
         rows += [
             (name, question.id, part, float(ms))
             for part in sorted(found)
@@ -136,7 +140,7 @@ def indexes(
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
-            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh
+            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh_timings
         )
         rows += [_index_row(name, system, way, how, found, labels, sureness) for way, how in ways.items()]
         missed += [

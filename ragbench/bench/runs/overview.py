@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from ragbench import settings as configuration
 from ragbench import stand_ins
 from ragbench.bench.answers.blame import ANSWERABLE, Part
+from ragbench.bench.basics import requests
 from ragbench.bench.basics.bands import band_for
-from ragbench.bench.basics.session import BenchError, commit, kept, part, versions
+from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.session import BenchError, commit, part, versions
 from ragbench.bench.scoring import attendance
 from ragbench.llm import Price
 from ragbench.measurement import (
@@ -44,19 +48,28 @@ PAGE_FACTS = (
 )  # fmt: skip
 
 
-def overview(threshold_set: str = "", *, seed: int = 0, notebook: str = NAME) -> Measurement:
+class OverviewRequest(Request):
+    """What the numbers of a run are held to."""
+
+    threshold_set: str = Field("", description="which thresholds the numbers are held to; empty: as in ragbench.toml")
+    seed: requests.Seed = Field(0, description="of nothing that is drawn here; every page names its own")
+    language: requests.Language = "en"
+    notebook: str = NAME
+
+
+@tier(OverviewRequest)
+def overview(request: OverviewRequest) -> Measurement:
     """All that the run has measured so far, by page, metric and system, as the extra table "cells" (CELLS).
 
-    threshold_set: which thresholds the numbers are held to; empty: as in ragbench.toml. seed: of
-    nothing that is drawn here. Outside of a run the newest
-    run in the folder of reports is read. A cell's `bands` are the words of those that its interval reaches, worst
-    first, comma-separated; empty where the set says nothing of the metric on its scale, or there is no interval.
-    `verdict`, its `pairs` and their `groups` (NaN where each stands alone) and `difference` are the comparison's with
-    the page's baseline, empty and NaN for the baseline itself.
+    Outside of a run the newest run in the folder of reports is read. A cell's `bands` are the words of those that its
+    interval reaches, worst first, comma-separated; empty where the set says nothing of the metric on its scale, or
+    there is no interval. `verdict`, its `pairs` and their `groups` (NaN where each stands alone) and `difference` are
+    the comparison's with the page's baseline, empty and NaN for the baseline itself.
     The fact `pages` lists the pages in their order, with what their own facts say.
     Raises BenchError where there is nothing to read, ValueError for a set that is not there.
     """
-    return kept(notebook, lambda: over(_parts(notebook), threshold_set, seed=seed, notebook=notebook))
+    name = request.notebook
+    return over(_parts(name), request.threshold_set, seed=request.seed, notebook=name)
 
 
 def keep(run: Path, threshold_set: str = "") -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragbench.bench.basics.session import BenchError, commit, kept, versions
+from pydantic import Field
+
+from ragbench.bench.basics import requests
+from ragbench.bench.basics.requests import Request, tier
+from ragbench.bench.basics.session import BenchError, commit, versions
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 
 if TYPE_CHECKING:
@@ -17,23 +21,32 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def statistics_calibration(table: str = "", *, seed: int = 0, notebook: str = "statistics_calibration") -> Measurement:
+class CalibrationRequest(Request):
+    """Which table of simulations is read."""
+
+    table: str = Field(
+        "",
+        description="CSV file that `make calibrate` wrote, from the project's folder; empty: the one beside this "
+        "notebook",
+    )
+    seed: requests.Seed = Field(0, description="every page has one; the simulations have their own")
+    language: requests.Language = "en"
+    notebook: str = "statistics_calibration"
+
+
+@tier(CalibrationRequest)
+def statistics_calibration(request: CalibrationRequest) -> Measurement:
     """The table of simulations: one row a population, size and method, with how often it was right or rejected.
 
-    table: a CSV file that `make calibrate` wrote, from the project's folder; empty for the one beside the notebook.
-    seed: of nothing that is drawn here; the simulations have their own. The rows are the extra table "calibration".
-    Raises BenchError where there is no such table, or it lacks a column.
+    The rows are the extra table "calibration". Raises BenchError where there is no such table, or it lacks a column.
     """
-    return kept(notebook, lambda: _read(table, seed, notebook))
-
-
-def _read(table: str, seed: int, notebook: str) -> Measurement:
     import pandas as pd
 
     from ragbench import settings
 
     folder = settings.project_folder()
-    path = folder / table if table else folder / settings.load().notebooks_folder / f"{notebook}.csv"
+    beside = f"{settings.load().notebooks_folder}/{request.notebook}.csv"
+    path = folder / (request.table or beside)
     if not path.is_file():
         raise BenchError(f"there is no table of simulations at {_named(path, folder)}: run `make calibrate`")
     frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
@@ -45,13 +58,13 @@ def _read(table: str, seed: int, notebook: str) -> Measurement:
     facts = {
         "n_simulations": int(frame["simulations"].min()) if len(frame) else 0,
         "n_rows": len(frame),
-        "seed": seed,
+        "seed": request.seed,
         "systems": [],
         "versions": versions(),
         "commit": commit(),
     }
     return Measurement(
-        notebook, facts, _empty(SCORE_COLUMNS), _empty(QUESTION_COLUMNS), _empty(RETRIEVED_COLUMNS),
+        request.notebook, facts, _empty(SCORE_COLUMNS), _empty(QUESTION_COLUMNS), _empty(RETRIEVED_COLUMNS),
         extra={"calibration": frame[list(COLUMNS)].astype({"printed": str, "part": str, "population": str})},
     )  # fmt: skip
 

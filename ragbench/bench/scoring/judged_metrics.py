@@ -31,15 +31,15 @@ class Judging:
 
     judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
     are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
-    metrics that embed, several comma-separated; empty: the offline one. language: of prompts where a sample names none,
-    and of the reasons; empty: the settings'.
+    metrics that embed, several comma-separated; empty: the offline one. prompts: their language where a sample names
+    none, and of the reasons; empty: the settings'.
     """
 
     judges: str | Sequence[str] = ""
     aggregate: str = "mean"
     tolerance: float | None = None
     embedder: str = ""
-    language: str = ""
+    prompts: str = ""
     quorum: int | None = None
 
     def names(self, session: Session) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         asked = measure.Asked(
             judges=names,
             embedder=embedder,
-            language=judging.language or session.settings.language,
+            language=judging.prompts or session.settings.language,
             rule=rule,
             journal=journal,
             advance=progress,

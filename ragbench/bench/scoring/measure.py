@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from ragbench import embed, settings, trust
-from ragbench.bench.basics import ranges
+from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.script import language_of
 from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
@@ -68,7 +68,7 @@ class Asked:
     baseline: str = ""
 
     def __post_init__(self) -> None:
-        ranges.check(level=self.level, resamples=self.resamples, seed=self.seed)
+        Draws(level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:

@@ -6,6 +6,7 @@ import ast
 import difflib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -138,6 +139,19 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ParameterError(f"{value!r}: a parameter is a number, a text, true, false, None, or a list of these")
+
+
+def checked(notebook: Any, values: Mapping[str, Any]) -> None:
+    """Refuse values that what the notebook measures would refuse, before a kernel is started for it.
+
+    Raises BenchError, with what is legal.
+    """
+    from ragbench import bench
+
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    for name in re.findall(r"\bbench\.(\w+)\(", code):
+        if request := getattr(getattr(bench, name, None), "request", None):
+            request(**{key: value for key, value in values.items() if key in request.parameters()})
 
 
 def source(values: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings, trust
-from ragbench.bench.basics import ranges
 from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import is_log
 from ragbench.bench.runs.overview import NAME as OVERVIEW
@@ -170,9 +169,8 @@ def prepared(
     if language is not None and any("language" in names for names in defaults.values()):
         wanted.setdefault("language", language)
     values = parameters.chosen(wanted, defaults)
-    for each in values.values():
-        ranges.check(**each)
     for name, notebook in sources.items():
+        parameters.checked(notebook, {**defaults[name], **values[name]})
         parameters.inject(notebook, values[name])
     return sources, defaults, values
 

@@ -1,0 +1,73 @@
+"""`python -m tests.parameters`: the notebooks' parameters and docs/parameters.md, from what each tier can be asked.
+
+A notebook is named like the function of `ragbench.bench` that it calls.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from ragbench import bench
+from ragbench.bench.basics.requests import Request, legal
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "parameters.md"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+HEAD = """# Parameters of the notebooks
+
+Set them in a notebook's first code cell, by name for the function of `ragbench.bench` that is named like the notebook,
+or for every notebook that has them with `ragbench run -p NAME=VALUE`. Made by `python -m tests.parameters`.
+"""
+
+
+def model(path: Path) -> type[Request]:
+    """What the notebook asks for."""
+    request: type[Request] = getattr(bench, path.stem).request
+    return request
+
+
+def cell(path: Path) -> str:
+    """The cell of the notebook's parameters."""
+    return "\n".join(
+        f"{name} = {literal(field.default)}  # {field.description}" for name, field in model(path).parameters().items()
+    )
+
+
+def literal(value: Any) -> str:
+    """A default as the notebooks write it."""
+    if isinstance(value, tuple):
+        return str(list(value))
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return f"{value:_}" if type(value) is int and value >= 10_000 else repr(value)
+
+
+def page() -> str:
+    """The reference of all parameters."""
+    parts = [HEAD]
+    for path in NOTEBOOKS:
+        rows = [
+            f"| `{name}` | `{literal(field.default)}` | {legal(field)} | {field.description} |"
+            for name, field in model(path).parameters().items()
+        ]
+        parts.append(
+            "\n".join([f"\n## {path.stem}\n", "| name | default | legal | meaning |", "|---|---|---|---|", *rows])
+        )
+    return "\n".join(parts) + "\n"
+
+
+def write() -> None:
+    """Write what the models say."""
+    for path in NOTEBOOKS:
+        notebook = nbformat.read(path, as_version=4)
+        next(each for each in notebook.cells if "parameters" in each.metadata.get("tags", ())).source = cell(path)
+        nbformat.write(notebook, path)
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
