@@ -18,8 +18,9 @@ PACKAGE = ROOT / "ragbench"
 FLOORS = (
     {"expectations", "names"},
     {"types", "settings", "language", "folders", "waves"},
-    {"terminal", "trust"},
-    {"counts", "metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
+    {"terminal", "trust", "counts"},
+    {"tables"},
+    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
      "trec"},
     {"embed", "judge", "progress"},
     {"metrics", "systems"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -205,7 +206,7 @@ class TestTheResult:
         found = ragbench.score(rows, **NAMED)
         [each] = found.comparisons
         assert (each.metric, each.comparison.challenger, each.comparison.difference) == ("faithfulness", "new", 0.5)
-        assert "new − old faithfulness" in repr(found)
+        assert re.search(r"^new − old:\nmetric .*\nfaithfulness +\+0\.500 ", repr(found), re.MULTILINE)
         assert "<td>better</td>" in found._repr_html_()
         assert "<td>лучше</td>" in ragbench.score(rows, language="ru", **NAMED)._repr_html_()
         turned = ragbench.score(rows, baseline="new", **NAMED)
@@ -241,9 +242,11 @@ class TestTheResult:
         assert spoken == {"Во Франции.": "ru", "In France.": "en", "There.": "ru"}
 
     def test_the_worst(self, scores: Scores) -> None:
-        assert [row.sample.id for row in scores.worst(2)] == ["none", "half"]
+        worst = scores.worst(2)
+        assert worst.column("id") == ["none", "half"]
+        assert "Not supported: “Bananas fly.”" in repr(worst)
         lower = ragbench.score(ROWS, ["hallucination"], "lexical")
-        assert lower.worst(1)[0].score.value == max(by_id(lower)[name] for name in ("good", "half", "none"))
+        assert lower.worst(1).column("value")[0] == max(by_id(lower)[name] for name in ("good", "half", "none"))
         with pytest.raises(ValueError, match="measured: faithfulness"):
             scores.worst(metric="mrr")
 

@@ -81,8 +81,8 @@ def _systems(given: list[str]) -> tuple[str | None, str | None]:
 
 
 def _say(found: RunComparison) -> None:
+    from ragbench.bench.basics import tabulation
     from ragbench.bench.runs.changes import said
-    from ragbench.commands.console import screen
     from ragbench.language import translator
 
     english = translator("en")
@@ -92,7 +92,7 @@ def _say(found: RunComparison) -> None:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
         terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
-        screen.comparisons([(one.metric, one.comparison) for one in pairing.comparisons])
+        tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
     compared = sum(one.comparison is not None for one in found.summarized)
     if found.summarized:
         terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")

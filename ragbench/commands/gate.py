@@ -10,7 +10,7 @@ import typer
 from ragbench import terminal
 
 if TYPE_CHECKING:
-    from ragbench.bench.runs.gate import Check
+    from ragbench.bench.runs.gate import Check, Decision
 
 JSON = "gate.json"
 
@@ -44,9 +44,7 @@ def hold(folder: Path) -> int:
     measured = {name: kept[name] for name in kept.names()}
     found = room.decide(measured, settings.load())
     results.write_json(folder / JSON, {**found.as_json(), **results.stood_in(measured)})
-    for check in found.checks:
-        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
-        terminal.say(line(check), err=True, colour=colour)
+    code = tell(found)
     outputs.caveat(
         one
         for check in found.checks
@@ -54,6 +52,14 @@ def hold(folder: Path) -> int:
         for one in stand_ins.of(measured[check.notebook].facts, check.system)
     )
     terminal.say(f"gate: {found.outcome}", err=True, bold=True)
+    return code
+
+
+def tell(found: Decision) -> int:
+    """Say every check on the error channel; the exit code."""
+    for check in found.checks:
+        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
+        terminal.say(line(check), err=True, colour=colour)
     return found.exit_code
 
 

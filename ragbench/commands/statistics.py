@@ -84,8 +84,10 @@ def agree(
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
-    from ragbench.commands.console import screen
+    from ragbench.bench.basics import tabulation
+    from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.ratings import Columns, Ratings
+    from ragbench.language import translator
     from ragbench.measurement import without_nan
 
     order = _categories(categories, scale)
@@ -122,10 +124,11 @@ def agree(
             report |= _pairs(found, raters, how)
         terminal.dump(without_nan(report), indent=2)
         return
-    terminal.say(f"{screen.counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
+    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
     if len(raters) == 2:
         terminal.say(f"{raters[0]} is taken as the truth; a bias is {raters[1]} − {raters[0]}")
-    screen.estimates(("statistic",), [((name,), one) for name, one in made.items()])
+    named = [((name,), one) for name, one in made.items()]
+    tabulation.estimates(("statistic",), named, translator("en"), 4).say()
 
 
 def significance(
@@ -154,10 +157,12 @@ def significance(
     Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
     """
     from ragbench import stats
+    from ragbench.bench.basics import tabulation
     from ragbench.bench.basics.families import corrected
-    from ragbench.commands.console import screen
+    from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.columns import Table, numbers_of_both
     from ragbench.datasets.rows import cut
+    from ragbench.language import translator
     from ragbench.measurement import without_nan
 
     first, second = Table.read(baseline), Table.read(challenger)
@@ -201,8 +206,8 @@ def significance(
         return
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
-    terminal.say(f"{screen.counted(len(ids), 'question')} in both files, {unmatched} in one only")
-    screen.comparisons(list(adjusted.items()))
+    terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
+    tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
 
 
 def _categories(text: str | None, scale: Scale) -> list[Any] | None:

@@ -104,19 +104,22 @@ def _say_missing(found: Assessment) -> None:
 
 
 def _print(found: Assessment, per_query: bool) -> None:
-    from ragbench.commands.console import screen
+    from ragbench.bench.basics import tabulation
+    from ragbench.commands.console.quantities import counted
+    from ragbench.language import DASH, translator
 
     if per_query:
         rows = as_json(found, per_query=True)["per_query"]
-        values = [screen.NONE if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
+        values = [DASH if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
         terminal.columns(
             (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
         )
-    screen.estimates(("run", "metric"), list(found.estimates.items()))
+    english = translator("en")
+    tabulation.estimates(("run", "metric"), found.estimates.items(), english, 4).say()
     facts = found.facts
-    groups = "" if facts["clusters"] is None else f" in {screen.counted(facts['clusters'], 'group')}"
-    judged = screen.counted(facts["queries_judged"], "judged query", "judged queries")
+    groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
+    judged = counted(facts["queries_judged"], "judged query", "judged queries")
     terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
     if found.comparisons:
         terminal.say()
-        screen.comparisons(found.comparisons)
+        tabulation.comparisons(found.comparisons, english, 4).say()
