@@ -18,9 +18,9 @@ PACKAGE = ROOT / "ragbench"
 FLOORS = (
     {"expectations", "names"},
     {"types", "settings", "language", "folders", "waves"},
-    {"terminal", "trust", "counts"},
+    {"terminal", "trust", "counts", "stand_ins"},
     {"tables"},
-    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
+    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by",
      "trec"},
     {"embed", "judge", "progress"},
     {"metrics", "systems"},

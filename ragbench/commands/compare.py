@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
@@ -23,11 +23,9 @@ def compare(
         list[str] | None,
         typer.Option("--system", help="A=NAME and B=NAME: a system of either run; all shared if none."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the pages.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write everything as JSON; - for the screen.")
-    ] = None,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    out: options.Out = None,
+    json_file: options.JsonFile = None,
+    language: options.Language = "",
     on_common_questions: Annotated[
         bool,
         typer.Option("--on-common-questions", help="With other data: pair the questions that are the same in both."),
@@ -52,9 +50,6 @@ def compare(
     from ragbench.report.pages import comparison as report
     from ragbench.settings import project_folder
 
-    outputs.file(json_file, "--json")
-    outputs.folder(out, "--out")
-    outputs.language(language)
     known = settings.load()
     chosen = _systems(system or [])
     a, b = kept.find(first), kept.find(second)

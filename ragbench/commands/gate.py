@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.gate import Check, Decision
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 JSON = "gate.json"
 
 
-def gate(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
-) -> None:
+def gate(name: options.Run) -> None:
     """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
 
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence.

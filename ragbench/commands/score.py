@@ -10,7 +10,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands import gate
-from ragbench.commands.console import consent
+from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
     from ragbench.bench.scoring.answer_tables import AnswerTable
@@ -51,11 +51,12 @@ def score(
         int | None,
         typer.Option(help="How many judges must have measured a sample; all of them if not set.", min=1),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write estimates and samples as JSON; - for the screen.")
-    ] = None,
+    json_file: options.JsonFile = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for a page (rag_metrics.html), summary.json and scores.csv.")
+        Path | None,
+        typer.Option(
+            help="Folder for a page (rag_metrics.html), summary.json and scores.csv.", callback=options.folder
+        ),
     ] = None,
     baseline: Annotated[
         str, typer.Option(help="With several systems in the file: the one the others are compared with.")
@@ -63,10 +64,10 @@ def score(
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Level of intervals.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
+    confidence: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    plan: options.PlanOnly = False,
     trusted: consent.Trust = False,
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
@@ -92,8 +93,6 @@ def score(
     from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
 
-    outputs.file(json_file, "--json")
-    outputs.folder(out, "--out")
     known = settings.load()
     try:
         bounds = dict(_gate(text) for text in gates or ())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
@@ -31,12 +32,6 @@ class Scale(StrEnum):
     def numeric(self) -> bool:
         """Whether ratings are numbers whose distances mean something."""
         return self in (Scale.INTERVAL, Scale.RATIO)
-
-
-Level = Annotated[float, typer.Option(help="Nominal coverage of the intervals.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap samples and randomizations.", min=100)]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.", min=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON: value, low, high, n and method of each statistic.")]
 
 
 def agree(
@@ -68,10 +63,10 @@ def agree(
         str | None, typer.Option(help="All categories in their order, comma-separated, if they do not sort themselves.")
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
-    level: Level = 0.95,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """How far raters agree, from tables with one row a rating.
 
@@ -147,10 +142,10 @@ def significance(
     margin: Annotated[
         float | None, typer.Option(help="Largest difference that would not matter; tests for equivalence too.")
     ] = None,
-    level: Level = 0.95,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Is the challenger better, question by question? Both files have one row a question and a column a metric.
 

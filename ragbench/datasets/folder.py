@@ -24,9 +24,9 @@ from ragbench.datasets.records import (
     Record,
 )
 from ragbench.expectations import expectation, shown
+from ragbench.language import LANGUAGES
 from ragbench.types import Chunk, Question
 
-LANGUAGES = ("en", "ru")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 ADDED = ("dialogues", "decisions")
 """Tables that are measured by themselves, and often added to a data set that has been measured on already."""

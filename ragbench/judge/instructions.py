@@ -40,4 +40,3 @@ MODES: dict[Mode, dict[str, str]] = {
         ),
     },
 }
-LANGUAGES = tuple(RULES)

@@ -19,6 +19,7 @@ from ragbench.bench.scoring import measure
 from ragbench.bench.scoring.judged_metrics import OFFLINE
 from ragbench.datasets import DatasetError, load
 from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
@@ -26,8 +27,6 @@ from ragbench.settings import Settings
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Judge, Sample
 from ragbench.waves import gather
-
-LANGUAGES = ("en", "ru")
 
 
 def bounds(found: Metric) -> Scale:

@@ -18,8 +18,6 @@ from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.samples import as_codes, units_of
 from ragbench.types import Array, Estimate, Score, Status, Verdict
 
-OFFLINE = "lexical"
-
 
 @dataclass(frozen=True)
 class Rivalry:

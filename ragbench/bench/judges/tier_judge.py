@@ -33,7 +33,6 @@ from ragbench.types import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-LANGUAGES = ("en", "ru")
 MODES = ("direct", "reasoned")
 
 
