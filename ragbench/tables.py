@@ -230,6 +230,10 @@ class Spoken(Style):
 class Markdown(Spoken):
     """How cells are written in Markdown."""
 
+    def p(self, value: float) -> str:
+        """`\\< 0.001`."""
+        return markdown(super().p(value))
+
     def text(self, text: str) -> str:
         """A text, every sign of Markdown escaped."""
         return markdown(text)

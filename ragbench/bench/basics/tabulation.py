@@ -49,7 +49,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
     columns = [
         Column(_("metric")), Column(_("difference"), "number", signed=True),
         Column(_("interval"), "interval", signed=True), Column("p", "p"), Column(_("corrected p"), "p"),
-        Column(_("detectable"), "number"), Column("n", "count"), Column(_("left out"), "count"),
+        Column(_("detectable"), "number"), Column("n", "count"), Column(_("unpaired"), "count"),
         Column(_("verdict"), "verdict"),
     ]  # fmt: skip
     rows: list[tuple[Any, ...]] = [

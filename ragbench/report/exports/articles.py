@@ -52,6 +52,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
         )
     named = ("dataset", "n_questions", "unit", "seed")
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
+    notes.append(_detectable(material))
     return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
 
 
@@ -112,6 +113,24 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
     )
 
 
+def _detectable(material: Material) -> str:
+    """The smallest differences that would have been shown, of the comparisons that show none."""
+    named = {
+        f"{c.challenger} {metric}" if len(material.challengers) > 1 else metric: material.text.number(
+            c.minimum_detectable, material.digits(metric)
+        )
+        for metric in material.metrics
+        for name in material.challengers
+        if (c := material.comparison(name, metric)) is not None
+        and c.verdict is Verdict.NOT_SHOWN
+        and c.minimum_detectable is not None
+    }
+    said = clean(", ".join(f"{name} {number}" for name, number in named.items()))
+    return (
+        material.text("A difference of this size or more would have been shown: {named}.", named=said) if named else ""
+    )
+
+
 def _value(material: Material, system: str, metric: str) -> Found | None:
     e, c = material.estimate(system, metric), material.comparison(system, metric)
     if e is None:
@@ -137,7 +156,7 @@ def summary(
             material = Material(measurements[name], _)
             if material.metrics:
                 note = brackets((e.estimate for e in measurements[name].estimates), _)
-                lines += [_systems(material, apart=True).with_notes(note).markdown()]
+                lines += [_systems(material, apart=True).with_notes(note, _detectable(material)).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"
 
