@@ -7,12 +7,14 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from ragbench.bench.runs.compared import RunComparison
     from ragbench.bench.scoring.result import Scores
+    from ragbench.datasets import Dataset
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
 
 __version__ = _version("ragbench")
-__all__ = ["ascore", "score"]
+__all__ = ["ascore", "bench", "compare", "label", "load", "metric", "score", "show", "stats"]
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 
@@ -75,6 +77,40 @@ async def ascore(
 
     with _scoring(samples, metrics, judge, locals()) as work:
         return await submit(work)
+
+
+def load(name: str) -> Dataset:
+    """A data set of the project's folder `data`, checked: its questions, chunks, references, labels, dialogues.
+
+    name: the folder's name, with a language behind a colon where it has several: `"campus:ru"`.
+    Raises DatasetError, naming file, line and field, for what cannot be read, and for a name that there is not.
+    """
+    from ragbench import datasets, settings
+
+    return datasets.load(name, settings.project_folder() / settings.load().data_folder)
+
+
+def compare(first: str, second: str, *, on_common_questions: bool = False) -> RunComparison:
+    """Is the second run better than the first? Differences with intervals, question by question, p corrected.
+
+    first, second: runs by name, by the beginning of it, `"latest"`, or their folders. on_common_questions: of runs on
+    other data, pair the questions that are the same in both.
+    Raises BenchError where nothing can be compared, with what would make it comparable.
+    """
+    from ragbench.bench.runs.compared import compare_runs
+    from ragbench.report.keeping import kept
+
+    return compare_runs(kept.find(first), kept.find(second), on_common_questions=on_common_questions)
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "label":
+        return import_module("ragbench.labelling").label
+    if name in __all__:  # a room, opened when somebody asks for it
+        return import_module(f"ragbench.{name}")
+    raise AttributeError(f"module 'ragbench' has no attribute {name!r}")
 
 
 def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Any:

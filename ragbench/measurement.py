@@ -13,7 +13,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench import stand_ins, terminal
+from ragbench.counts import counted
 from ragbench.folders import write, write_by
+from ragbench.language import translator
 from ragbench.settings.secrets import exact_masker, masked, masked_table
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -66,6 +69,27 @@ class Measurement:
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
+        _ = translator("en")
+        named = ("dataset", "unit", "n_questions", "seed")
+        about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
+        lines = [
+            f"{e.system} {e.metric}: {_.number(one.value)} {_.interval(one.low, one.high)}, {counted(one, _)}"
+            for e in self.estimates
+            for one in [e.estimate]
+        ]
+        lines += [
+            f"{one.challenger} − {one.baseline} {c.metric}: {_.number(one.difference, signed=True)} "
+            f"{_.interval(one.low, one.high, signed=True)}, {one.verdict}, n {one.n}"
+            for c in self.comparisons
+            for one in [c.comparison]
+        ]
+        if len(lines) > 8:
+            lines[7:] = [f"… {len(lines) - 7} more in .estimates and .comparisons"]
+        said = [f"{self.notebook}: {about}", *lines, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        return "\n".join(terminal.plain(line) for line in said if line)
 
     def save(self, folder: Path) -> None:
         """Write the measurement, without secrets, into `folder` (made if need be): Parquet tables and one JSON file."""

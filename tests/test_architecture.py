@@ -19,8 +19,9 @@ PACKAGE = ROOT / "ragbench"
 FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
-    {"terminal", "trust"},
-    {"counts", "metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
+    {"terminal", "trust", "counts", "stand_ins"},
+    {"tables"},
+    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by",
      "trec"},
     {"embed", "judge", "progress"},
     {"metrics", "systems"},

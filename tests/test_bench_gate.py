@@ -66,6 +66,14 @@ def test_a_threshold_is_held_by_the_whole_interval(good: int, limit: float, code
     assert {0: check.low >= limit, 1: check.high < limit, 2: check.low < limit <= check.high}[code]
 
 
+def test_without_an_interval_nothing_holds() -> None:
+    report = made("mrr", new=[1.0] * 20)
+    [one] = report.estimates
+    alone = replace(one, estimate=replace(one.estimate, low=None, high=None))
+    _, check = decided(replace(report, estimates=(alone,)), metric="mrr", at_least=0.0)
+    assert (check.outcome, check.why) == (Outcome.UNDECIDED, "there is no interval")
+
+
 def test_it_says_how_many_questions_would_decide() -> None:
     """0.75 against 0.7, deviation about 0.435: (1.96 + 0.84)² · 0.435² / 0.05² ≈ 595 questions in all."""
     _, check = decided(made("hit_rate@1", new=shares(75, 100)), metric="hit_rate@1", at_least=0.7)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import math
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,11 +16,13 @@ import pytest
 import ragbench
 from ragbench import settings
 from ragbench.bench.scoring.result import Scores
+from ragbench.datasets import DatasetError
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.settings import JudgeSettings, Settings
 from ragbench.types import Chunk, Sample, Status
 from tests.chat_server import ChatServer
+from tests.measurements import measurement
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
 
@@ -205,7 +209,7 @@ class TestTheResult:
         found = ragbench.score(rows, **NAMED)
         [each] = found.comparisons
         assert (each.metric, each.comparison.challenger, each.comparison.difference) == ("faithfulness", "new", 0.5)
-        assert "new − old faithfulness" in repr(found)
+        assert re.search(r"^new − old:\nmetric .*\nfaithfulness +\+0\.500 ", repr(found), re.MULTILINE)
         assert "<td>better</td>" in found._repr_html_()
         assert "<td>лучше</td>" in ragbench.score(rows, language="ru", **NAMED)._repr_html_()
         turned = ragbench.score(rows, baseline="new", **NAMED)
@@ -241,9 +245,11 @@ class TestTheResult:
         assert spoken == {"Во Франции.": "ru", "In France.": "en", "There.": "ru"}
 
     def test_the_worst(self, scores: Scores) -> None:
-        assert [row.sample.id for row in scores.worst(2)] == ["none", "half"]
+        worst = scores.worst(2)
+        assert worst.column("id") == ["none", "half"]
+        assert "Not supported: “Bananas fly.”" in repr(worst)
         lower = ragbench.score(ROWS, ["hallucination"], "lexical")
-        assert lower.worst(1)[0].score.value == max(by_id(lower)[name] for name in ("good", "half", "none"))
+        assert lower.worst(1).column("value")[0] == max(by_id(lower)[name] for name in ("good", "half", "none"))
         with pytest.raises(ValueError, match="measured: faithfulness"):
             scores.worst(metric="mrr")
 
@@ -300,3 +306,24 @@ def test_what_a_model_was_paid_for_is_never_paid_for_again(
         first, second = (ragbench.score(ROWS[1:3], ["response_groundedness"], "scoring") for _ in range(2))
         assert by_id(first) == by_id(second) == {"half": 0.5, "none": 0.5}
         assert server.calls == 2
+
+
+def test_the_front_door_has_what_a_notebook_uses() -> None:
+    assert {name for name in ragbench.__all__ if not inspect.getdoc(getattr(ragbench, name))} == set()
+    assert ragbench.label.__name__ == "label"
+    assert ragbench.load("campus:ru").questions
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        ragbench.scores  # noqa: B018
+    with pytest.raises(DatasetError, match="there is no data set 'none'"):
+        ragbench.load("none")
+
+
+def test_a_measurement_prints_as_ten_lines_with_its_caveat() -> None:
+    made = measurement(facts={"stand_ins": ["hashing"], "dataset": "x\x1b[31m"})
+    first, *lines = repr(made).splitlines()
+    assert first.startswith("tier1_retrieval: dataset x\\x1b[31m, ")
+    one = made.estimates[0].estimate
+    assert lines[0].startswith(f"ivfflat hit_rate@1: {one.value:.3f} [{one.low:.3f}, {one.high:.3f}], n 40")
+    assert lines[-2] == "… 5 more in .estimates and .comparisons"
+    assert "offline stand-ins: hashing" in lines[-1]
+    assert len(lines) == 9

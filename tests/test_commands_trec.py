@@ -12,7 +12,9 @@ from typer.testing import CliRunner, Result
 
 from ragbench import trec
 from ragbench.__main__ import application
-from ragbench.commands.console import screen
+from ragbench.bench.basics import tabulation
+from ragbench.language import translator
+from ragbench.tables import Style
 from ragbench.types import Comparison, Verdict
 
 
@@ -141,20 +143,24 @@ def comparison(verdict: Verdict, **more: Any) -> Comparison:
     return Comparison(verdict=verdict, **(known | more))
 
 
+def words(one: Comparison) -> list[str]:
+    return tabulation.comparisons([("m", one)], translator("en"), 4).written(Style())[0][1:]
+
+
 def test_a_comparison_in_words() -> None:
-    assert screen.words(comparison(Verdict.NOT_SHOWN)) == (
+    assert words(comparison(Verdict.NOT_SHOWN)) == [
         "+0.1000", "-0.0500 … +0.2500", "0.1000", "0.2000", "0.1250", "40", "2", "not shown",
-    )  # fmt: skip
+    ]  # fmt: skip
     same = comparison(Verdict.SAME, margin=0.3, p_equivalence=0.01, minimum_detectable=None)
-    assert (screen.words(same).verdict, screen.words(same).detectable) == ("same within ±0.3", "—")
+    assert (words(same)[-1], words(same)[4]) == ("same within ±0.3", "—")
     neither = comparison(Verdict.NOT_SHOWN, margin=0.3, p_equivalence=0.5)
-    assert screen.words(neither).verdict == "not shown; p of equivalence within ±0.3: 0.5000"
+    assert words(neither)[-1] == "not shown; p of equivalence within ±0.3: 0.5000"
     for verdict in set(Verdict) - {Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.NOT_SHOWN}:
         few = comparison(verdict, clusters=7, minimum_detectable=None)
-        assert screen.words(few).verdict == f"{verdict} with 7 groups"
-        assert screen.words(comparison(verdict, n=1)).verdict == f"{verdict} with 1 question"
+        assert words(few)[-1] == f"{verdict} with 7 groups"
+        assert words(comparison(verdict, n=1))[-1] == f"{verdict} with 1 question"
     alone = comparison(Verdict.NOT_SHOWN, low=float("nan"), high=float("nan"), note="no_spread", clusters=1)
-    assert screen.words(alone).interval == "— a single group"
+    assert words(alone)[1] == "— a single group"
 
 
 def test_later_copies_and_strange_queries_are_counted(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +20,6 @@ from ragbench import stats
 from ragbench.bench.judges import numbers
 from ragbench.bench.runs.overview import over
 from ragbench.bench.scoring.result import Row, Scores
-from ragbench.commands.console import screen
 from ragbench.counts import brackets, counted, missing
 from ragbench.language import translator
 from ragbench.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate, estimate_of, estimate_row
@@ -67,12 +68,9 @@ def scores() -> Scores:
     return Scores(tuple(rows), resamples=200)
 
 
-def terminal() -> str:
-    import contextlib
-    import io
-
+def printed() -> str:
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        screen.estimates(("system", "metric"), list(scores().estimates.items()))
+        scores().tables("en", 4)[0].say()
     return said.getvalue()
 
 
@@ -102,9 +100,9 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: articles.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
         "| 48 | 12 (0.400 … 0.600) |",
     ),
-    "repr": (lambda: repr(scores()), "n 48, 12 unmeasured: 0.400 to 0.600 with them"),
+    "repr": (lambda: repr(scores()), "48  12 (0.400 … 0.600)\nIn brackets: the mean with all of them"),
     "_repr_html_": (lambda: text(scores()._repr_html_()), "48 12 (0.400 … 0.600)"),
-    "ragbench score": (terminal, "48  12 (0.4000 … 0.6000)"),
+    "ragbench score": (printed, "48  12 (0.4000 … 0.6000)"),
 }
 
 

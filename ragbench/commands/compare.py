@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
@@ -23,11 +23,9 @@ def compare(
         list[str] | None,
         typer.Option("--system", help="A=NAME and B=NAME: a system of either run; all shared if none."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the pages.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write everything as JSON; - for the screen.")
-    ] = None,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    out: options.Out = None,
+    json_file: options.JsonFile = None,
+    language: options.Language = "",
     on_common_questions: Annotated[
         bool,
         typer.Option("--on-common-questions", help="With other data: pair the questions that are the same in both."),
@@ -52,9 +50,6 @@ def compare(
     from ragbench.report.pages import comparison as report
     from ragbench.settings import project_folder
 
-    outputs.file(json_file, "--json")
-    outputs.folder(out, "--out")
-    outputs.language(language)
     known = settings.load()
     chosen = _systems(system or [])
     a, b = kept.find(first), kept.find(second)
@@ -81,8 +76,8 @@ def _systems(given: list[str]) -> tuple[str | None, str | None]:
 
 
 def _say(found: RunComparison) -> None:
+    from ragbench.bench.basics import tabulation
     from ragbench.bench.runs.changes import said
-    from ragbench.commands.console import screen
     from ragbench.language import translator
 
     english = translator("en")
@@ -92,7 +87,7 @@ def _say(found: RunComparison) -> None:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
         terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
-        screen.comparisons([(one.metric, one.comparison) for one in pairing.comparisons])
+        tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
     compared = sum(one.comparison is not None for one in found.summarized)
     if found.summarized:
         terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")

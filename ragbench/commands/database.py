@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 application = typer.Typer(
     help="The PostgreSQL server with pgvector that ragbench keeps its chunks, vectors and scores in.",
     no_args_is_help=True,
 )
+
+
+@contextlib.contextmanager
+def _as_it_is() -> Iterator[Any]:
+    """The database of the server that runs, not brought up to date."""
+    from ragbench import settings
+    from ragbench.store import server
+    from ragbench.store.engine import connect
+
+    known = settings.load()
+    server.start(known)
+    engine = connect(server.address(known), known.database)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 @application.command("start")
@@ -57,26 +76,17 @@ def size() -> None:
 
 
 @application.command("dump")
-def dump(file: Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.")]) -> None:
+def dump(file: options.Target) -> None:
     """Write all that the database keeps into one file: to keep it, to move it, or before an upgrade.
 
     Runs, replies, vectors and texts are in it; no key and no password is. `ragbench db restore FILE` brings it back,
     into any version of PostgreSQL.
     """
-    from ragbench import settings
-    from ragbench.commands.console import outputs
     from ragbench.commands.console.quantities import told
-    from ragbench.store import dumps, server
-    from ragbench.store.engine import connect
+    from ragbench.store import dumps
 
-    outputs.file(file, "FILE")
-    known = settings.load()
-    server.start(known)
-    engine = connect(server.address(known), known.database)  # not migrated: it may be wanted as it is
-    try:
+    with _as_it_is() as engine:
         rows = dumps.dump(engine, file)
-    finally:
-        engine.dispose()
     terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables written to {file}, {told(file.stat().st_size)}")
 
 
@@ -88,17 +98,10 @@ def restore(
     ] = False,
 ) -> None:
     """Bring back all that a file of `ragbench db dump` holds: all of it, or nothing."""
-    from ragbench import settings
-    from ragbench.store import dumps, server
-    from ragbench.store.engine import connect
+    from ragbench.store import dumps
 
-    known = settings.load()
-    server.start(known)
-    engine = connect(server.address(known), known.database)
-    try:
+    with _as_it_is() as engine:
         rows = dumps.restore(engine, file, replace=replace)
-    finally:
-        engine.dispose()
     terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables restored from {file}")
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
-    from ragbench.bench.runs.gate import Check
+    from ragbench.bench.runs.gate import Check, Decision
 
 JSON = "gate.json"
 
 
-def gate(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
-) -> None:
+def gate(name: options.Run) -> None:
     """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
 
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence.
@@ -44,9 +43,7 @@ def hold(folder: Path) -> int:
     measured = {name: kept[name] for name in kept.names()}
     found = room.decide(measured, settings.load())
     results.write_json(folder / JSON, {**found.as_json(), **results.stood_in(measured)})
-    for check in found.checks:
-        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
-        terminal.say(line(check), err=True, colour=colour)
+    code = tell(found)
     outputs.caveat(
         one
         for check in found.checks
@@ -54,6 +51,14 @@ def hold(folder: Path) -> int:
         for one in stand_ins.of(measured[check.notebook].facts, check.system)
     )
     terminal.say(f"gate: {found.outcome}", err=True, bold=True)
+    return code
+
+
+def tell(found: Decision) -> int:
+    """Say every check on the error channel; the exit code."""
+    for check in found.checks:
+        colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
+        terminal.say(line(check), err=True, colour=colour)
     return found.exit_code
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 
 def history(
@@ -19,9 +19,9 @@ def history(
     ] = None,
     system: Annotated[list[str] | None, typer.Option("--system", "-s", help="Only this system; repeat it.")] = None,
     limit: Annotated[int, typer.Option("--limit", help="How many runs, the newest.", min=1)] = 200,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the page.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the values; - for the screen.")] = None,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the page: en or ru.")] = "",
+    out: options.Out = None,
+    json_file: options.JsonFile = None,
+    language: options.Language = "",
 ) -> None:
     """Draw values with intervals over all kept runs, with marks where code, data, model or prompt changed.
 
@@ -38,9 +38,6 @@ def history(
     from ragbench.store import Store
     from ragbench.store.runs import Runs
 
-    outputs.file(json_file, "--json")
-    outputs.folder(out, "--out")
-    outputs.language(language)
     known = settings.load()
     with Store.open(known) as store:
         records = Runs(store.engine).records(limit)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 application = typer.Typer(
     help="The journal of models' replies: its size, cost and hit rate; export and import; pruning.",
@@ -42,17 +43,17 @@ def show(context: typer.Context) -> None:
 
 @application.command("export")
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to write; a name that ends in .gz is compressed.")],
-    judge: Annotated[str, typer.Option("--judge", "-j", help="Only this judge's replies.")] = "",
+    file: Annotated[
+        Path, typer.Argument(help="Where to write; a name that ends in .gz is compressed.", callback=options.file)
+    ],
+    judge: options.Judge = "",
 ) -> None:
     """Write the journal as JSON lines: requests and replies, no keys. The texts that were judged are in it."""
     from ragbench import settings
-    from ragbench.commands.console import outputs
     from ragbench.llm import lines
     from ragbench.store import Store
     from ragbench.store.journal import DatabaseJournal
 
-    outputs.file(file, "FILE")
     with Store.open(settings.load()) as store:
         count = lines.write(file, DatabaseJournal(store.engine).rows(judge or None))
     if judge and not count:
@@ -63,20 +64,17 @@ def export(
 @application.command("import")
 def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbench journal export` wrote.")]) -> None:
     """Read an exported journal, so that its report can be made again without a key. Replies that are there stay."""
-    from ragbench import settings
     from ragbench.llm import lines
-    from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
+    from ragbench.report.exports import packs
 
-    with Store.open(settings.load()) as store:
-        read, new = DatabaseJournal(store.engine).bring_in(lines.read(file))
+    read, new = packs.take(lines.read(file))
     terminal.say(f"{read} replies read from {file.name}, {new} of them new")
 
 
 @application.command("prune")
 def prune(
     older_than: Annotated[str, typer.Option("--older-than", help="Recorded so long ago: 12h, 90d, 8w, 1y.")] = "",
-    judge: Annotated[str, typer.Option("--judge", "-j", help="Only this judge's replies.")] = "",
+    judge: options.Judge = "",
     model: Annotated[str, typer.Option("--model", "-m", help="Only replies of this model.")] = "",
     larger_than: Annotated[str, typer.Option("--larger-than", help="Only replies of more bytes: 200kB.")] = "",
     unused: Annotated[
@@ -86,7 +84,7 @@ def prune(
         str, typer.Option("--down-to", help="The oldest of these, until the journal is this large: 5GB.")
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
+    yes: options.Yes = False,
 ) -> None:
     """Delete replies for which everything holds that is named, and give their room back to the disk.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands import load_runs
-from ragbench.commands.console import outputs
+from ragbench.commands.console import options
 from ragbench.commands.console.preview import tell
 
 if TYPE_CHECKING:
@@ -29,11 +30,14 @@ application.command("result")(load_runs.result)
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotation marks."""
 Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
-Lang = Annotated[str, typer.Option("--language", "-l", help="Language of the texts, en or ru; else found out.")]
+Lang = Annotated[
+    str,
+    typer.Option("--language", "-l", help="Language of the texts, en or ru; else found out.", callback=options.spoken),
+]
 Title = Annotated[str, typer.Option(help="What pages call it; the name where not given.")]
 Licence = Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
 Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
 Base = Annotated[
     str,
@@ -41,33 +45,55 @@ Base = Annotated[
         "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
     ),
 ]
+Logged = Mapping[str, Sequence[Mapping[str, Any]]]
+Read = tuple[Any, Logged | None]
+"""What was brought, and what systems logged, if anything."""
 
 
 @dataclass(frozen=True)
-class _About:
-    """Under which name, and how, something is brought in."""
+class About:
+    """Under which name, and how, something is brought in: the options that all commands here have, and the source."""
 
-    name: str
-    source: str
-    language: str = ""
-    title: str = ""
-    licence: str = "not stated"
-    replace: bool = False
-    dry_run: bool = False
-    add: bool = False
+    name: Name
+    language: Lang = ""
+    title: Title = ""
+    licence: Licence = "not stated"
+    replace: Replace = False
+    dry_run: DryRun = False
+    add: Add = False
+    source: str = ""
 
 
-@application.command("questions")
+def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]], Callable[..., Read]]:
+    """A command out of a function that reads a source, its first parameter. adds: it may join a data set there is."""
+
+    def made(read: Callable[..., Read]) -> Callable[..., Read]:
+        own = list(inspect.signature(read, eval_str=True).parameters.values())
+        left_out = {"source", *(() if adds else ("add",))}
+        shared = [
+            one for one in inspect.signature(About, eval_str=True).parameters.values() if one.name not in left_out
+        ]
+
+        def run(**given: Any) -> None:
+            _bring(
+                *read(**{one.name: given[one.name] for one in own}),
+                About(source=given[own[0].name].name, **{one.name: given[one.name] for one in shared}),
+            )
+
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
+        run.__doc__, run.__signature__ = read.__doc__, inspect.Signature(keywords)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in keywords}
+        application.command(command)(run)
+        return read
+
+    return made
+
+
+@brings("questions")
 def questions(
     file: Annotated[Path, typer.Argument(help="Question set: a JSON list, JSONL, CSV or Parquet.")],
-    name: Name,
     chunks_from: Base = "",
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """Items of question, ground_truth_answer, chunk_id, chunk_text, confluence_url, and what newer files add to them.
 
     Without --chunks-from the knowledge base is only the chunks that the file carries, which makes retrieval easier.
@@ -76,21 +102,14 @@ def questions(
     """
     from ragbench import datasets
 
-    found = datasets.question_sets.read(file, base=_base(chunks_from))
-    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
+    return datasets.question_sets.read(file, base=_base(chunks_from)), None
 
 
-@application.command("annotations")
+@brings("annotations")
 def annotated(
     file: Annotated[Path, typer.Argument(help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.")],
-    name: Name,
     chunks_from: Base = "",
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
 
     0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty mark
@@ -100,60 +119,39 @@ def annotated(
     """
     from ragbench import datasets
 
-    found = datasets.question_sets.read(file, base=_base(chunks_from), marked=True)
-    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
+    return datasets.question_sets.read(file, base=_base(chunks_from), marked=True), None
 
 
-@application.command("decisions")
+@brings("decisions", adds=True)
 def decisions(
     file: Annotated[Path, typer.Argument(help="Items of question, answer, context, ground_truth_show, rationale.")],
-    name: Name,
-    add: Add = False,
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
     Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
     """
     from ragbench import datasets
 
-    _bring(datasets.decision_sets.read(file), _About(name, file.name, language, title, licence, replace, dry_run, add))
+    return datasets.decision_sets.read(file), None
 
 
-@application.command("dialogues")
+@brings("dialogues", adds=True)
 def dialogues(
     file: Annotated[Path, typer.Argument(help='{"questions": […], "expected_answers": […]}, one or a list of them.')],
-    name: Name,
-    add: Add = False,
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """Conversations, each a session of its own: what tier_ux measures.
 
     Example: ragbench load dialogues multi_turn.json --name helpdesk --add
     """
     from ragbench import datasets
 
-    _bring(datasets.dialogue_sets.read(file), _About(name, file.name, language, title, licence, replace, dry_run, add))
+    return datasets.dialogue_sets.read(file), None
 
 
-@application.command("answers")
+@brings("answers")
 def answers(
     file: Annotated[Path, typer.Argument(help="A table of answers: JSONL, JSON, CSV or Parquet.")],
-    name: Name,
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """user_input, response, reference, retrieved_contexts (or question, answer, ground_truth, contexts) of any system.
 
     Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
@@ -163,8 +161,7 @@ def answers(
     """
     from ragbench import datasets
 
-    found, logged = datasets.answer_tables.read(file)
-    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run), logged)
+    return datasets.answer_tables.read(file)
 
 
 @application.command("database")
@@ -196,60 +193,42 @@ def database(
         tell(found, f"db:{source}", read.language)
         terminal.say(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
         return
-    _bring(found, _About(name, f"db:{source}", read.language, read.title, read.licence, replace, dry_run))
+    about = About(name, read.language, read.title, read.licence, replace, dry_run, source=f"db:{source}")
+    _bring(found, None, about)
 
 
-@application.command("squad")
+@brings("squad")
 def squad(
     file: Annotated[Path, typer.Argument(help="SQuAD 1.1 or 2.0 JSON, plain or gzipped.")],
-    name: Name,
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
 
     Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
     """
     from ragbench import datasets
 
-    found = _brought(datasets.squad.read(file))
-    _bring(found, _About(name, file.name, language, title, licence, replace, dry_run))
+    return _brought(datasets.squad.read(file)), None
 
 
-@application.command("beir")
+@brings("beir")
 def beir(
     folder: Annotated[Path, typer.Argument(help="A folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.")],
-    name: Name,
     split: Annotated[str, typer.Option(help="Which judgements: the name of a file below qrels/.")] = "test",
     queries: Annotated[Path | None, typer.Option(help="Another file of queries, with the same ids.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="Another file of judgements, also in TREC's form.")] = None,
     clusters: Annotated[
         str, typer.Option(help="Pattern whose group, found in a question's id, names its cluster: '^(.+)<::>'.")
     ] = "",
-    language: Lang = "",
-    title: Title = "",
-    licence: Licence = "not stated",
-    replace: Replace = False,
-    dry_run: DryRun = False,
-) -> None:
+) -> Read:
     """Passages become chunks, queries questions, and judgements graded relevance. Files may be gzipped.
 
     Example: ragbench load beir scifact --name scifact --split test && ragbench run --dataset scifact
     """
     from ragbench import datasets
 
-    try:
-        pattern = re.compile(clusters) if clusters else None
-    except re.error as error:
-        raise typer.BadParameter(
-            f"{clusters!r} is not a regular expression: {error}", param_hint="--clusters"
-        ) from None
+    pattern = options.pattern(clusters, "--clusters")
     corpus, asked, judged = datasets.beir.files(folder, None if qrels else split)
-    found = _brought(datasets.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern))
-    _bring(found, _About(name, folder.name, language, title, licence, replace, dry_run))
+    return _brought(datasets.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern)), None
 
 
 def _base(name: str) -> Mapping[str, Any] | None:
@@ -282,11 +261,10 @@ def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
     return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
 
 
-def _bring(found: Brought, about: _About, logged: Mapping[str, Sequence[Mapping[str, Any]]] | None = None) -> None:
+def _bring(found: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import datasets, settings
 
-    outputs.language(about.language)
     folder = settings.project_folder() / settings.load().data_folder
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)

@@ -7,12 +7,18 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
+
+SAID = (
+    *("name", "grain", "bounds", "better", "cutoffs", "fields", "needs", "summary", "formula", "edges", "differs"),
+    *("published", "reading", "signature", "source"),
+)
 
 
 def metrics(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One metric, with all that its declaration says.")] = "",
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: options.AsJson = False,
     readme: Annotated[
         bool, typer.Option("--readme", help="The tables of README.md, in Markdown, made from the declarations.")
     ] = False,
@@ -40,23 +46,8 @@ def metrics(
         return
     if as_json:
         rows = [
-            {
-                "name": each.name,
-                "grain": each.grain,
-                "bounds": each.bounds,
-                "better": each.better,
-                "cutoffs": each.cutoffs,
-                "fields": each.fields,
-                "needs": each.needs,
-                "summary": each.summary,
-                "formula": each.formula,
-                "edges": each.edges,
-                "differs": each.differs,
-                "published": each.published,
-                "reading": None if each.reading is None else asdict(each.reading),
-                "signature": each.signature,
-                "source": each.source,
-            }
+            {key: getattr(each, key) for key in SAID}
+            | {"reading": None if each.reading is None else asdict(each.reading)}
             for each in chosen
         ]
         terminal.dump(rows)

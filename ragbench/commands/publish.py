@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 
 class Masked(StrEnum):
@@ -20,12 +21,17 @@ class Masked(StrEnum):
 
 
 def publish(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder.")],
-    to: Annotated[Path, typer.Option("--to", "-t", help="Folder of the site; made, or written anew as a whole.")],
+    name: options.Run,
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--to", "-t", help="Folder of the site; made, or written anew as a whole.", callback=options.folder
+        ),
+    ],
     mask: Annotated[
         Masked, typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked.")
     ] = Masked.REAL_USERS,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
+    language: options.Language = "",
     single: Annotated[
         bool, typer.Option("--single/--no-single", help="Also each page as one file that needs no other.")
     ] = True,
@@ -41,11 +47,8 @@ def publish(
 
     Example: `ragbench publish latest --to public`
     """
-    from ragbench.commands.console import outputs
     from ragbench.report.exports.publish import publish as write
 
-    outputs.folder(to, "--to")
-    outputs.language(language)
     index = write(
         name,
         to,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
-from ragbench.commands.console import consent, interruption
+from ragbench.commands.console import consent, interruption, options
 
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
@@ -26,10 +26,13 @@ def run(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A notebook's parameter, as `name=value`; repeatable.")
     ] = None,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the pages: en or ru.")] = "",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.")] = None,
+    language: options.Language = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.", callback=options.folder),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
+    plan: options.PlanOnly = False,
     gate: Annotated[
         bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")
     ] = False,
@@ -50,10 +53,7 @@ def run(
     """
     from ragbench import bench, report, settings
     from ragbench.bench.runs import gate as gates
-    from ragbench.commands.console import outputs
 
-    outputs.folder(out, "--out")
-    outputs.language(language)
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}

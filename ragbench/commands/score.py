@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ragbench import terminal
-from ragbench.commands.console import consent
+from ragbench.commands import gate
+from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
     from ragbench.bench.scoring.answer_tables import AnswerTable
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
-    from ragbench.types import Estimate
+    from ragbench.measurement import Measurement
+    from ragbench.settings import GateSettings
 
-MOST_UNMEASURED = 0.02
-"""A gate fails where a larger share of the samples could not be measured."""
-FAILED = 1
 VIEWS = (
     "answer",
     "intervals",
@@ -35,34 +33,6 @@ VIEWS = (
 )
 """What a page shows where the notebook is not at hand."""
 _GATE = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A bound that a metric's interval has to keep: `faithfulness>=0.8`, `noise_sensitivity<=0.1`."""
-
-    metric: str
-    sign: str
-    limit: float
-
-    @classmethod
-    def read(cls, text: str) -> Gate:
-        """Raises ValueError for anything else."""
-        found = _GATE.fullmatch(text)
-        if found is None:
-            raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
-        return cls(found["metric"].strip(), found["sign"], float(found["limit"]))
-
-    def verdict(self, estimate: Estimate) -> tuple[bool, str]:
-        """Whether it holds, and why: on the interval's bound, never on the mean, and with few unmeasured."""
-        total = estimate.n + estimate.n_unmeasured
-        if estimate.n_unmeasured > MOST_UNMEASURED * total:
-            return False, f"{estimate.n_unmeasured} of {total} unmeasured, at most {MOST_UNMEASURED:.0%} may be"
-        end = estimate.low if self.sign == ">=" else estimate.high
-        if end is None:
-            return False, "there is no interval"
-        which = "lower" if self.sign == ">=" else "upper"
-        return (end >= self.limit if self.sign == ">=" else end <= self.limit), f"{which} bound {end:.4f}"
 
 
 def score(
@@ -81,11 +51,12 @@ def score(
         int | None,
         typer.Option(help="How many judges must have measured a sample; all of them if not set.", min=1),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write estimates and samples as JSON; - for the screen.")
-    ] = None,
+    json_file: options.JsonFile = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for a page (rag_metrics.html), summary.json and scores.csv.")
+        Path | None,
+        typer.Option(
+            help="Folder for a page (rag_metrics.html), summary.json and scores.csv.", callback=options.folder
+        ),
     ] = None,
     baseline: Annotated[
         str, typer.Option(help="With several systems in the file: the one the others are compared with.")
@@ -93,10 +64,10 @@ def score(
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Level of intervals.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")] = False,
+    confidence: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    plan: options.PlanOnly = False,
     trusted: consent.Trust = False,
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
@@ -110,10 +81,11 @@ def score(
     from ragbench import settings, trust
     from ragbench.bench.basics.requests import Draws
     from ragbench.bench.basics.session import parted
+    from ragbench.bench.runs.gate import decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
-    from ragbench.commands.console import outputs, plans, screen
+    from ragbench.commands.console import outputs, plans
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
     from ragbench.llm import Outlook, run
@@ -121,11 +93,9 @@ def score(
     from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
 
-    outputs.file(json_file, "--json")
-    outputs.folder(out, "--out")
     known = settings.load()
     try:
-        bounds = [Gate.read(text) for text in gates or ()]
+        bounds = dict(_gate(text) for text in gates or ())
         forms = Forms()
         samples = read_samples(file, forms)
         if not samples:
@@ -134,7 +104,7 @@ def score(
         judging = Judging(judges or (), aggregate, tolerance, quorum=quorum)
         names = judging.judge_names(known)
         rule = judging.rule(names)
-        if unknown := {gate.metric for gate in bounds if not meant(gate.metric, map(str, chosen))}:
+        if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
         systems = sorted({sample.system for sample in samples if sample.system})
         if baseline and baseline not in systems:
@@ -167,62 +137,60 @@ def score(
         plans.show(outlooks, known.budget)
         return
     if json_file is None or str(json_file) != "-":
-        screen.estimates(("system", "metric"), list(found.estimates.items()))
-        for line in found.said_of_panels("en"):
-            terminal.say(line)
-        screen.comparisons([(each.metric, each.comparison) for each in found.comparisons])
+        for made in found.tables("en", 4):
+            made.say()
     is_taken = json_file is not None and str(json_file) == "-"
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
+    if out is None and not bounds:
+        return
+    measured = _measured(found, asked, of_samples(samples, file.name))
     if out is not None:
-        _draw(found, asked, of_samples(samples, file.name), out, language or known.language)
-    if bounds and not _kept(found, bounds):
-        raise typer.Exit(FAILED)
+        _draw(found, asked, measured, out, language or known.language)
+    if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
+        raise typer.Exit(1)
 
 
-def _draw(found: Scores, asked: Asked, answers: AnswerTable, out: Path, language: str) -> None:
-    """The page of the notebook rag_metrics, over these scores."""
+def _gate(text: str) -> tuple[str, GateSettings]:
+    """A bound that a metric's interval has to keep, `faithfulness>=0.8`. Raises ValueError for anything else."""
+    from ragbench.settings import GateSettings
+
+    found = _GATE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
+    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
+    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
+
+
+def _measured(found: Scores, asked: Asked, answers: AnswerTable) -> Measurement:
+    """These scores as the notebook rag_metrics would have measured them."""
     from ragbench.bench.answers.rag_metrics import Made, measurement_of
     from ragbench.bench.basics.session import told
+
+    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
+    return told(measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders)))
+
+
+def _draw(found: Scores, asked: Asked, measured: Measurement, out: Path, language: str) -> None:
+    """The page of the notebook rag_metrics, over these scores."""
     from ragbench.report import assemble
 
-    judges, embedder = tuple(map(str, asked.judges)), str(asked.embedder)
-    made = Made(judges, asked.rule, tuple(name.strip() for name in embedder.split(",")))
-    measurement = told(measurement_of(found, answers, made))
     given = {
-        "answers": answers.facts["dataset"],
+        "answers": measured.facts["dataset"],
         "metrics": ", ".join(metric.label for metric in found.metrics),
-        "judges": ", ".join(judges),
+        "judges": ", ".join(map(str, asked.judges)),
         "aggregate": asked.rule.how,
         "tolerance": asked.rule.tolerance,
         "quorum": asked.rule.quorum,
-        "embedder": embedder,
+        "embedder": str(asked.embedder),
         "baseline": found.baseline,
         "level": found.level,
         "resamples": found.resamples,
         "seed": found.seed,
         "language": language,
     }
-    terminal.say(assemble(out, measurement, given, language, VIEWS), err=True)
-
-
-def _kept(found: Scores, gates: list[Gate]) -> bool:
-    """Whether all gates hold, for every system; each is said on the error channel."""
-    from ragbench.bench.scoring.attendance import incomplete
-    from ragbench.metrics import meant
-
-    every = True
-    for gate in gates:
-        labels = meant(gate.metric, map(str, found.metrics))
-        for (system, metric), estimate in found.estimates.items():
-            if metric in labels:
-                holds, why = gate.verdict(estimate)
-                every &= holds
-                word = "holds" if holds else "fails"
-                why = "; ".join(filter(None, (why, incomplete(found.attendances.get((system, metric))))))
-                terminal.say(f"gate {metric}{gate.sign}{gate.limit:g} {word} for {system}: {why}", err=True)
-    return every
+    terminal.say(assemble(out, measured, given, language, VIEWS), err=True)
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
@@ -31,12 +32,6 @@ class Scale(StrEnum):
     def numeric(self) -> bool:
         """Whether ratings are numbers whose distances mean something."""
         return self in (Scale.INTERVAL, Scale.RATIO)
-
-
-Level = Annotated[float, typer.Option(help="Nominal coverage of the intervals.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap samples and randomizations.", min=100)]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.", min=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON: value, low, high, n and method of each statistic.")]
 
 
 def agree(
@@ -68,10 +63,10 @@ def agree(
         str | None, typer.Option(help="All categories in their order, comma-separated, if they do not sort themselves.")
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
-    level: Level = 0.95,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """How far raters agree, from tables with one row a rating.
 
@@ -84,8 +79,10 @@ def agree(
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
-    from ragbench.commands.console import screen
+    from ragbench.bench.basics import tabulation
+    from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.ratings import Columns, Ratings
+    from ragbench.language import translator
     from ragbench.measurement import without_nan
 
     order = _categories(categories, scale)
@@ -122,10 +119,11 @@ def agree(
             report |= _pairs(found, raters, how)
         terminal.dump(without_nan(report), indent=2)
         return
-    terminal.say(f"{screen.counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
+    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
     if len(raters) == 2:
         terminal.say(f"{raters[0]} is taken as the truth; a bias is {raters[1]} − {raters[0]}")
-    screen.estimates(("statistic",), [((name,), one) for name, one in made.items()])
+    named = [((name,), one) for name, one in made.items()]
+    tabulation.estimates(("statistic",), named, translator("en"), 4).say()
 
 
 def significance(
@@ -144,20 +142,22 @@ def significance(
     margin: Annotated[
         float | None, typer.Option(help="Largest difference that would not matter; tests for equivalence too.")
     ] = None,
-    level: Level = 0.95,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Is the challenger better, question by question? Both files have one row a question and a column a metric.
 
     Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
     """
     from ragbench import stats
+    from ragbench.bench.basics import tabulation
     from ragbench.bench.basics.families import corrected
-    from ragbench.commands.console import screen
+    from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.columns import Table, numbers_of_both
     from ragbench.datasets.rows import cut
+    from ragbench.language import translator
     from ragbench.measurement import without_nan
 
     first, second = Table.read(baseline), Table.read(challenger)
@@ -201,8 +201,8 @@ def significance(
         return
     for name, why in left_out.items():
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
-    terminal.say(f"{screen.counted(len(ids), 'question')} in both files, {unmatched} in one only")
-    screen.comparisons(list(adjusted.items()))
+    terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
+    tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
 
 
 def _categories(text: str | None, scale: Scale) -> list[Any] | None:

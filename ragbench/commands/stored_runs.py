@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -16,14 +17,13 @@ application = typer.Typer(
     help="Runs that the database keeps: listed, shown, deleted, taken elsewhere.", invoke_without_command=True
 )
 HEADLINES = 3
-Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
 
 @application.callback()
 def show_all(
     context: typer.Context,
     limit: Annotated[int, typer.Option("--limit", help="How many, newest first.", min=1)] = 30,
-    as_json: Json = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the runs, newest first: when, on which data, which systems and notebooks, how it ended, and key numbers.
 
@@ -48,7 +48,7 @@ def show_all(
 
 
 @application.command("show")
-def show(name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")], as_json: Json = False) -> None:
+def show(name: options.Run, as_json: options.AsJson = False) -> None:
     """Say everything that is kept of one run: numbers with intervals, data, models, parameters, where its pages lie."""
     from ragbench import stand_ins
     from ragbench.commands.console import outputs
@@ -76,10 +76,7 @@ def show(name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")
 
 
 @application.command("delete")
-def delete(
-    name: Annotated[str, typer.Argument(help="A run; see `ragbench runs`.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")] = False,
-) -> None:
+def delete(name: options.Run, yes: options.Yes = False) -> None:
     """Forget a run in the database. Its folder of pages stays where it is."""
     from ragbench import settings
     from ragbench.store import Store
@@ -95,18 +92,13 @@ def delete(
 
 
 @application.command("export")
-def export(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run; see `ragbench runs`.")],
-    file: Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.")],
-) -> None:
+def export(name: options.Run, file: options.Target) -> None:
     """Write a run and the replies that it is made of into one file, for `ragbench runs import` on another machine.
 
     There its pages are drawn again, and where data and settings are the same it runs again without a call.
     """
-    from ragbench.commands.console import outputs
     from ragbench.report.exports import packs
 
-    outputs.file(file, "FILE")
     made = packs.export(name, file)
     if made.missing:
         said = "replies that it used are not in the journal any more: there they would be asked for again"

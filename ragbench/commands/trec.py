@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 from ragbench.commands.tables.assessment import Assessment, Convention, Plan, as_json, asked, assess
 
 
@@ -29,9 +29,7 @@ def trec(
         bool, typer.Option("--complete", help="Queries that a run lacks count 0 (always so without --compatible).")
     ] = False,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also the value of each query.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write everything as JSON; - for the screen.")
-    ] = None,
+    json_file: options.JsonFile = None,
     compatible: Annotated[
         Convention | None, typer.Option(help="Ties, 32-bit scores and missing queries as trec_eval has them.")
     ] = None,
@@ -41,9 +39,9 @@ def trec(
     all_pairs: Annotated[
         bool, typer.Option("--all-pairs", help="Compare every two runs, not only with the first.")
     ] = False,
-    confidence: Annotated[float, typer.Option(help="Level of intervals and verdicts.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="Draws of bootstrap and randomization.", min=100)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of all draws.", min=0)] = 0,
+    confidence: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
 ) -> None:
     """Measure runs against judgements, and say which is better and how sure one can be.
 
@@ -56,7 +54,6 @@ def trec(
     from ragbench import trec as files
     from ragbench.commands.console import outputs
 
-    outputs.file(json_file, "--json")
     try:
         plan = Plan(
             metrics=asked(metrics, level),
@@ -64,7 +61,7 @@ def trec(
             compatible=compatible,
             complete=complete,
             all_pairs=all_pairs,
-            clusters=_pattern(clusters),
+            clusters=options.pattern(clusters, "--clusters"),
             confidence=confidence,
             resamples=resamples,
             seed=seed,
@@ -83,13 +80,6 @@ def trec(
             terminal.say(json_file, err=True)
 
 
-def _pattern(text: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(text) if text else None
-    except re.error as error:
-        raise typer.BadParameter(f"{text!r} is not a regular expression: {error}", param_hint="--clusters") from None
-
-
 def _say_missing(found: Assessment) -> None:
     """Queries that a run lacks, queries that nobody judged (a run in other names would be a row of zeros), copies."""
     judged = found.facts["queries_judged"]
@@ -104,19 +94,22 @@ def _say_missing(found: Assessment) -> None:
 
 
 def _print(found: Assessment, per_query: bool) -> None:
-    from ragbench.commands.console import screen
+    from ragbench.bench.basics import tabulation
+    from ragbench.commands.console.quantities import counted
+    from ragbench.language import DASH, translator
 
     if per_query:
         rows = as_json(found, per_query=True)["per_query"]
-        values = [screen.NONE if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
+        values = [DASH if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
         terminal.columns(
             (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
         )
-    screen.estimates(("run", "metric"), list(found.estimates.items()))
+    english = translator("en")
+    tabulation.estimates(("run", "metric"), found.estimates.items(), english, 4).say()
     facts = found.facts
-    groups = "" if facts["clusters"] is None else f" in {screen.counted(facts['clusters'], 'group')}"
-    judged = screen.counted(facts["queries_judged"], "judged query", "judged queries")
+    groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
+    judged = counted(facts["queries_judged"], "judged query", "judged queries")
     terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
     if found.comparisons:
         terminal.say()
-        screen.comparisons(found.comparisons)
+        tabulation.comparisons(found.comparisons, english, 4).say()

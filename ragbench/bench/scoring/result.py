@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, stats, terminal
+from ragbench import answered_by, stats
 from ragbench.answered_by import AnsweredBy
-from ragbench.bench.basics import verdicts
+from ragbench.bench.basics import tabulation
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
-from ragbench.counts import counted, missing
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.llm import Usage
@@ -22,6 +21,7 @@ from ragbench.metric import Metric
 from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
 from ragbench.stand_ins import StandIn, caveat
+from ragbench.tables import Column, Table
 from ragbench.types import Estimate, Sample, Score, Status
 
 if TYPE_CHECKING:
@@ -128,14 +128,21 @@ class Scores:
         columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
         return pd.DataFrame(self._table(), columns=columns)
 
-    def worst(self, n: int = 5, metric: str | None = None) -> list[Row]:
-        """The n worst measured scores of a metric (the first if none is named), worst first; ties by sample id."""
+    def worst(self, n: int = 5, metric: str | None = None) -> Table:
+        """The n worst measured scores of a metric (the first if none is named), worst first; ties by sample id.
+
+        Raises ValueError for a metric that was not measured.
+        """
+        _ = translator(self.language)
         label = metric or self.metrics[0].label
         own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
         if not own and label not in {each.label for each in self.metrics}:
             raise ValueError(f"{label!r} was not measured; measured: {', '.join(m.label for m in self.metrics)}")
         sign = -1 if own and own[0].metric.better == "lower" else 1
-        return sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
+        found = sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
+        columns = (Column("id"), Column(_("system")), Column(_("value"), "number"), Column(_("reason")))
+        rows = [(row.sample.id, system_name(row.sample), row.score.value, row.score.reason) for row in found]
+        return Table(columns, tuple(rows), label, language=self.language)
 
     def explain(self, identifier: str, language: str | None = None) -> str:
         """Every metric's explanation of one sample by every system that answered it, a line each.
@@ -205,77 +212,24 @@ class Scores:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def said_of_panels(self, language: str = "") -> list[str]:
-        """A paragraph for each system and metric where the judges of a panel measured different answers."""
-        return said(self.attendances, translator(language or self.language), self.systems)
+    def tables(self, language: str = "", digits: int = 3) -> tuple[Table, Table]:
+        """The estimates, and the comparisons, each with what must be read with it; the second empty for one system."""
+        _ = translator(language or self.language)
+        means = tabulation.estimates((_("system"), _("metric")), self.estimates.items(), _, digits)
+        compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
+        return means.with_notes(*said(self.attendances, _, self.systems)), compared
+
+    def _shown(self) -> list[Table]:
+        means, compared = self.tables()
+        means = means.with_notes(*self.said_of_models(), self.caveat())
+        return [means, compared] if len(compared) else [means]
 
     def __repr__(self) -> str:
-        _ = translator(self.language)
-        lines = [f"{len(self._ids())} samples, {len(self.metrics)} metrics"]
-        for (system, metric), one in self.estimates.items():
-            name = metric if system == SYSTEM else f"{system} {metric}"
-            lines.append(f"{name:<32} {_.number(one.value)} {_.interval(one.low, one.high)}  {counted(one, _)}")
-        for each in self.comparisons:
-            compared = each.comparison
-            who = f"{compared.challenger} − {compared.baseline} {each.metric}"
-            change = _.number(compared.difference, signed=True)
-            between = _.interval(compared.low, compared.high, signed=True)
-            lines.append(f"{who:<32} {change} {between}  {verdicts.said(compared, _)}")
-        said_of_all = [*lines, *self.said_of_panels(), *self.said_of_models(), *filter(None, [self.caveat()])]
-        return "\n".join(map(terminal.plain, said_of_all))
+        head = f"{len(self._ids())} samples, {len(self.metrics)} metrics"
+        return "\n".join([head, *map(repr, self._shown())])
 
     def _repr_html_(self) -> str:
-        _ = translator(self.language)
-        means = _paragraphs([*self.said_of_panels(), *self.said_of_models()]) + _table(
-            (_("system"), _("metric"), _("mean"), _("interval"), "n", _("unmeasured")),
-            [
-                (system, metric, _.number(one.value), _.interval(one.low, one.high), one.n, missing(one, _))
-                for (system, metric), one in self.estimates.items()
-            ],
-        )
-        means += _paragraph(self.caveat())
-        if not self.comparisons:
-            return means
-        compared = [(each.metric, each.comparison) for each in self.comparisons]
-        return means + _table(
-            (_("compared"), _("metric"), _("difference"), _("interval"), "p", _("verdict"), "n"),
-            [
-                (
-                    f"{one.challenger} − {one.baseline}",
-                    metric,
-                    _.number(one.difference, signed=True),
-                    _.interval(one.low, one.high, signed=True),
-                    _.p_value(one.p if one.p_adjusted is None else one.p_adjusted),
-                    verdicts.said(one, _),
-                    one.n,
-                )
-                for metric, one in compared
-            ],
-        )
-
-
-def _paragraph(text: str) -> str:
-    from markupsafe import Markup
-
-    return str(Markup("<p>{}</p>").format(text)) if text else ""
-
-
-def _table(titles: Sequence[object], lines: Sequence[Sequence[object]]) -> str:
-    from markupsafe import Markup
-
-    cell, head, row = Markup("<td>{}</td>"), Markup("<th>{}</th>"), Markup("<tr>{}</tr>")
-    body = Markup("").join(row.format(Markup("").join(cell.format(value) for value in line)) for line in lines)
-    return str(
-        Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
-            Markup("").join(head.format(title) for title in titles), body
-        )
-    )
-
-
-def _paragraphs(texts: Sequence[str]) -> str:
-    from markupsafe import Markup
-
-    return str(Markup("").join(Markup("<p>{}</p>").format(text) for text in texts))
+        return "".join(table._repr_html_() for table in self._shown())
 
 
 def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:

@@ -1,4 +1,4 @@
-"""Times and sizes as people write them on a command line: 90d, 12h, 5GB."""
+"""Times, sizes and counts as people write them: 90d, 12h, 5GB, 2 questions."""
 
 from __future__ import annotations
 
@@ -38,3 +38,8 @@ def told(count: int) -> str:
         if count >= unit:
             return f"{count / unit:,.1f} {name}"
     return f"{count} bytes"
+
+
+def counted(number: int, name: str, several: str = "") -> str:
+    """`1 question`, `2 questions`."""
+    return f"{number} {name if number == 1 else several or f'{name}s'}"

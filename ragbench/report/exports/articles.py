@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragbench import tables
 from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -16,25 +15,15 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
 from ragbench.show.runs.compared import digits_of
 from ragbench.stand_ins import StandIn, caveat, of
-from ragbench.types import Estimate, Verdict
+from ragbench.tables import Column, Found, Table
+from ragbench.types import Verdict
 
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
-MARKS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
-         Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
-
-
-def latex(text: Any) -> str:
-    """A text for LaTeX, every sign of its language escaped, on one line."""
-    return "".join(_LATEX.get(sign, sign) for sign in " ".join(clean(text).split()))
+SIDES = ("first", "second")
 
 
 def markdown(text: Any) -> str:
     """A text for Markdown, every sign of it escaped, on one line."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(clean(text).split()))
+    return tables.markdown(clean(text))
 
 
 def latex_table(made: Measurement, _: Translator) -> str:
@@ -46,43 +35,25 @@ def latex_table(made: Measurement, _: Translator) -> str:
     material = Material(made, _)
     if not material.metrics:
         return ""
-    two = len(material.systems) == 2 and material.baseline is not None
-    heads = [_("metric"), *material.systems, *([_("difference"), "$p$"] if two else []), "$n$"]
-    columns = "l" + "r" * (len(heads) - 1)
-    titles = " & ".join(head if head in ("$p$", "$n$") else latex(head) for head in heads)
-    rows = [_latex_row(material, metric, two) for metric in material.metrics]
     level = next((e.estimate.level for e in made.estimates), 0.95)
-    caption = _("Means over questions with {level} intervals.", level=_.percent(level))
+    notes = [_("Means over questions with {level} intervals.", level=_.percent(level))]
     if made.comparisons:
         family = made.comparisons[0].comparison.family
         places = {"baseline": material.baseline, "family": family}
-        caption += " " + _("Arrows mark a difference from {baseline}, p corrected ({family}).", **places)
+        notes.append(_("Arrows mark a difference from {baseline}, p corrected ({family}).", **places))
         few = [c.comparison for c in made.comparisons if c.comparison.verdict is Verdict.CANNOT_BE_SHOWN]
-        caption += "".join(f" ∅: {text}." for text in dict.fromkeys(material.verdict(one) for one in few))
-    facts = ", ".join(
-        f"{key} {made.facts[key]}"
-        for key in ("dataset", "n_questions", "unit", "seed")
-        if made.facts.get(key) is not None
-    )
+        notes += [f"∅: {text}." for text in dict.fromkeys(material.verdict(one) for one in few)]
     if any(e.estimate.n_unmeasured for e in made.estimates):
-        caption += " " + _(
-            "n: values measured of those asked for; in brackets the mean with all others at the lower, and at the "
-            "upper end of the scale."
+        notes.append(
+            _(
+                "n: values measured of those asked for; in brackets the mean with all others at the lower, and at the "
+                "upper end of the scale."
+            )
         )
-    caption += " " + caveat(of(made.facts), _)
-    caption = latex(caption).replace("∅", r"$\emptyset$")
-    return _tabular(made.notebook, f"{caption} {latex(facts)}.", columns, titles, rows)
-
-
-def _tabular(name: str, caption: str, columns: str, titles: str, rows: Sequence[str]) -> str:
-    label = re.sub(r"[^A-Za-z0-9-]", "-", name)
-    return (
-        "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
-        f"  \\caption{{{caption}}}\n  \\label{{tab:{label}}}\n"
-        f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n    {titles} \\\\\n    \\midrule\n"
-        + "".join(f"    {row} \\\\\n" for row in rows)
-        + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
-    )
+    named = ("dataset", "n_questions", "unit", "seed")
+    facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
+    notes.append(_detectable(material))
+    return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
 
 
 def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: Sequence[StandIn] = ()) -> str:
@@ -92,77 +63,80 @@ def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: 
     """
     if not rows:
         return ""
-    heads = [_("metric"), "A", "B", _("difference"), "$p$", "$n$"]
-    made = []
-    for one in rows:
-        numbers = [one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second")]
-        digits = digits_of(numbers)
-        cells = [latex(f"{one['notebook']} {one['metric']}")]
-        for side in ("first", "second"):
-            value, low, high = (one[f"{key}_{side}"] for key in ("value", "low", "high"))
-            cells.append("--" if _unknown(value) else _number(value, digits) + _ends(low, high, digits))
-        if one["why"]:
-            cells += [r"$\dagger$", "--"]
-        else:
-            cells.append(_number(one["difference"], digits, signed=True) + _ends(one["low"], one["high"], digits))
-            cells.append("$<0.001$" if one["p"] < 0.001 else _number(one["p"], 3))
-        counts = (one[f"n_{side}"] for side in ("first", "second"))
-        cells.append(" / ".join("--" if _unknown(n) else f"${int(n)}$" for n in counts))
-        made.append(" & ".join(cells))
+    columns = (
+        Column(_("metric")), Column("A", "interval"), Column("B", "interval"),
+        Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
+    )  # fmt: skip
+    numbers = [[[one[f"{key}_{side}"] for key in ("low", "high", "value")] for side in SIDES] for one in rows]
+    cells = [
+        (clean(f"{one['notebook']} {one['metric']}"), Found(*first), Found(*second),
+         Found(why="†") if one["why"] else Found(one["low"], one["high"], one["difference"]),
+         None if one["why"] else one["p"], tuple(_number(one[f"n_{side}"]) for side in SIDES))
+        for one, (first, second) in zip(rows, numbers, strict=True)
+    ]  # fmt: skip
     caption = _("Two runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
-    caption += " " + caveat(stood_in, _)
-    titles = " & ".join(text if text in ("$p$", "$n$") else latex(text) for text in heads)
-    return _tabular("numbers-without-pairs", latex(caption).replace("†", r"$\dagger$"), "lrrrrr", titles, made)
+    made = Table(columns, tuple(cells), digits=[digits_of([*first, *second]) for first, second in numbers])
+    return made.with_notes(caption, caveat(stood_in, _)).latex("numbers-without-pairs")
 
 
-def _unknown(value: Any) -> bool:
-    return value is None or value != value
+def _number(n: Any) -> int | None:
+    return None if n is None or n != n else int(n)
 
 
-def _ends(low: Any, high: Any, digits: int) -> str:
-    return "" if _unknown(low) or _unknown(high) else _interval(low, high, digits)
+def _systems(material: Material, *, apart: bool = False) -> Table:
+    """A row a metric, a column a system; for two systems their difference and its p.
+
+    apart: how many values are missing stands in a column of its own.
+    """
+    _, baseline = material.text, material.baseline
+    two = len(material.systems) == 2 and baseline is not None
+    columns = [Column(_("metric")), *(Column(clean(name), "interval") for name in material.systems)]
+    columns += [Column(_("difference"), "interval", signed=True), Column("p", "p")] if two else []
+    columns += [Column(_("n"), "count"), *([Column(_("unmeasured"), "count")] if apart else [])]
+    rows = []
+    for metric in material.metrics:
+        digits = material.digits(metric)
+        values = [_value(material, name, metric) for name in material.systems]
+        found = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
+        row: list[Any] = [clean(metric), *values]
+        if two:
+            c = material.comparison(material.challengers[0], metric)
+            p = None if c is None else c.p if c.p_adjusted is None else c.p_adjusted
+            row += [None if c is None else Found(c.low, c.high, c.difference), p]
+        row.append(tuple(found))
+        if apart:
+            lacked = [missing(e, _, digits) for e in found]
+            row.append(" / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]))
+        rows.append(tuple(row))
+    return Table(
+        tuple(columns), tuple(rows), digits=[material.digits(one) for one in material.metrics], language=_.language
+    )
 
 
-def _latex_row(material: Material, metric: str, two: bool) -> str:
-    digits = material.digits(metric)
-    cells = [latex(metric)]
-    for name in material.systems:
-        e, c = material.estimate(name, metric), material.comparison(name, metric)
-        if e is None or math.isnan(e.value):
-            cells.append("--")
-            continue
-        mark = MARKS.get(c.verdict, "") if c is not None else ""
-        cells.append(_number(e.value, digits) + _interval(e.low, e.high, digits) + (f" {mark}" if mark else ""))
-    if two:
-        c = material.comparison(material.challengers[0], metric)
-        if c is None or math.isnan(c.difference):
-            cells += ["--", "--"]
-        else:
-            p = c.p if c.p_adjusted is None else c.p_adjusted
-            low, high = (None, None) if math.isnan(c.low) else (c.low, c.high)
-            cells.append(_number(c.difference, digits, signed=True) + _interval(low, high, digits))
-            cells.append("$<0.001$" if p < 0.001 else _number(p, 3))
-    found = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
-    counts = [_latex_counts(e, digits, material.text) for e in found]
-    cells.append(" / ".join(counts if len(set(counts)) > 1 else counts[:1]))
-    return " & ".join(cells)
+def _detectable(material: Material) -> str:
+    """The smallest differences that would have been shown, of the comparisons that show none."""
+    named = {
+        f"{c.challenger} {metric}" if len(material.challengers) > 1 else metric: material.text.number(
+            c.minimum_detectable, material.digits(metric)
+        )
+        for metric in material.metrics
+        for name in material.challengers
+        if (c := material.comparison(name, metric)) is not None
+        and c.verdict is Verdict.NOT_SHOWN
+        and c.minimum_detectable is not None
+    }
+    said = clean(", ".join(f"{name} {number}" for name, number in named.items()))
+    return (
+        material.text("A difference of this size or more would have been shown: {named}.", named=said) if named else ""
+    )
 
 
-def _latex_counts(e: Estimate, digits: int, _: Translator) -> str:
-    """`$48$`, `48 of 60 $[0.488, 0.688]$`."""
-    if not e.n_unmeasured:
-        return f"${e.n}$"
-    count = latex(_("{part} of {whole}", part=_.integer(e.n), whole=_.integer(e.n + e.n_unmeasured)))
-    return count + _interval(e.floor, e.ceiling, digits)
-
-
-def _number(value: float, digits: int, *, signed: bool = False) -> str:
-    rounded = round(value, digits) + 0.0
-    return f"${rounded:+.{digits}f}$" if signed and rounded else f"${rounded:.{digits}f}$"
-
-
-def _interval(low: float | None, high: float | None, digits: int) -> str:
-    return "" if low is None or high is None else f" $[{low:.{digits}f}, {high:.{digits}f}]$"
+def _value(material: Material, system: str, metric: str) -> Found | None:
+    e, c = material.estimate(system, metric), material.comparison(system, metric)
+    if e is None:
+        return None
+    verdict, word = (None, "") if c is None else (c.verdict, material.verdict(c))
+    return Found(e.low, e.high, e.value, verdict=verdict, word=word)
 
 
 def summary(
@@ -179,7 +153,10 @@ def summary(
         if described.get("failure"):
             lines += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
         if name in measurements:
-            lines += _table(Material(measurements[name], _), _)
+            material = Material(measurements[name], _)
+            if material.metrics:
+                note = brackets((e.estimate for e in measurements[name].estimates), _)
+                lines += [_systems(material, apart=True).with_notes(note, _detectable(material)).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"
 
@@ -201,26 +178,6 @@ def _check(check: Mapping[str, Any], _: Translator) -> str:
         )
         parts.append(markdown(text))
     return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
-
-
-def _table(material: Material, _: Translator) -> list[str]:
-    if not material.metrics:
-        return []
-    heads = [_("metric"), *(markdown(name) for name in material.systems), _("n"), _("unmeasured")]
-    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
-    for metric in material.metrics:
-        cells, counts, lacked = [markdown(metric)], [], []
-        for name in material.systems:
-            e, c = material.estimate(name, metric), material.comparison(name, metric)
-            word = "" if c is None else f" ({material.verdict(c)})"
-            cells.append("—" if e is None else material.value(e, metric) + word)
-            counts += [] if e is None else [_.integer(e.n)]
-            lacked += [] if e is None else [missing(e, _, material.digits(metric))]
-        cells += [" / ".join(texts if len(set(texts)) > 1 else texts[:1]) for texts in (counts, lacked)]
-        lines.append("| " + " | ".join(cells) + " |")
-    if text := brackets((e.estimate for e in material.measurement.estimates), _):
-        lines += ["", markdown(text)]
-    return [*lines, ""]
 
 
 def junit(

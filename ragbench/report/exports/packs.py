@@ -13,7 +13,7 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -117,15 +117,11 @@ def bring_in(path: Path) -> Unpacked:
 
     Raises PackError for a file that is no packed run, FileExistsError where a report of that name is there already.
     """
-    from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
-
     reports = settings.project_folder() / settings.load().reports_folder
     with tempfile.TemporaryDirectory() as work:
         about = _unpacked(path, Path(work))
         replies = Path(work) / REPLIES
-        with Store.open(settings.load()) as store:
-            read, new = DatabaseJournal(store.engine).bring_in(lines.read(replies) if replies.is_file() else ())
+        read, new = take(lines.read(replies) if replies.is_file() else ())
         replies.unlink(missing_ok=True)
         with new_folder(reports / about.run) as folder:
             for source in sorted(path for path in Path(work).rglob("*") if path.is_file()):
@@ -139,6 +135,15 @@ def bring_in(path: Path) -> Unpacked:
                 raise PackError(f"{path}: the run in it cannot be drawn: {said}") from None
     kept.record(reports / about.run)
     return Unpacked(reports / about.run / "index.html", read, new, _compared(about.data))
+
+
+def take(replies: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
+    """Put exported replies into the journal, where those that are there stay: how many were read, how many are new."""
+    from ragbench.store import Store
+    from ragbench.store.journal import DatabaseJournal
+
+    with Store.open(settings.load()) as store:
+        return DatabaseJournal(store.engine).bring_in(replies)
 
 
 def _put(pack: zipfile.ZipFile, name: str, path: Path) -> None:

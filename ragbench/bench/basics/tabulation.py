@@ -1,0 +1,86 @@
+"""Estimates and comparisons as tables: the same columns, reasons and notes wherever they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ragbench.bench.basics import verdicts
+from ragbench.counts import brackets, missing
+from ragbench.language import Translator
+from ragbench.tables import Column, Found, Table
+from ragbench.types import Comparison, Estimate, Verdict
+
+
+def estimates(
+    titles: Sequence[str], named: Iterable[tuple[Sequence[str], Estimate]], _: Translator, digits: int = 3
+) -> Table:
+    """A row an estimate. titles: of what each one is named by, such as run and metric."""
+    pairs = list(named)
+    reasons = {
+        "empty": _("nothing was measured"),
+        "few": _("too few values"),
+        "no_spread": _("all values are equal"),
+        "undefined": _("not defined for these values"),
+        "incomplete": _("no item was rated by all"),
+    }
+    columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
+    columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
+    rows: list[tuple[Any, ...]] = [
+        (*names, one.value, Found(one.low, one.high, why=_why(one, reasons, _)),
+         None if one.method == "none" else one.method, one.n, missing(one, _, digits))
+        for names, one in pairs
+    ]  # fmt: skip
+    if any(one.clusters is not None for _names, one in pairs):
+        columns.append(Column(_("groups"), "count"))
+        rows = [(*row, one.clusters) for row, (_names, one) in zip(rows, pairs, strict=True)]
+    notes = tuple(filter(None, [brackets((one for _names, one in pairs), _)]))
+    return Table(tuple(columns), tuple(rows), notes=notes, digits=digits, language=_.language)
+
+
+def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: int = 3) -> Table:
+    """A row a metric and pair of systems; below them what p was corrected over, and what could have been shown."""
+    pairs = list(named)
+    reasons = {
+        "empty": _("no question was measured on both sides"),
+        "few": _("too few questions"),
+        "no_spread": _("all differences are equal"),
+    }
+    columns = [
+        Column(_("metric")), Column(_("difference"), "number", signed=True),
+        Column(_("interval"), "interval", signed=True), Column("p", "p"), Column(_("corrected p"), "p"),
+        Column(_("detectable"), "number"), Column("n", "count"), Column(_("unpaired"), "count"),
+        Column(_("verdict"), "verdict"),
+    ]  # fmt: skip
+    rows: list[tuple[Any, ...]] = [
+        (metric, one.difference, Found(one.low, one.high, why=_why(one, reasons, _)), one.p, one.p_adjusted,
+         one.minimum_detectable, one.n, one.n_dropped, _verdict(one, _))
+        for metric, one in pairs
+    ]  # fmt: skip
+    compared = [f"{one.challenger} − {one.baseline}" for _metric, one in pairs]
+    if len(set(compared)) > 1:
+        columns = [Column(_("compared")), *columns]
+        rows = [(who, *row) for who, row in zip(compared, rows, strict=True)]
+    families = dict.fromkeys(one.family for _metric, one in pairs if one.family)
+    notes = [_("corrected over all comparisons: {family}", family=family) for family in families]
+    if any(one.minimum_detectable is not None for _metric, one in pairs):
+        notes.append(_("detectable: a difference of this size or more would be shown, in 80 of 100 such studies"))
+    notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
+    title = compared[0] if len(set(compared)) == 1 else ""
+    return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
+
+
+def _verdict(one: Comparison, _: Translator) -> str:
+    """The word, with the groups or the margin that it rests on."""
+    verdict = verdicts.said(one, _)
+    if one.verdict is Verdict.SAME:
+        return _("{verdict} within ±{margin}", verdict=verdict, margin=_.exact(one.margin))
+    if one.p_equivalence is None:
+        return verdict
+    places = {"verdict": verdict, "margin": _.exact(one.margin), "p": _.number(one.p_equivalence, 4)}
+    return _("{verdict}; p of equivalence within ±{margin}: {p}", **places)
+
+
+def _why(one: Estimate | Comparison, reasons: Mapping[str, str], _: Translator) -> str:
+    """Why there is no interval; a single group has no spread, whatever is in it."""
+    return _("a single group") if one.clusters == 1 else reasons.get(one.note, one.note)

@@ -1,0 +1,305 @@
+"""A table: rows under declared columns, and one way each to write it as text, HTML, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ragbench import terminal
+from ragbench.language import DASH, Translator, translator
+from ragbench.types import Estimate, Verdict
+
+Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
+TEMPLATES = Path(__file__).parent / "report_template"
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "∅": r"$\emptyset$", "†": r"$\dagger$",
+}  # fmt: skip
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
+_ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
+           Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
+
+
+class Column(NamedTuple):
+    """What stands in a column.
+
+    kind: text; number: a float; interval: a Found; p: a float; verdict: its words; count: an int, words, or several of
+    them as ints or Estimates. signed: numbers with a plus. firm: never folded on a terminal.
+    """
+
+    title: str
+    kind: Kind = "text"
+    signed: bool = False
+    firm: bool = False
+
+
+class Found(NamedTuple):
+    """An interval, with the number that it is of where both share a cell.
+
+    why: the reason where there is no interval. verdict, word: what was said of it where nothing else in the row says.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    value: float | None = None
+    why: str = ""
+    verdict: Verdict | None = None
+    word: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """Rows of cells under columns; a cell of None is a dash.
+
+    title: what all rows have in common. notes: what must be read with the numbers, caveats among it: it goes wherever
+    they go. digits: decimals of all numbers, or of each row's. language: of numbers, where people read them.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    digits: int | Sequence[int] = 3
+    language: str = "en"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, title: str) -> list[Any]:
+        """The cells of a column. Raises ValueError for a title that there is not."""
+        place = [column.title for column in self.columns].index(title)
+        return [row[place] for row in self.rows]
+
+    def with_notes(self, *notes: str) -> Table:
+        """The table with more to be read with it; empty texts are none."""
+        return replace(self, notes=(*self.notes, *filter(None, notes)))
+
+    def written(self, style: Style) -> list[list[str]]:
+        """Every cell as a text."""
+        digits = [self.digits] * len(self) if isinstance(self.digits, int) else self.digits
+        return [
+            [style.cell(column, cell, own) for column, cell in zip(self.columns, row, strict=True)]
+            for row, own in zip(self.rows, digits, strict=True)
+        ]
+
+    def say(self) -> None:
+        """Print the table and its notes on the terminal; nothing of one without rows."""
+        if not self.rows:
+            return
+        if self.title:
+            terminal.say(f"{self.title}:")
+        left = {column.title for column in self.columns if column.kind in ("text", "verdict")}
+        titles = [column.title for column in self.columns]
+        terminal.table(titles, self.written(Style()), left=left, firm={one.title for one in self.columns if one.firm})
+        for note in self.notes:
+            terminal.say(note)
+
+    def __repr__(self) -> str:
+        lines = [[one.title for one in self.columns], *self.written(Spoken(translator(self.language)))]
+        lines = [[terminal.plain(cell) for cell in line] for line in lines]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        sides = ["<" if one.kind in ("text", "verdict") else ">" for one in self.columns]
+        form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+        title = [f"{terminal.plain(self.title)}:"] if self.title else []
+        return "\n".join([*title, *(form.format(*line).rstrip() for line in lines), *map(terminal.plain, self.notes)])
+
+    def _repr_html_(self) -> str:
+        """The table as HTML, every text escaped, its notes as paragraphs below."""
+        rows = self.written(Spoken(translator(self.language)))
+        return str(_template().module.table([one.title for one in self.columns], rows, self.title, self.notes))
+
+    def markdown(self) -> str:
+        """The table in Markdown, every sign of it escaped, its notes as paragraphs below."""
+        rows = [[markdown(one.title) for one in self.columns], ["---"] * len(self.columns)]
+        rows += self.written(Markdown(translator(self.language)))
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        for note in self.notes:
+            lines += ["", markdown(note)]
+        return "\n".join(lines) + "\n"
+
+    def latex(self, name: str) -> str:
+        """The table for an article, in the form of the booktabs package, its notes as the caption."""
+        formulas = {"p": "$p$", "count": "$n$"}
+        titles = [formulas.get(one.kind) or latex(one.title) for one in self.columns]
+        rows = [titles, *self.written(Latex(translator(self.language)))]
+        head, *body = [" & ".join(row) + r" \\" for row in rows]
+        return (
+            "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', name)}}}\n"
+            f"  \\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}\n    \\toprule\n    {head}\n    \\midrule\n"
+            + "".join(f"    {row}\n" for row in body)
+            + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+        )
+
+
+class Style:
+    """How cells are written on a terminal: with plain signs, for people who copy them."""
+
+    nothing = DASH
+
+    def cell(self, column: Column, cell: Any, digits: int) -> str:
+        """A cell as its column's kind is written."""
+        if column.kind == "interval":
+            return self.nothing if cell is None else self.found(cell, digits, column.signed)
+        if column.kind in ("number", "p"):
+            if _unknown(cell):
+                return self.nothing
+            return self.p(cell) if column.kind == "p" else self.number(cell, digits, column.signed)
+        if column.kind == "count":
+            return cell if isinstance(cell, str) else self.counts(cell if isinstance(cell, tuple) else (cell,), digits)
+        return self.nothing if cell is None else self.text(str(cell))
+
+    def found(self, one: Found, digits: int, signed: bool) -> str:
+        """`0.703 [0.645, 0.758] (better)`, or what is there of it."""
+        if one.value is not None and one.value != one.value:
+            return self.nothing
+        known = not (_unknown(one.low) or _unknown(one.high))
+        ends = self.ends(one.low, one.high, digits, signed) if known else self.without(one)  # type: ignore[arg-type]
+        number = "" if one.value is None else self.number(one.value, digits, signed)
+        return " ".join(filter(None, (number, ends, self.mark(one))))
+
+    def number(self, value: float, digits: int, signed: bool) -> str:
+        """A number, with a plus if `signed`."""
+        return f"{value:{'+' if signed else ''}.{digits}f}"
+
+    def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
+        """Both ends of an interval."""
+        return f"{self.number(low, digits, signed)} … {self.number(high, digits, signed)}"
+
+    def without(self, one: Found) -> str:
+        """What stands in place of an interval."""
+        return f"{self.nothing} {one.why}".strip()
+
+    def mark(self, one: Found) -> str:
+        """What was said of the number."""
+        return f"({one.word})" if one.word else ""
+
+    def p(self, value: float) -> str:
+        """The p of a test."""
+        return self.number(value, 4, False)
+
+    def count(self, value: int) -> str:
+        """A whole number."""
+        return str(value)
+
+    def counts(self, found: Sequence[Estimate | int | None], digits: int) -> str:
+        """How many values the numbers of a row stand on; once where all stand on as many."""
+        each = [
+            self.nothing if one is None else self.count(one) if isinstance(one, int) else self.counted(one, digits)
+            for one in found
+        ]
+        return " / ".join(each if len(set(each)) > 1 else each[:1])
+
+    def counted(self, one: Estimate, digits: int) -> str:
+        """How many values a number stands on."""
+        return self.count(one.n)
+
+    def text(self, text: str) -> str:
+        """A text."""
+        return text
+
+
+class Spoken(Style):
+    """How cells are written for people, in their language's form."""
+
+    def __init__(self, _: Translator) -> None:
+        self._ = _
+
+    def number(self, value: float, digits: int, signed: bool) -> str:
+        """A number with a true minus sign."""
+        return self._.number(value, digits, signed=signed)
+
+    def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
+        """`[0.645, 0.758]`."""
+        return self._.interval(low, high, digits, signed=signed)
+
+    def p(self, value: float) -> str:
+        """`0.499` or `< 0.001`."""
+        return self._.p_value(value)
+
+    def count(self, value: int) -> str:
+        """A whole number with the language's thousands separator."""
+        return self._.integer(value)
+
+
+class Markdown(Spoken):
+    """How cells are written in Markdown."""
+
+    def p(self, value: float) -> str:
+        """`\\< 0.001`."""
+        return markdown(super().p(value))
+
+    def text(self, text: str) -> str:
+        """A text, every sign of Markdown escaped."""
+        return markdown(text)
+
+
+class Latex(Spoken):
+    """How cells are written in an article: numbers as formulas, verdicts as arrows."""
+
+    nothing = "--"
+
+    def number(self, value: float, digits: int, signed: bool) -> str:
+        """`$+0.200$`."""
+        rounded = round(value, digits) + 0.0
+        return f"${rounded:{'+' if signed and rounded else ''}.{digits}f}$"
+
+    def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
+        """`$[0.645, 0.758]$`."""
+        return f"$[{low:.{digits}f}, {high:.{digits}f}]$"
+
+    def without(self, one: Found) -> str:
+        """Nothing: the number stands alone; the sign of a reason that the caption tells."""
+        return "" if one.value is not None else latex(one.why) if one.why else self.nothing
+
+    def mark(self, one: Found) -> str:
+        """The arrow of a verdict."""
+        return _ARROWS.get(one.verdict, "") if one.verdict else ""
+
+    def p(self, value: float) -> str:
+        """`$<0.001$`."""
+        return "$<0.001$" if value < 0.001 else self.number(value, 3, False)
+
+    def count(self, value: int) -> str:
+        """`$48$`."""
+        return f"${value}$"
+
+    def counted(self, one: Estimate, digits: int) -> str:
+        """`$48$`, `48 of 60 $[0.488, 0.688]$`."""
+        if not one.n_unmeasured:
+            return self.count(one.n)
+        _ = self._
+        count = latex(_("{part} of {whole}", part=_.integer(one.n), whole=_.integer(one.n + one.n_unmeasured)))
+        if one.floor is None or one.ceiling is None:
+            return count
+        return f"{count} {self.ends(one.floor, one.ceiling, digits, False)}"
+
+    def text(self, text: str) -> str:
+        """A text, every sign of LaTeX's language escaped."""
+        return latex(text)
+
+
+def latex(text: object) -> str:
+    """A text for LaTeX, every sign of its language escaped, on one line."""
+    return "".join(_LATEX.get(sign, sign) for sign in " ".join(str(text).split()))
+
+
+def markdown(text: object) -> str:
+    """A text for Markdown, every sign of it escaped, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or value != value
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("table.html.j2")
