@@ -53,6 +53,7 @@ def test_items_are_a_seeded_random_sample_the_same_for_every_annotator() -> None
     assert one != items(measurement(), "faithfulness", count=20, seed=4)
     assert len({item.id for item in one}) == 10, "both systems' answers to a drawn question are labelled"
     assert [item.id for item in one] != sorted(item.id for item in one)
+    assert any(first.id != second.id for first, second in zip(one[::2], one[1::2], strict=True)), "answers are mixed"
     everything = items(measurement(), "faithfulness", count=None)
     assert len(everything) == len({item.code for item in everything}) == 80
     firsts = {items(measurement(), "faithfulness", seed=seed)[0].id for seed in range(40)}

@@ -95,7 +95,9 @@ class TestExtractive:
     def test_sentences_keep_the_order_of_the_contexts(self) -> None:
         chunk = Chunk("c", "The library closes at nine. It is big. The library opens at eight.")
         both = "The library closes at nine. The library opens at eight."
-        assert self.answer("When does the library open and close?", chunk) == both
+        asked = "When does the library open and close?"
+        assert self.answer(asked, chunk) == both
+        assert fits(asked, [chunk.text])[1].fit == pytest.approx(0.3), "it fits not at all, its passage wholly"
 
     def test_where_nothing_fits_it_refuses_in_the_questions_language(self) -> None:
         assert self.answer(ASKED.text, Chunk("z", "Zebras graze quietly.")) == REFUSALS["ru"]
