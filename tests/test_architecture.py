@@ -18,7 +18,7 @@ PACKAGE = ROOT / "ragbench"
 FLOORS = (
     {"expectations", "names"},
     {"types", "settings", "language", "folders", "waves"},
-    {"terminal", "trust"},
+    {"terminal", "trust", "older_measurements"},
     {"counts", "metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "stand_ins", "answered_by",
      "trec"},
     {"embed", "judge", "progress"},

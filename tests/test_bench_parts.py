@@ -20,6 +20,7 @@ from ragbench.metrics import catalogue
 from ragbench.show import Page
 from ragbench.systems import Retrieval
 from ragbench.types import Chunk, Hit, Question
+from tests.measurements import placed
 from tests.small_project import write_lines
 
 SURE = Sureness(0.95, 1_000, 0)
@@ -27,7 +28,7 @@ SURE = Sureness(0.95, 1_000, 0)
 
 def test_a_curve_is_the_metric_at_every_depth() -> None:
     ranking = rankings.from_lists([["a", "b", "c"], ["x", "y", "b"]], [{"a": 1, "c": 1}, {"b": 1}])
-    table = curves.table({"one": ranking}, 3, None, SURE).set_index(["metric", "k"])["value"]
+    table = placed(curves.findings({"one": ranking}, 3, None, SURE)).set_index(["metric", "k"])["value"]
     assert list(table["recall"]) == [0.25, 0.25, 1.0]
     assert list(table["ndcg"]) == pytest.approx(
         [0.5, (1 / (1 + 1 / np.log2(3))) / 2, ((1.5 / (1 + 1 / np.log2(3))) + 0.5) / 2]
@@ -36,7 +37,7 @@ def test_a_curve_is_the_metric_at_every_depth() -> None:
 
 def test_a_ranking_of_one_has_no_curve_and_a_deep_one_few_points() -> None:
     ranking = rankings.from_lists([["a"]], [{"a": 1}])
-    assert not len(curves.table({"one": ranking}, 1, None, SURE))
+    assert curves.findings({"one": ranking}, 1, None, SURE) == ()
     deep = curves.depths(1000)
     assert (deep[0], deep[-1]) == (1, 1000)
     assert len(deep) <= 25
@@ -60,7 +61,8 @@ def sliced(kinds: list[str | None], base: list[float], new: list[float], **more:
     catalogue()
     table = scores({"base": base, "new": new})
     systems, metric = ["base", "new"], parse("mrr")
-    return slices.table(table, metric, systems, asked(kinds), ("kind", "language"), more.get("clusters"), SURE)
+    by = ("kind", "language")
+    return placed(slices.findings(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
 
 
 def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:
@@ -68,13 +70,14 @@ def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> N
     base = [0.0] * 30 + [0.5] * 25 + [0.0] * 21
     new = [1.0] * 30 + [0.5] * 25 + [1.0] * 21
     table = sliced(kinds, base, new)
-    assert set(table["dimension"]) == {"kind"}, "all are of one language: nothing to slice by"
-    own = table[table["system"] == "new"].set_index(table[table["system"] == "new"]["slice"].fillna("none"))
-    assert list(own.index) == ["long", "short", "rare", "none"], "the largest first"
-    assert list(own["estimate_n"]) == [30, 25, 19, 2]
-    assert list(own["estimate_value"]) == [1.0, 0.5, 1.0, 1.0]
-    assert list(own["verdict"].fillna("")) == ["better", "not shown", "", ""]
-    assert set(own["comparison_family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
+    own = table[table["system"] == "new"].set_index("slice")
+    every = ["kind:long", "kind:short", "kind:rare", "kind"]
+    assert list(own.index) == every, "the largest first; all are of one language: nothing to slice by"
+    assert list(own["n"]) == [30, 25, 19, 2]
+    assert list(own["value"]) == [1.0, 0.5, 1.0, 1.0]
+    against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
+    assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}
+    assert set(table["family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
 
 
 def test_slices_respect_clusters() -> None:
@@ -83,8 +86,9 @@ def test_slices_respect_clusters() -> None:
     rng = np.random.default_rng(0)
     base, new = ([float(value) for value in rng.random(80)] for _ in range(2))
     table = sliced(kinds, base, new, clusters=clusters)
-    assert set(table["estimate_clusters"]) == {20}
-    assert set(table["comparison_clusters"].dropna()) == {20}
+    assert table["system"].notna().sum() == 4
+    assert table["challenger"].notna().sum() == 2
+    assert set(table["clusters"]) == {20}
 
 
 def test_only_the_largest_slices_are_shown_and_the_others_counted() -> None:
@@ -230,8 +234,8 @@ def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> N
     found = bench.tier1_retrieval(systems="poor", k=1, slice_by="")
     found.save(project / "kept")
     again = Measurement.load(project / "kept")
-    assert not len(again.extra["slices"])
-    assert not len(again.extra["curves"])
+    assert again.estimates_by("slice") == []
+    assert again.estimates_by("k") == []
 
 
 def test_names_of_slices_that_there_are_not_are_refused() -> None:

@@ -20,7 +20,7 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session, described, kept, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Finding, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Question
 
@@ -187,9 +187,8 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "judgements": worth.judgements,
             "lengths": profiles.lengths(found, scored, request.sureness.level),
             "refusals": profiles.refusals(found, asked, request.sureness),
-            "slices": sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by,
-                             request.sureness),
         },
+        placed=sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by, request.sureness),
     )  # fmt: skip
 
 
@@ -246,16 +245,14 @@ def sliced(
     asked: Sequence[Question],
     dimensions: Sequence[str],
     sureness: Sureness,
-) -> pd.DataFrame:
+) -> tuple[Finding, ...]:
     """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
-    import pandas as pd
-
     single = [each for each in metrics if each.grain == "sample"]
     metric = next((each for each in single if each.label == wanted), next(iter(single), None))
     if metric is None:
-        return pd.DataFrame()
+        return ()
     clusters = answer_scores.clusters_of(asked)
-    return slices.table(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
+    return slices.findings(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
 
 
 def questions_table(asked: Sequence[Question]) -> pd.DataFrame:

@@ -223,10 +223,9 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "refusals": profiles.refusals(answers, asked, request.sureness),
             "readings": times,
             "stages": stages.quantiles(times, request.sureness.level),
-            "slices": sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by,
-                             request.sureness),
             **failures.extra,
         },
+        placed=sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by, request.sureness),
     )  # fmt: skip
 
 

@@ -170,7 +170,6 @@ def _measure(session: Session, request: _Request) -> Measurement:
     estimates, comparisons = findings.find(scores, request.metrics, session.systems, clusters, request.sureness)
     labels = None if clusters is None else list(clusters.values())
     firsts = {name: runs[0] for name, runs in found.runs.items()}
-    parts = slices.table(scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -198,13 +197,17 @@ def _measure(session: Session, request: _Request) -> Measurement:
         estimates=estimates,
         comparisons=comparisons,
         extra={
-            "curves": curves.table(ranked, request.k, labels, request.sureness),
-            "slices": parts,
             "latencies": found.latencies,
             "quantiles": timing.quantiles(found.latencies, request.sureness.level),
             "indexes": found.indexes,
             "misses": found.misses,
         },
+        placed=(
+            *curves.findings(ranked, request.k, labels, request.sureness),
+            *slices.findings(
+                scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness
+            ),
+        ),
     )
 
 
