@@ -23,7 +23,7 @@ def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
             for each in extra.pop(name).to_dict("records"):
-                for row in told({key: _known(value) for key, value in each.items()}):
+                for row in told({str(key): _known(value) for key, value in each.items()}):
                     (comparisons if "difference" in row else estimates).append(row)
     return estimates, comparisons
 
@@ -56,11 +56,23 @@ def _curves(row: Row) -> list[Row]:
     return [_finding({"k": int(row["k"])}, row)]
 
 
+def _shares(row: Row) -> list[Row]:
+    return [_finding({"part": row["part"]}, row, metric="blame", value=row["share"])]
+
+
+def _part_comparisons(row: Row) -> list[Row]:
+    better = "higher" if row["part"] in ("good", "right_refusal") else "lower"
+    untold = {"test": "", "effect_size": None, "better": better}
+    return [_finding({"part": row["part"]}, row, metric="blame", **untold)]
+
+
 def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
 
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
+    "blame_comparisons": ("challenger", _part_comparisons),
+    "blame_shares": ("share", _shares),
     "curves": ("k", _curves),
     "slices": ("estimate_value", _slices),
 }

@@ -225,7 +225,10 @@ def _measure(session: Session, request: _Request) -> Measurement:
             "stages": stages.quantiles(times, request.sureness.level),
             **failures.extra,
         },
-        placed=sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by, request.sureness),
+        placed=(
+            *sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by, request.sureness),
+            *failures.placed,
+        ),
     )  # fmt: skip
 
 
