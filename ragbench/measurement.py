@@ -125,14 +125,15 @@ class Measurement:
             rows = older_measurements.findings(about, extra)
         else:
             rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
-        estimates, comparisons = [_estimate(row) for row in rows[0]], [_comparison(row) for row in rows[1]]
+        estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
+        comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
         return cls(
             notebook=about["notebook"],
             facts=about["facts"],
             estimates=tuple(one for one in estimates if not one.where),
             comparisons=tuple(one for one in comparisons if not one.where),
             extra=extra,
-            placed=tuple(one for one in (*estimates, *comparisons) if one.where),
+            placed=(*(one for one in estimates if one.where), *(one for one in comparisons if one.where)),
             **tables,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ def _known(value: Any) -> Any:
 
 def _finding(where: Mapping[str, Any], row: Row, **named: Any) -> Row:
     """What is not known of a finding is as if nobody had told it."""
-    given = {"level": None, "method": "none", "n": 0, **{key: item for key, item in row.items() if item is not None}}
+    given = {"low": None, "high": None, "level": math.nan, "method": "none", "n": 0}
+    given |= {key: item for key, item in row.items() if item is not None}
     given |= {key: int(given[key]) for key in WHOLE if key in given}
     return given | named | {"where": where}
 
@@ -66,6 +68,26 @@ def _part_comparisons(row: Row) -> list[Row]:
     return [_finding({"part": row["part"]}, row, metric="blame", **untold)]
 
 
+def _correlations(row: Row) -> list[Row]:
+    return [_finding({"one": row["one"], "other": row["other"]}, row, system="", metric="spearman")]
+
+
+def _side_by_side(row: Row) -> list[Row]:
+    return [_finding({row["kind"]: row["name"]}, row)]
+
+
+def _pooled(row: Row) -> list[Row]:
+    return [_finding({"over": "pairs"}, row)]
+
+
+def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
+    def told(row: Row) -> list[Row]:
+        named = {"metric": metric, "method": "order_statistics"}
+        return [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
+
+    return told
+
+
 def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
@@ -73,7 +95,13 @@ def _of(row: Row, prefix: str) -> Row:
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "blame_comparisons": ("challenger", _part_comparisons),
     "blame_shares": ("share", _shares),
+    "correlations": ("other", _correlations),
     "curves": ("k", _curves),
+    "lengths": ("probability", _quantiles("of", "what", "length")),
+    "pooled": ("floor", _pooled),
+    "quantiles": ("probability", _quantiles("step", "part", "latency")),
+    "side_by_side": ("kind", _side_by_side),
+    "stages": ("probability", _quantiles("stage", "part", "latency")),
     "slices": ("estimate_value", _slices),
 }
 """By the table's name a column that only this one has, and the findings of a row."""

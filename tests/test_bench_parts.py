@@ -188,8 +188,9 @@ def test_a_repeat_embeds_the_question_anew(project: Path, monkeypatch: pytest.Mo
 def test_clock_readings_are_taken_once_and_shown_again() -> None:
     how = {"systems": "ngrams,unsteady,poor", "repeats": 1, "k": 3, "ef_searches": [7]}
     first, again = bench.tier1_retrieval(**how), bench.tier1_retrieval(**how)
-    for name in ("latencies", "quantiles", "indexes", "misses"):
+    for name in ("latencies", "indexes", "misses"):
         pd.testing.assert_frame_equal(first.extra[name], again.extra[name])
+    assert first.estimates_by("step", "probability") == again.estimates_by("step", "probability") != []
     assert set(map(tuple, first.extra["latencies"][["system", "part"]].to_numpy())) == {
         ("ngrams", "embed"), ("ngrams", "search"), ("unsteady", "call")
     }  # fmt: skip
@@ -204,7 +205,7 @@ def test_clock_readings_are_taken_once_and_shown_again() -> None:
 def test_nothing_is_timed_where_nothing_is_wanted() -> None:
     found = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0)
     assert not len(found.extra["latencies"])
-    assert not len(found.extra["quantiles"])
+    assert found.estimates_by("step", "probability") == []
     assert not len(found.extra["indexes"])
 
 
@@ -216,8 +217,8 @@ def test_questions_are_timed_at_even_steps() -> None:
 
 def test_quantiles_are_of_both_parts_together_too() -> None:
     rows = [("s", f"q{n}", part, ms) for n in range(9) for part, ms in (("embed", 1.0 + n), ("search", 10.0))]
-    table = timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95)
-    median = table[table["probability"] == 0.5].set_index("part")["value"]
+    table = placed(timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95))
+    median = table[table["probability"] == 0.5].set_index("step")["value"]
     assert dict(median) == {"embed": 5.0, "search": 10.0, "both": 15.0}
     assert set(table[table["probability"] == 0.99]["note"]) <= {"open_above", "open"}
 

@@ -82,11 +82,10 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         facts={**made.facts, "k": 12, "repeats": 3, "timed_questions": 60, "slices_left_out": {"kind": 2}},
         extra={
             "latencies": readings,
-            "quantiles": timing.quantiles(readings, 0.95),
             "indexes": pd.DataFrame(index, columns=list(timing.INDEXES)),
             "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
-        placed=(*parted, *curves.findings(found, 12, None, SURE)),
+        placed=(*timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
     )
 
 

@@ -177,7 +177,7 @@ def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Su
         flags = indicators(own["part"], PARTS[str(group)])
         labels = None if clusters is None else [clusters[sample] for sample in own["sample"]]
         found = stats.estimate_many(flags, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
-        made += [NamedEstimate(system, METRIC, estimate, {"part": part}) for part, estimate in found.items()]
+        made += [NamedEstimate(str(system), METRIC, estimate, {"part": part}) for part, estimate in found.items()]
     return tuple(made)
 
 

@@ -185,10 +185,12 @@ def _measure(session: Session, request: _Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(found, scored, request.sureness.level),
             "refusals": profiles.refusals(found, asked, request.sureness),
         },
-        placed=sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by, request.sureness),
+        placed=(
+            *profiles.lengths(found, scored, request.sureness.level),
+            *sliced(worth, request.metrics, PRIMARY, writers.systems, scored, request.slice_by, request.sureness),
+        ),
     )  # fmt: skip
 
 

@@ -219,13 +219,13 @@ def _measure(session: Session, request: _Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(answers, scored, request.sureness.level),
             "refusals": profiles.refusals(answers, asked, request.sureness),
             "readings": times,
-            "stages": stages.quantiles(times, request.sureness.level),
             **failures.extra,
         },
         placed=(
+            *profiles.lengths(answers, scored, request.sureness.level),
+            *stages.quantiles(times, request.sureness.level),
             *sliced(worth, request.metrics, PRIMARY, session.systems, scored, request.slice_by, request.sureness),
             *failures.placed,
         ),

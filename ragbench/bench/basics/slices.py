@@ -55,20 +55,20 @@ def findings(
     parts = _parts(asked, dimensions)
     values = {name: columns(scores, name, [metric])[metric.label] for name in systems}
     labels = None if clusters is None else np.array([clusters[question.id] for question in asked], dtype=object)
-    groups: dict[Any, Group] = {}
+    groups: dict[str, Group] = {}
     for part, places in parts.items():
         own = {name: column[places] for name, column in values.items()}
         groups[part] = Group(own, metric.better or "higher", None if labels is None else list(labels[places]))
     large = {part: group for part, group in groups.items() if len(parts[part]) >= FEWEST and metric.better}
     found = compared(large, "slices", sureness)
     made: list[Finding] = []
-    for (dimension, value), group in groups.items():
-        where = {"slice": dimension if value is None else f"{dimension}:{value}"}
+    for part, group in groups.items():
+        where = {"slice": part}
         how: dict[str, Any] = {"clusters": group.clusters, "bounds": bounds(metric), **asdict(sureness)}
         made += [
             NamedEstimate(name, metric.label, stats.estimate(group.values[name], **how), where) for name in systems
         ]
-        made += [NamedComparison(metric.label, one, where) for one in found.get((dimension, value), ())]
+        made += [NamedComparison(metric.label, one, where) for one in found.get(part, ())]
     return tuple(made)
 
 
@@ -78,9 +78,9 @@ def left_out(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, 
     return {name: count for name, count in counts.items() if count > 0}
 
 
-def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[tuple[str, str | None], np.ndarray]:
-    """(dimension, value) → places of its questions, the largest slice of a dimension first; None: value not given."""
-    found: dict[tuple[str, str | None], np.ndarray] = {}
+def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, np.ndarray]:
+    """Slice → places of its questions, the largest of a dimension first; the dimension alone: value not given."""
+    found: dict[str, np.ndarray] = {}
     for dimension in dimensions:
         places: dict[str | None, list[int]] = {}
         for place, question in enumerate(asked):
@@ -88,7 +88,8 @@ def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[tuple[s
         if len(places) < 2:
             continue
         ordered = sorted(places, key=lambda value: (-len(places[value]), value is None, value or ""))
-        found |= {(dimension, value): np.array(places[value]) for value in ordered[:MOST]}
+        for value in ordered[:MOST]:
+            found[dimension if value is None else f"{dimension}:{value}"] = np.array(places[value])
     return found
 
 

@@ -198,11 +198,11 @@ def _measure(session: Session, request: _Request) -> Measurement:
         comparisons=comparisons,
         extra={
             "latencies": found.latencies,
-            "quantiles": timing.quantiles(found.latencies, request.sureness.level),
             "indexes": found.indexes,
             "misses": found.misses,
         },
         placed=(
+            *timing.quantiles(found.latencies, request.sureness.level),
             *curves.findings(ranked, request.k, labels, request.sureness),
             *slices.findings(
                 scores, request.primary, session.systems, asked, request.slice_by, clusters, request.sureness

@@ -159,15 +159,11 @@ def _heading(path: Path) -> str:
 
 def _latency(made: Measurement) -> dict[str, float]:
     """Median milliseconds of an answer by system, as the page measured them."""
-    table = made.extra.get("quantiles")
-    if table is None or not len(table):
-        return {}
-    middle = table[table["probability"] == 0.5]
-    found: dict[str, float] = {}
-    for system, own in middle.groupby("system", sort=False):
-        whole = own[own["part"] == "both"] if "both" in set(own["part"]) else own
-        found[str(system)] = float(whole["value"].sum())
-    return found
+    found: dict[str, dict[str, float]] = {}
+    for one in made.estimates_by("step", "probability"):
+        if one.where["probability"] == 0.5:
+            found.setdefault(one.system, {})[str(one.where["step"])] = one.estimate.value
+    return {system: own.get("both", math.fsum(own.values())) for system, own in found.items()}
 
 
 def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:

@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
-from ragbench.measurement import estimate_of
 from ragbench.show.basics.cells import cell, head, row, table
 from ragbench.show.basics.links import behind
 from ragbench.show.basics.material import Material
@@ -128,17 +127,17 @@ def _pooled(material: Material) -> Markup:
     _ = material.text
     heads = (_("embedder"), _("measure"), _("mean over all pairs of neighbours"), _("pairs"), _("independent groups"))
     body = []
-    for one in rows_of(material.kept("pooled")):
-        if one["metric"] not in METRICS or not one["n"]:
+    for one in material.measurement.estimates_by("over"):
+        mean = one.estimate
+        if one.metric not in METRICS or not mean.n:
             continue
-        mean = estimate_of(one)
         values = (
-            shown(one["metric"]),
+            shown(one.metric),
             spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
             _.integer(mean.n),
             DASH if mean.clusters is None else _.integer(mean.clusters),
         )
-        name = Markup("<th scope=row>{}</th>").format(named(material, str(one["system"])))
+        name = Markup("<th scope=row>{}</th>").format(named(material, one.system))
         cells = [cell(title, value, "rb-word" if title == heads[1] else "")
                  for title, value in zip(heads[1:], values, strict=True)]  # fmt: skip
         body.append(row([name, *cells]))

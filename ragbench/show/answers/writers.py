@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ragbench.measurement import NamedEstimate
 from ragbench.show.answers import who_judged
 from ragbench.show.basics import cells
 from ragbench.show.basics.material import Material
@@ -152,8 +153,8 @@ def _left_out(material: Material) -> Iterable[Markup]:
 
 def lengths(material: Material, present: frozenset[str]) -> Markup:
     """Words of answers, references and passages, tokens read and written: quantiles with their intervals."""
-    table = material.kept("lengths")
-    if not len(table):
+    table = material.measurement.estimates_by("of", "probability")
+    if not table:
         return Markup("")
     _ = material.text
     names = {
@@ -165,26 +166,26 @@ def lengths(material: Material, present: frozenset[str]) -> Markup:
     }
     return Markup("<h3>{}</h3>{}").format(
         _.html("<b>How long answers are</b>"),
-        quantiles(material, table.to_dict("records"), "what", names, _("words and tokens"), _number),
+        quantiles(material, table, "of", names, _("words and tokens"), _number),
     )
 
 
 def quantiles(
     material: Material,
-    rows: Sequence[Row],
+    rows: Sequence[NamedEstimate],
     part: str,
     names: Mapping[str, str],
     title: str,
-    value: Callable[[Material, Row], Markup],
+    value: Callable[[Material, float, float | None, float | None], Markup],
 ) -> Markup:
     """A table of quantiles, a row a part under each system, a column a probability."""
     _ = material.text
-    probabilities = sorted({row["probability"] for row in rows})
+    probabilities = sorted({float(row.where["probability"]) for row in rows})
     titles = {p: _("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities}
     heads = [cells.head(title), *(cells.head(titles[p]) for p in probabilities), cells.head(_("n"))]
-    found: dict[tuple[str, str], dict[float, Row]] = {}
+    found: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row["system"], row[part]), {})[row["probability"]] = row
+        found.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
     made: list[Markup] = []
     before = None
     for (system, what), by in found.items():
@@ -193,18 +194,19 @@ def quantiles(
             group = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
             made.append(group.format(len(heads), named(material, system)))
         line = [Markup("<th scope=row>{}</th>").format(names.get(what, what))]
-        line += [cells.cell(titles[p], value(material, by[p]) if p in by else DASH) for p in probabilities]
-        line.append(cells.cell(_("n"), _.integer(int(next(iter(by.values()))["n"]))))
+        for p in probabilities:
+            drawn = value(material, by[p].value, by[p].low, by[p].high) if p in by else DASH
+            line.append(cells.cell(titles[p], drawn))
+        line.append(cells.cell(_("n"), _.integer(next(iter(by.values())).n)))
         made.append(cells.row(line))
-    level = _.percent(float(rows[0]["level"]))
+    level = _.percent(rows[0].estimate.level)
     said = _("Quantiles with {level} order-statistic intervals.", level=level)
     return cells.table(title, heads, made, "rb-long") + Markup('<p class="rb-meta">{}</p>').format(said)
 
 
-def _number(material: Material, row: Row) -> Markup:
+def _number(material: Material, value: float, low: float | None, high: float | None) -> Markup:
     _ = material.text
-    low, high = (None if end is None or not math.isfinite(end) else end for end in (row["low"], row["high"]))
-    return spread(f"{_.number(row['value'], 0)} {_.interval(low, high, 0)}")
+    return spread(f"{_.number(value, 0)} {_.interval(low, high, 0)}")
 
 
 def refusals(material: Material, present: frozenset[str], count: int) -> Markup:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ragbench.show.answers.stages import milliseconds
 from ragbench.show.basics import cells
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
@@ -38,7 +39,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def _kept(material: Material) -> Markup:
     """That readings are kept, and how many questions were timed."""
-    if not len(material.kept("quantiles")) and not len(material.kept("indexes")):
+    if not material.measurement.estimates_by("step", "probability") and not len(material.kept("indexes")):
         return Markup("")
     _ = material.text
     text = _.plural(
@@ -53,17 +54,16 @@ def _kept(material: Material) -> Markup:
 
 
 def _latencies(material: Material) -> Markup:
-    table = material.kept("quantiles")
-    if not len(table):
+    rows = material.measurement.estimates_by("step", "probability")
+    if not rows:
         return Markup("")
     _ = material.text
-    rows = table.to_dict("records")
-    probabilities = sorted({row["probability"] for row in rows})
+    probabilities = sorted({float(row.where["probability"]) for row in rows})
     titles = {p: _quantile(material, p) for p in probabilities}
     heads = [cells.head(_("milliseconds")), *(cells.head(titles[p]) for p in probabilities), cells.head(_("n"))]
-    found: dict[tuple[str, str], dict[float, Any]] = {}
+    found: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row["system"], row["part"]), {})[row["probability"]] = row
+        found.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
     made, before = [], None
     for (system, part), by in found.items():
         if system != before:
@@ -73,12 +73,14 @@ def _latencies(material: Material) -> Markup:
                     len(heads), named(material, system)
                 )
             )
-        values = [cells.cell(titles[p], _ms(material, by[p])) for p in probabilities]
-        count = cells.cell(_("n"), Markup('<a href="#slowest">{}</a>').format(_.integer(by[probabilities[0]]["n"])))
+        values = [
+            cells.cell(titles[p], milliseconds(material, by[p].value, by[p].low, by[p].high)) for p in probabilities
+        ]
+        count = cells.cell(_("n"), Markup('<a href="#slowest">{}</a>').format(_.integer(by[probabilities[0]].n)))
         made.append(cells.row([Markup("<th scope=row>{}</th>").format(_part(material, part)), *values, count]))
-    level = _.percent(float(table["level"].iloc[0]))
+    level = _.percent(rows[0].estimate.level)
     said = _("Quantiles with {level} order-statistic intervals.", level=level)
-    if (table["note"] != "").any():
+    if any(row.estimate.note for row in rows):
         said += " " + _("An open end (…) cannot be bounded by any of the readings: more timed questions would.")
     return cells.table(_("Latency"), heads, made, "rb-long") + Markup('<p class="rb-meta">{}</p>').format(said)
 
@@ -99,18 +101,6 @@ def _part(material: Material, part: str) -> str:
         "call": _("the whole call"),
     }
     return names.get(part, part)
-
-
-def _ms(material: Material, row: Mapping[Any, Any], name: str = "") -> Markup:
-    """A quantile in milliseconds with its interval, whose open end is an ellipsis."""
-    _ = material.text
-    if name:
-        row = {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
-    if not math.isfinite(row["value"]):
-        return escape(DASH)
-    digits = 2 if row["value"] < 10 else 1 if row["value"] < 1000 else 0
-    low, high = (_.number(row[end], digits) if math.isfinite(row[end]) else OPEN for end in ("low", "high"))
-    return spread(f"{_.number(row['value'], digits)} {_.ends(low, high)}")
 
 
 def _slowest(material: Material, present: frozenset[str]) -> Markup:
@@ -230,7 +220,7 @@ def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Note
         [
             Markup("<th scope=row>{}</th>").format(name),
             cells.cell(_("recall against exact search"), recall),
-            cells.cell(_("median, ms"), _ms(material, row, "ms")),
+            cells.cell(_("median, ms"), milliseconds(material, row["ms"], row["ms_low"], row["ms_high"])),
             cells.cell(_("times as fast"), times),
             cells.cell(_("n"), count),
         ]
