@@ -8,12 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import lacking
 from ragbench.show.basics import cells
 from ragbench.show.basics.links import link
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.answer import power
 from ragbench.show.comparison.intervals import named
 from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
 from ragbench.show.comparison.worst_questions import value_of
@@ -137,9 +137,7 @@ def _against(rows: Rows, system: str) -> Comparison | None:
 def _with_under(
     material: Material, metric: str, comparison: Comparison | None, made: list[Markup], width: int
 ) -> list[Markup]:
-    if comparison is None or not comparison.verdict.unshown:
-        return [cells.row(made)]
-    said = power(material, comparison, metric)
+    said = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
     return [cells.row(made, "rb-over"), cells.under("; ".join(said), width)] if said else [cells.row(made)]
 
 
