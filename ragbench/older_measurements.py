@@ -38,7 +38,7 @@ def _known(value: Any) -> Any:
 
 def _finding(where: Mapping[str, Any], row: Row, **named: Any) -> Row:
     """What is not known of a finding is as if nobody had told it."""
-    given = {"low": None, "high": None, "level": math.nan, "method": "none", "n": 0}
+    given: Row = {"low": None, "high": None, "level": math.nan, "method": "none", "n": 0}
     given |= {key: item for key, item in row.items() if item is not None}
     given |= {key: int(given[key]) for key in WHOLE if key in given}
     return given | named | {"where": where}
