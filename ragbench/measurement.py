@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import stand_ins, terminal
+from ragbench import older_measurements, stand_ins, terminal
 from ragbench.counts import counted
 from ragbench.folders import write, write_by
 from ragbench.language import translator
@@ -23,6 +23,7 @@ from ragbench.types import Comparison, Estimate, Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+FINDINGS, ESTIMATES, COMPARISONS = "findings.json", "estimates.parquet", "comparisons.parquet"
 SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
 RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
 ESTIMATE_COLUMNS = (
@@ -31,21 +32,30 @@ ESTIMATE_COLUMNS = (
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
+Where = Mapping[str, str | float]
+"""A finding's place in field terms, such as {"k": 5} or {"slice": "kind:colloquial"}; empty for the whole."""
+
+
 @dataclass(frozen=True)
 class NamedEstimate:
-    """An estimate with the system and the metric it belongs to."""
+    """An estimate with its place: the system and the metric it belongs to, and where."""
 
     system: str
     metric: str
     estimate: Estimate
+    where: Where = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class NamedComparison:
-    """A comparison with its metric; baseline and challenger are named inside it."""
+    """A comparison with its place: its metric, and where; baseline and challenger are named inside it."""
 
     metric: str
     comparison: Comparison
+    where: Where = field(default_factory=dict)
+
+
+Finding = NamedEstimate | NamedComparison
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,8 @@ class Measurement:
     questions: one row per sample (QUESTION_COLUMNS).
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
     estimates, comparisons: what the statistics say of the scores, in the order in which a page shows them.
+    placed: findings that are not of the whole: each has a `where` that is not empty, and is in no main table.
+    extra: side tables by name: what is listed, drawn or counted, and no finding.
     """
 
     notebook: str
@@ -69,6 +81,15 @@ class Measurement:
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    placed: tuple[Finding, ...] = ()
+
+    def estimates_by(self, *keys: str) -> list[NamedEstimate]:
+        """The estimates whose place is told by exactly these keys, in their order."""
+        return [one for one in self.placed if isinstance(one, NamedEstimate) and set(one.where) == set(keys)]
+
+    def comparisons_by(self, *keys: str) -> list[NamedComparison]:
+        """The comparisons whose place is told by exactly these keys, in their order."""
+        return [one for one in self.placed if isinstance(one, NamedComparison) and set(one.where) == set(keys)]
 
     def __repr__(self) -> str:
         """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
@@ -98,32 +119,44 @@ class Measurement:
             write_table(folder / f"{name}.parquet", getattr(self, name))
         for name, table in self.extra.items():
             write_table(folder / f"extra-{name}.parquet", table)
-        findings = {
-            "notebook": self.notebook,
-            "facts": dict(self.facts),
-            "estimates": [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in self.estimates],
-            "comparisons": [{"metric": c.metric, **asdict(c.comparison)} for c in self.comparisons],
-        }
-        text = json.dumps(without_nan(masked(findings, exact_masker())), ensure_ascii=False, indent=1, allow_nan=False)
+        self.save_findings(folder)
+        about = {"notebook": self.notebook, "facts": dict(self.facts)}
+        text = json.dumps(without_nan(masked(about, exact_masker())), ensure_ascii=False, indent=1, allow_nan=False)
         # last: a measurement with findings is whole, also after a kill in the middle of saving
-        write(folder / "findings.json", text + "\n")
+        write(folder / FINDINGS, text + "\n")
+
+    def save_findings(self, folder: Path) -> None:
+        """Write the two long frames of findings: those of the whole first, then those with a place."""
+        estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
+        comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
+        rows = [{"system": e.system, "metric": e.metric, "where": e.where, **asdict(e.estimate)} for e in estimates]
+        _write_findings(folder / ESTIMATES, rows, ("system", "metric", "where"), Estimate)
+        rows = [{"metric": c.metric, "where": c.where, **asdict(c.comparison)} for c in comparisons]
+        _write_findings(folder / COMPARISONS, rows, ("metric", "where"), Comparison)
 
     @classmethod
     def load(cls, folder: Path) -> Measurement:
-        """Read what `save` wrote."""
+        """Read what `save` wrote, also before findings were long frames."""
         import pandas as pd
 
-        findings = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+        about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
         tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("scores", "questions", "retrieved")}
         extra = {
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
+        if "estimates" in about:
+            rows = older_measurements.findings(about, extra)
+        else:
+            rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
+        estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
+        comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
         return cls(
-            notebook=findings["notebook"],
-            facts=findings["facts"],
-            estimates=tuple(_estimate(row) for row in findings["estimates"]),
-            comparisons=tuple(_comparison(row) for row in findings["comparisons"]),
+            notebook=about["notebook"],
+            facts=about["facts"],
+            estimates=tuple(one for one in estimates if not one.where),
+            comparisons=tuple(one for one in comparisons if not one.where),
             extra=extra,
+            placed=(*(one for one in estimates if one.where), *(one for one in comparisons if one.where)),
             **tables,
         )
 
@@ -174,18 +207,40 @@ def without_nan(value: Any) -> Any:
     return value
 
 
+def _write_findings(path: Path, rows: Sequence[Mapping[str, Any]], place: Sequence[str], of: type) -> None:
+    """One row a finding; mappings as JSON texts, what is not finite as nothing, as JSON would have it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = dict.fromkeys(place, "str") | {each.name: str(each.type).split(" | ")[0] for each in fields(of)}
+    types = {"float": pa.float64(), "int": pa.int64()}
+    schema = pa.schema([(name, types.get(kind, pa.string())) for name, kind in kinds.items()])
+    plain = [
+        {key: json.dumps(item, ensure_ascii=False) if isinstance(item, dict) else item for key, item in row.items()}
+        for row in without_nan(masked(list(rows), exact_masker()))
+    ]
+    write_by(path, lambda temporary: pq.write_table(pa.Table.from_pylist(plain, schema), temporary))
+
+
+def _read_findings(path: Path) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
+
+
 def _estimate(row: dict[str, Any]) -> NamedEstimate:
-    known = {f.name for f in fields(Estimate)}
-    inner = {key: item for key, item in row.items() if key in known}
-    inner["value"] = math.nan if inner["value"] is None else inner["value"]
-    inner["intervals"] = {key: tuple(item) for key, item in inner["intervals"].items()}
-    return NamedEstimate(row["system"], row["metric"], Estimate(**inner))
+    return NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
 
 
 def _comparison(row: dict[str, Any]) -> NamedComparison:
-    known = {f.name for f in fields(Comparison)}
-    inner = {key: item for key, item in row.items() if key in known}
-    for name in ("difference", "low", "high", "p", "effect_size", "error"):
-        inner[name] = math.nan if inner.get(name) is None else inner[name]
-    inner["verdict"] = Verdict(inner["verdict"])
-    return NamedComparison(row["metric"], Comparison(**inner))
+    known = _fields(row, Comparison, ("difference", "low", "high", "p", "effect_size", "error"))
+    known["verdict"] = Verdict(known["verdict"])
+    return NamedComparison(row["metric"], Comparison(**known), row["where"])
+
+
+def _fields(row: Mapping[str, Any], of: type, numbers: Sequence[str]) -> dict[str, Any]:
+    """What a finding of the type is made from; numbers: those that are NaN where nothing is known."""
+    known = {each.name: row[each.name] for each in fields(of) if each.name in row}
+    known |= {name: math.nan for name in numbers if known.get(name) is None}
+    return known | {"intervals": {key: tuple(item) for key, item in row.get("intervals", {}).items()}}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ragbench.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
+    Finding,
     Measurement,
     NamedComparison,
     NamedEstimate,
@@ -21,6 +23,17 @@ from ragbench.measurement import (
 from ragbench.types import Comparison, Estimate, Verdict
 
 METRICS = ("hit_rate@1", "hit_rate@10", "mrr", "ndcg@10")
+
+
+def placed(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Findings with their places, and all that they say, in columns."""
+    rows = []
+    for one in findings:
+        if isinstance(one, NamedEstimate):
+            rows.append({"system": one.system, "metric": one.metric, **one.where, **asdict(one.estimate)})
+        else:
+            rows.append({"metric": one.metric, **one.where, **asdict(one.comparison)})
+    return pd.DataFrame(rows)
 
 
 def measurement(

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "ragbench"
 FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
-    {"terminal", "trust", "counts", "stand_ins"},
+    {"terminal", "trust", "counts", "stand_ins", "older_measurements"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by",
      "trec"},

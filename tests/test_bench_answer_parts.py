@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 from ragbench.bench.answers import profiles, stages
 from ragbench.bench.answers.written_answers import ANSWER_COLUMNS, Answered
 from ragbench.bench.basics.families import Sureness
+from ragbench.measurement import Finding
 from ragbench.systems.generation import Shown
 from ragbench.types import Chunk, Question, Status
+from tests.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 ASKED = [
@@ -37,8 +40,9 @@ def answered(*rows: dict[str, Any], own: bool = False) -> Answered:
     return Answered(table, shown, {name: {"name": name, "stand_in": False, "own": own} for name in systems})
 
 
-def quantile(table: pd.DataFrame, probability: float = 0.5, **where: str) -> tuple[float, int]:
-    rows = table[table["probability"] == probability]
+def quantile(found: Iterable[Finding], probability: float = 0.5, **where: str) -> tuple[float, int]:
+    rows = placed(found)
+    rows = rows[rows["probability"] == probability]
     for column, wanted in where.items():
         rows = rows[rows[column] == wanted]
     [row] = rows.to_dict("records")
@@ -55,18 +59,22 @@ class TestLengths:
             {"system": "b", "sample": "q1", "response": "one two"},
         )
         found = profiles.lengths(made, ASKED, 0.95)
-        assert quantile(found, system="a", what="answer") == (5.0, 1)
-        assert quantile(found, system="a", what="contexts") == (4.0, 2)  # 6 words for q1, 2 for q2
-        assert quantile(found, system="a", what="reference") == (2.0, 2)
-        assert quantile(found, system="a", what="output_tokens") == (7.0, 1)
-        assert quantile(found, system="b", what="answer") == (2.0, 1)
-        assert set(found["what"]) == {"answer", "contexts", "reference", "output_tokens"}, "nobody knows input tokens"
-        assert set(found.query("system == 'b'")["what"]) == {"answer", "contexts", "reference"}, "nor its tokens at all"
-        assert sorted(set(found["probability"])) == [0.1, 0.5, 0.9]
+        assert quantile(found, system="a", of="answer") == (5.0, 1)
+        assert quantile(found, system="a", of="contexts") == (4.0, 2)  # 6 words for q1, 2 for q2
+        assert quantile(found, system="a", of="reference") == (2.0, 2)
+        assert quantile(found, system="a", of="output_tokens") == (7.0, 1)
+        assert quantile(found, system="b", of="answer") == (2.0, 1)
+        assert {one.where["of"] for one in found} == {"answer", "contexts", "reference", "output_tokens"}, (
+            "nobody knows input tokens"
+        )
+        assert {one.where["of"] for one in found if one.system == "b"} == {"answer", "contexts", "reference"}, (
+            "nor its tokens at all"
+        )
+        assert sorted({one.where["probability"] for one in found}) == [0.1, 0.5, 0.9]
 
     def test_a_question_that_was_not_asked_has_no_length(self) -> None:
         made = answered({"system": "a", "sample": "q1", "response": "one two"}, {"system": "a", "sample": "q2"})
-        assert quantile(profiles.lengths(made, ASKED[:1], 0.95), what="answer") == (2.0, 1)
+        assert quantile(profiles.lengths(made, ASKED[:1], 0.95), of="answer") == (2.0, 1)
 
 
 class TestRefusals:
@@ -148,7 +156,9 @@ class TestWaiting:
         timed = pd.DataFrame([("own", "q1", "call", 40.0)], columns=["system", "sample", "part", "ms"])
         whole = self.read(timed, made, none)
         assert set(zip(whole["part"], whole["ms"], strict=True)) == {("call", 40.0), ("answer", 40.0)}
-        assert set(stages.quantiles(whole, 0.95)["part"]) == {"call"}, "the answer is the call: said once"
+        assert {one.where["stage"] for one in stages.quantiles(whole, 0.95)} == {"call"}, (
+            "the answer is the call: said once"
+        )
 
     def test_the_median_the_ninetieth_and_the_ninety_ninth_percentile_of_each_system(self) -> None:
         rows = [(s, f"q{n}", part, float(n + shift)) for s, shift in (("a", 0), ("b", 5000))
@@ -156,7 +166,7 @@ class TestWaiting:
         found = stages.quantiles(pd.DataFrame(rows, columns=["system", "sample", "part", "ms"]), 0.95)
         for system, shift in (("a", 0), ("b", 5000)):
             for probability in (0.5, 0.9, 0.99):
-                value, n = quantile(found, probability, system=system, part="search")
+                value, n = quantile(found, probability, system=system, stage="search")
                 assert (value, n) == (pytest.approx(np.quantile(np.arange(1001), probability) + shift), 1001)
-            assert quantile(found, system=system, part="generate") == (50 + shift, 101)
+            assert quantile(found, system=system, stage="generate") == (50 + shift, 101)
         assert len(found) == 2 * 2 * 3

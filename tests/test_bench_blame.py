@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.bench import BenchError
-from ragbench.bench.answers import blame_tables
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
 from ragbench.bench.answers.blame_tables import Evidence, blame, compared, indicators, shares
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
 from ragbench.types import Question
+from tests.measurements import placed
 
 SURE = Sureness(0.95, 1000, 0)
 STANDARD = Standard()
@@ -237,29 +237,30 @@ def test_shares_add_up(parts: list[str], groups: int) -> None:
     table = parts_table(parts)
     clusters = {name: f"g{place % groups}" for place, name in enumerate(table["sample"])}
     for labels in (None, clusters):
-        found = shares(table, labels, Sureness(0.95, 200, 0)).set_index("part")
+        found = placed(shares(table, labels, Sureness(0.95, 200, 0))).set_index("part")
         counts = Counter(parts)
-        assert found["count"].to_dict() == {name: counts[name] for name in PART_NAMES}
         measured = len(parts) - counts["unmeasured"]
+        assert list(found.index) == PART_NAMES
+        assert list(found["value"].fillna(0) * measured) == pytest.approx([counts[name] for name in PART_NAMES])
         assert set(found["n"]) == {measured}
         assert set(found["n_unmeasured"]) == {counts["unmeasured"]}
         if not measured:
-            assert found["share"].isna().all()
+            assert found["value"].isna().all()
             continue
-        assert found["share"].sum() == pytest.approx(1)
-        assert (found["low"] <= found["share"] + 1e-12).all()
-        assert (found["share"] <= found["high"] + 1e-12).all()
+        assert found["value"].sum() == pytest.approx(1)
+        assert (found["low"] <= found["value"] + 1e-12).all()
+        assert (found["value"] <= found["high"] + 1e-12).all()
         assert (found["low"] >= 0).all()
         assert (found["high"] <= 1).all()
-        assert found.loc[found["count"] > 0, "floor"].sum() == pytest.approx(measured / len(parts))
+        assert found.loc[found["value"] > 0, "floor"].sum() == pytest.approx(measured / len(parts))
 
 
 def test_clusters_widen_the_interval() -> None:
     parts = ["not_retrieved"] * 60 + ["good"] * 140
     table = parts_table(parts)
-    alone = shares(table, None, SURE).set_index("part").loc["good"]
+    alone = placed(shares(table, None, SURE)).set_index("part").loc["good"]
     clusters = {name: f"g{place // 10}" for place, name in enumerate(table["sample"])}
-    together = shares(table, clusters, SURE).set_index("part").loc["good"]
+    together = placed(shares(table, clusters, SURE)).set_index("part").loc["good"]
     assert together["high"] - together["low"] > 2 * (alone["high"] - alone["low"])
     assert together["clusters"] == 20
 
@@ -274,7 +275,7 @@ def test_systems_are_compared_part_by_part_as_one_family() -> None:
     before = ["not_retrieved"] * 60 + ["good"] * 100 + ["unmeasured"] * 10
     after = ["not_retrieved"] * 10 + ["good"] * 140 + ["beyond"] * 10 + ["good"] * 10
     table = pd.concat([parts_table(before, "old"), parts_table(after, "new")], ignore_index=True)
-    found = compared(table, ["old", "new"], None, SURE).set_index("part")
+    found = placed(compared(table, ["old", "new"], None, SURE)).set_index("part")
     assert set(found.index) == {"not_retrieved", "good", "beyond"}
     assert found.loc["not_retrieved", "verdict"] == "better"
     assert found.loc["not_retrieved", "difference"] == pytest.approx((10 - 60) / 160)
@@ -287,9 +288,7 @@ def test_systems_are_compared_part_by_part_as_one_family() -> None:
 
 
 def test_one_system_is_compared_with_nobody() -> None:
-    found = compared(parts_table(["good", "beyond"]), ["one"], None, SURE)
-    assert len(found) == 0
-    assert list(found.columns) == list(blame_tables.COMPARED)
+    assert compared(parts_table(["good", "beyond"]), ["one"], None, SURE) == ()
 
 
 def test_the_good_end_is_of_both_groups() -> None:

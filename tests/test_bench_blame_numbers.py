@@ -14,6 +14,7 @@ from ragbench.bench.answers import blame_tables, perfect_parts
 from ragbench.bench.answers.blame import ANSWERABLE, PARTS, UNANSWERABLE, Part
 from ragbench.bench.basics.families import Sureness
 from ragbench.types import Question
+from tests.measurements import placed
 
 SURE = Sureness(0.95, 200, 0)
 
@@ -34,29 +35,28 @@ def blamed(**parts: str) -> pd.DataFrame:
 
 def test_shares_are_of_what_was_measured_and_systems_keep_their_order() -> None:
     table = blamed(zeta="good good low none", alpha="used used used good")
-    found = blame_tables.shares(table, None, SURE)
+    found = placed(blame_tables.shares(table, None, SURE))
     assert list(dict.fromkeys(found["system"])) == ["zeta", "alpha"]
     rows = {(row["system"], row["part"]): row for row in found.to_dict("records")}
     good, low = rows["zeta", "good"], rows["zeta", Part.TOO_LOW.value]
-    assert (good["count"], good["n"], good["n_unmeasured"]) == (2, 3, 1)
-    assert (good["share"], low["share"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (good["n"], good["n_unmeasured"]) == (3, 1)
+    assert (good["value"], low["value"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     assert (good["floor"], good["ceiling"]) == (0.5, 0.75)
-    assert rows["alpha", Part.NOT_USED.value]["share"] == 0.75
+    assert rows["alpha", Part.NOT_USED.value]["value"] == 0.75
     for system in ("zeta", "alpha"):
-        assert sum(row["share"] for key, row in rows.items() if key[0] == system) == pytest.approx(1)
+        assert sum(row["value"] for key, row in rows.items() if key[0] == system) == pytest.approx(1)
     assert len(rows) == 2 * len(PARTS[ANSWERABLE])
 
 
 def test_clusters_are_counted_in_every_share() -> None:
     table = blamed(a="good low good low used good")
     labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
-    assert set(blame_tables.shares(table, labels, SURE)["clusters"]) == {3.0}
+    assert {one.estimate.clusters for one in blame_tables.shares(table, labels, SURE)} == {3}
 
 
 def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> None:
     before, after = " ".join(["low"] * 30 + ["good"] * 10), " ".join(["good"] * 39 + ["none"])
-    found = blame_tables.compared(blamed(old=before, new=after), ["old", "new"], None, SURE)
-    rows = found.set_index("part")
+    rows = placed(blame_tables.compared(blamed(old=before, new=after), ["old", "new"], None, SURE)).set_index("part")
     assert set(rows.index) == {Part.TOO_LOW.value, Part.GOOD.value}, "nobody had to answer for the others"
     assert rows.loc[Part.TOO_LOW.value, "difference"] == pytest.approx(-30 / 39)
     assert rows.loc[Part.GOOD.value, "difference"] == pytest.approx(30 / 39)
@@ -64,8 +64,9 @@ def test_a_part_is_compared_in_its_own_direction_on_the_questions_of_both() -> N
     assert set(rows["n"]) == {39}
     assert set(rows["n_dropped"]) == {1}
     refusals = blamed(old="invented invented refusal", new="refusal refusal refusal")
-    assert list(blame_tables.compared(refusals, ["old", "new"], None, SURE)["part"]) == [Part.INVENTED.value]
-    assert blame_tables.compared(refusals, ["new"], None, SURE).empty
+    [only] = blame_tables.compared(refusals, ["old", "new"], None, SURE)
+    assert only.where == {"part": Part.INVENTED.value}
+    assert blame_tables.compared(refusals, ["new"], None, SURE) == ()
 
 
 def whole(table: pd.DataFrame) -> Any:

@@ -14,6 +14,7 @@ from ragbench.bench import BenchError
 from ragbench.measurement import Measurement
 from tests import blame_project
 from tests.chat_server import ChatServer
+from tests.measurements import placed
 
 PART_OF = {
     "healthy": "good", "missing": "missing", "lost": "not_retrieved", "low": "too_low", "ignored": "not_used",
@@ -58,11 +59,11 @@ def test_the_waterfall_finds_every_planted_fault() -> None:
     causes = Counter(planted[planted["part"] == "not_used"]["cause"])
     assert causes == {"wrong_and_beyond": 15, "refused": 5}
     assert set(planted[planted["part"] == "too_low"]["rank"]) == {blame_project.DEEP}
-    shares = found.extra["blame_shares"].query("system == 'planted'").set_index("part")
+    shares = placed(found.estimates_by("part")).query("system == 'planted'").set_index("part")
     answerable = sum(n for kind, n in blame_project.planted().items() if kind not in ("none", "invented"))
     for part, count in blame_project.EXPECTED.items():
         n = answerable if part not in ("right_refusal", "invented") else 12
-        assert shares.loc[part, "count"] == count
+        assert shares.loc[part, "value"] * n == pytest.approx(count)
         assert shares.loc[part, "n"] == n
         assert shares.loc[part, "low"] < count / n < shares.loc[part, "high"]
     assert shares["n_unmeasured"].sum() == 0
@@ -78,7 +79,7 @@ def check_repaired(found: Measurement, answerable: int) -> None:
     moved = wide[wide["planted"] != wide["repaired"]]
     assert set(zip(moved["planted"], moved["repaired"], strict=True)) == {("too_low", "good")}
     assert len(moved) == 30
-    against = found.extra["blame_comparisons"].set_index("part")
+    against = placed(found.comparisons_by("part")).set_index("part")
     assert against.loc["too_low", "verdict"] == "better"
     assert against.loc["good", "difference"] == pytest.approx(30 / answerable)
     assert against.loc["beyond", "verdict"] == "not shown"
@@ -125,8 +126,8 @@ def test_a_failing_judge_leaves_a_bar_of_its_own() -> None:
     assert len(lost) == 11
     assert set(table[table["part"] == "unmeasured"].index) == lost
     assert set(table.loc[list(lost), "cause"]) == {"right"}
-    shares = found.extra["blame_shares"].set_index("part")
-    assert shares.loc["good", "count"] == 50 - 11
+    shares = placed(found.estimates_by("part")).set_index("part")
+    assert shares.loc["good", "value"] == pytest.approx((50 - 11) / (210 - 11))
     assert shares.loc["good", "n"] == 210 - 11
     assert shares.loc["good", "n_unmeasured"] == 11
     assert shares.loc["good", "floor"] == pytest.approx(39 / 210)

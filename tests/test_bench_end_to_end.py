@@ -16,6 +16,7 @@ from ragbench.bench.scoring.answer_tables import find_answers
 from ragbench.measurement import Measurement
 from tests import answer_project
 from tests.chat_server import ChatServer
+from tests.measurements import placed
 from tests.small_project import write_lines
 from tests.test_bench_generation import estimate, values
 
@@ -160,9 +161,9 @@ def test_silence_raises_no_mean(project: Path) -> None:
 def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None:
     first = bench.tier3_end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
     again = bench.tier3_end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
-    stages = first.extra["stages"]
-    assert again.extra["stages"].equals(stages)
-    parts = {system: list(dict.fromkeys(own["part"])) for system, own in stages.groupby("system")}
+    assert again.placed == first.placed
+    stages = placed(first.estimates_by("stage", "probability"))
+    parts = {system: list(dict.fromkeys(own["stage"])) for system, own in stages.groupby("system")}
     assert parts["plain"] == ["embed", "search", "generate", "answer", "judge"]
     assert parts["alone"] == ["call", "judge"]
     wide = first.extra["readings"].query("system == 'plain' and sample == 'q1'").set_index("part")["ms"]
@@ -192,13 +193,14 @@ def test_a_model_writes_and_a_model_judges(
     assert calls >= 5 * 2 + 4
     assert server.calls == calls, "nothing is paid for twice"
     assert again.scores.equals(found.scores)
-    assert again.extra["stages"].equals(found.extra["stages"])
+    assert again.placed == found.placed
     assert [(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)] == [
         ("retrieval", "modelled", ("modelled",)), ("embedder", "hashing", ()),
     ]  # fmt: skip
     assert [judge["name"] for judge in found.facts["judges"]] == ["strict"]
     assert 1 <= estimate(found, "modelled", "e2e_score").value <= 5
-    medians = found.extra["stages"].query("probability == 0.5").set_index("part")["value"]
+    stages = placed(found.estimates_by("stage", "probability"))
+    medians = stages.query("probability == 0.5").set_index("stage")["value"]
     assert medians["generate"] >= 20
     assert medians["judge"] >= 20
     assert medians["answer"] >= medians["generate"]

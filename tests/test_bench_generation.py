@@ -197,7 +197,7 @@ def test_a_model_answers_through_the_journal_and_a_failure_is_no_zero(server: Ch
     assert estimate(found, "modelled", "rouge1_f").n_unmeasured == 1
     same = values(found, "modelled", "response_exact_match_rate")
     assert (same["q1"], same["q2"]) == (1.0, 0.0)
-    lengths = set(found.extra["lengths"]["what"])
+    lengths = {one.where["of"] for one in found.estimates_by("of", "probability")}
     assert {"input_tokens", "output_tokens"} <= lengths
     prompts = [request.body["messages"][0]["content"] for request in server.requests]
     hours, lunch = (answer_project.CHUNKS[name] for name in ("hours", "lunch"))

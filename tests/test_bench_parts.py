@@ -20,6 +20,7 @@ from ragbench.metrics import catalogue
 from ragbench.show import Page
 from ragbench.systems import Retrieval
 from ragbench.types import Chunk, Hit, Question
+from tests.measurements import placed
 from tests.small_project import write_lines
 
 SURE = Sureness(0.95, 1_000, 0)
@@ -27,7 +28,7 @@ SURE = Sureness(0.95, 1_000, 0)
 
 def test_a_curve_is_the_metric_at_every_depth() -> None:
     ranking = rankings.from_lists([["a", "b", "c"], ["x", "y", "b"]], [{"a": 1, "c": 1}, {"b": 1}])
-    table = curves.table({"one": ranking}, 3, None, SURE).set_index(["metric", "k"])["value"]
+    table = placed(curves.findings({"one": ranking}, 3, None, SURE)).set_index(["metric", "k"])["value"]
     assert list(table["recall"]) == [0.25, 0.25, 1.0]
     assert list(table["ndcg"]) == pytest.approx(
         [0.5, (1 / (1 + 1 / np.log2(3))) / 2, ((1.5 / (1 + 1 / np.log2(3))) + 0.5) / 2]
@@ -36,7 +37,7 @@ def test_a_curve_is_the_metric_at_every_depth() -> None:
 
 def test_a_ranking_of_one_has_no_curve_and_a_deep_one_few_points() -> None:
     ranking = rankings.from_lists([["a"]], [{"a": 1}])
-    assert not len(curves.table({"one": ranking}, 1, None, SURE))
+    assert curves.findings({"one": ranking}, 1, None, SURE) == ()
     deep = curves.depths(1000)
     assert (deep[0], deep[-1]) == (1, 1000)
     assert len(deep) <= 25
@@ -60,7 +61,8 @@ def sliced(kinds: list[str | None], base: list[float], new: list[float], **more:
     catalogue()
     table = scores({"base": base, "new": new})
     systems, metric = ["base", "new"], parse("mrr")
-    return slices.table(table, metric, systems, asked(kinds), ("kind", "language"), more.get("clusters"), SURE)
+    by = ("kind", "language")
+    return placed(slices.findings(table, metric, systems, asked(kinds), by, more.get("clusters"), SURE))
 
 
 def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:
@@ -68,13 +70,14 @@ def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> N
     base = [0.0] * 30 + [0.5] * 25 + [0.0] * 21
     new = [1.0] * 30 + [0.5] * 25 + [1.0] * 21
     table = sliced(kinds, base, new)
-    assert set(table["dimension"]) == {"kind"}, "all are of one language: nothing to slice by"
-    own = table[table["system"] == "new"].set_index(table[table["system"] == "new"]["slice"].fillna("none"))
-    assert list(own.index) == ["long", "short", "rare", "none"], "the largest first"
-    assert list(own["estimate_n"]) == [30, 25, 19, 2]
-    assert list(own["estimate_value"]) == [1.0, 0.5, 1.0, 1.0]
-    assert list(own["verdict"].fillna("")) == ["better", "not shown", "", ""]
-    assert set(own["comparison_family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
+    own = table[table["system"] == "new"].set_index("slice")
+    every = ["kind:long", "kind:short", "kind:rare", "kind"]
+    assert list(own.index) == every, "the largest first; all are of one language: nothing to slice by"
+    assert list(own["n"]) == [30, 25, 19, 2]
+    assert list(own["value"]) == [1.0, 0.5, 1.0, 1.0]
+    against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
+    assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}
+    assert set(table["family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
 
 
 def test_slices_respect_clusters() -> None:
@@ -83,8 +86,9 @@ def test_slices_respect_clusters() -> None:
     rng = np.random.default_rng(0)
     base, new = ([float(value) for value in rng.random(80)] for _ in range(2))
     table = sliced(kinds, base, new, clusters=clusters)
-    assert set(table["estimate_clusters"]) == {20}
-    assert set(table["comparison_clusters"].dropna()) == {20}
+    assert table["system"].notna().sum() == 4
+    assert table["challenger"].notna().sum() == 2
+    assert set(table["clusters"]) == {20}
 
 
 def test_only_the_largest_slices_are_shown_and_the_others_counted() -> None:
@@ -184,8 +188,9 @@ def test_a_repeat_embeds_the_question_anew(project: Path, monkeypatch: pytest.Mo
 def test_clock_readings_are_taken_once_and_shown_again() -> None:
     how = {"systems": "ngrams,unsteady,poor", "repeats": 1, "k": 3, "ef_searches": [7]}
     first, again = bench.tier1_retrieval(**how), bench.tier1_retrieval(**how)
-    for name in ("latencies", "quantiles", "indexes", "misses"):
+    for name in ("latencies", "indexes", "misses"):
         pd.testing.assert_frame_equal(first.extra[name], again.extra[name])
+    assert first.estimates_by("step", "probability") == again.estimates_by("step", "probability") != []
     assert set(map(tuple, first.extra["latencies"][["system", "part"]].to_numpy())) == {
         ("ngrams", "embed"), ("ngrams", "search"), ("unsteady", "call")
     }  # fmt: skip
@@ -200,7 +205,7 @@ def test_clock_readings_are_taken_once_and_shown_again() -> None:
 def test_nothing_is_timed_where_nothing_is_wanted() -> None:
     found = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0)
     assert not len(found.extra["latencies"])
-    assert not len(found.extra["quantiles"])
+    assert found.estimates_by("step", "probability") == []
     assert not len(found.extra["indexes"])
 
 
@@ -212,8 +217,8 @@ def test_questions_are_timed_at_even_steps() -> None:
 
 def test_quantiles_are_of_both_parts_together_too() -> None:
     rows = [("s", f"q{n}", part, ms) for n in range(9) for part, ms in (("embed", 1.0 + n), ("search", 10.0))]
-    table = timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95)
-    median = table[table["probability"] == 0.5].set_index("part")["value"]
+    table = placed(timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95))
+    median = table[table["probability"] == 0.5].set_index("step")["value"]
     assert dict(median) == {"embed": 5.0, "search": 10.0, "both": 15.0}
     assert set(table[table["probability"] == 0.99]["note"]) <= {"open_above", "open"}
 
@@ -230,8 +235,8 @@ def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> N
     found = bench.tier1_retrieval(systems="poor", k=1, slice_by="")
     found.save(project / "kept")
     again = Measurement.load(project / "kept")
-    assert not len(again.extra["slices"])
-    assert not len(again.extra["curves"])
+    assert again.estimates_by("slice") == []
+    assert again.estimates_by("k") == []
 
 
 def test_names_of_slices_that_there_are_not_are_refused() -> None:

@@ -25,7 +25,7 @@ from ragbench.measurement import Measurement
 from ragbench.metrics import catalogue
 from ragbench.settings import load
 from ragbench.types import Chunk, Sample
-from tests.measurements import measurement
+from tests.measurements import measurement, placed
 from tests.small_project import write_lines
 
 SURENESS = Sureness(0.95, 200, 0)
@@ -145,7 +145,7 @@ class TestADataSet:
         assert found.people["answers", "r1"] == 1.0
         assert math.isnan(found.people["answers", "r2"])
         measured = bench.rag_metrics(metrics="faithfulness", **QUICK)
-        assert list(measured.extra["correlations"]["one"]) == [PEOPLE]
+        assert [one.where["one"] for one in measured.estimates_by("one", "other")] == [PEOPLE]
 
     def test_ideal_answers_where_nobody_rated(self, project: Path) -> None:
         folder = project / "data" / "small"
@@ -221,7 +221,7 @@ class TestCorrelations:
         table = self.scores(a=list(first), b=list(second + first), c=[1.0] * 40)
         clusters = {str(n): str(n) for n in range(40)}
         people = {("s", str(n)): float(n) for n in range(39)}
-        found = correlations(table, people, clusters, SURENESS).set_index(["one", "other"])
+        found = placed(correlations(table, people, clusters, SURENESS)).set_index(["one", "other"])
         assert set(found.index) == {(PEOPLE, "a"), (PEOPLE, "b"), (PEOPLE, "c"), ("a", "b"), ("a", "c"), ("b", "c")}
         expected = scipy.stats.spearmanr(first, second + first).statistic
         assert found.loc[("a", "b"), "value"] == pytest.approx(expected)
@@ -236,12 +236,12 @@ class TestCorrelations:
         width = {}
         for name, size in (("alone", 1), ("together", 5)):
             clusters = {str(n): str(n // size) for n in range(60)}
-            [row] = correlations(table, {}, clusters, SURENESS).to_dict("records")
+            [row] = placed(correlations(table, {}, clusters, SURENESS)).to_dict("records")
             width[name] = row["high"] - row["low"]
         assert width["together"] > 1.5 * width["alone"]
 
     def test_one_metric_has_no_pairs(self) -> None:
-        assert correlations(self.scores(a=[1.0, 2.0]), {}, {"0": "0", "1": "1"}, SURENESS).empty
+        assert correlations(self.scores(a=[1.0, 2.0]), {}, {"0": "0", "1": "1"}, SURENESS) == ()
 
 
 class TestSideBySide:
@@ -257,14 +257,15 @@ class TestSideBySide:
     def test_each_judges_own_mean(self) -> None:
         table = self.judgements({("faithfulness", "a"): [1.0, 0.0, math.nan], ("faithfulness", "b"): [1.0, 1.0, 0.5]})
         clusters = {str(n): str(n) for n in range(3)}
-        found = side_by_side(table, [catalogue()["faithfulness"]], clusters, SURENESS).set_index("name")
+        made = side_by_side(table, [catalogue()["faithfulness"]], clusters, SURENESS)
+        assert {(one.system, one.metric) for one in made} == {("s", "faithfulness")}
+        found = placed(made).set_index("judge")
         assert found["value"].to_dict() == {"a": 0.5, "b": pytest.approx(2.5 / 3)}
         assert found["n_unmeasured"].to_dict() == {"a": 1, "b": 0}
-        assert set(found["kind"]) == {"judge"}
 
     def test_one_judge_stands_beside_nobody(self) -> None:
         table = self.judgements({("faithfulness", "a"): [1.0, 0.0], ("hallucination", "b"): [1.0, 0.0]})
-        assert side_by_side(table, [catalogue()["faithfulness"]], {"0": "0", "1": "1"}, SURENESS).empty
+        assert side_by_side(table, [catalogue()["faithfulness"]], {"0": "0", "1": "1"}, SURENESS) == ()
 
     def test_each_embedders_own_mean(self, project: Path) -> None:
         config = project / "ragbench.toml"
@@ -274,7 +275,7 @@ class TestSideBySide:
         lines = [{"id": str(n), "response": text, "reference": RIGHT} for n, text in enumerate([RIGHT, HALF, WRONG])]
         write_lines(project / "some.jsonl", lines)
         found = bench.rag_metrics("some.jsonl", metrics="semantic_similarity", embedder="hashing, other", **QUICK)
-        own = found.extra["side_by_side"].set_index("name")["value"]
+        own = placed(found.estimates_by("embedder")).set_index("embedder")["value"]
         assert set(own.index) == {"hashing", "other"}
         assert value(found, "semantic_similarity") == pytest.approx(own.mean())
         assert found.facts["embedder"] == "hashing, other"

@@ -21,6 +21,7 @@ from ragbench.measurement import Measurement
 from ragbench.metrics.cache import Serving
 from ragbench.settings.tables import EmbedderSettings
 from ragbench.show import Page
+from tests.measurements import placed
 from tests.small_project import NOTEBOOKS, write_lines
 
 DIALOGUES = [
@@ -84,7 +85,7 @@ def test_the_measures_by_hand(talking: Path) -> None:
     assert (len(first), len(third)) == (2, 1)
     assert value(made, "context_preservation") == pytest.approx((first.mean() + third.mean()) / 2), "over sessions"
     assert value(made, "multi_turn_consistency") == value(made, "context_preservation")
-    pooled = made.extra["pooled"].set_index("metric").loc["context_preservation"]
+    pooled = placed(made.estimates_by("over")).set_index("metric").loc["context_preservation"]
     assert pooled["value"] == pytest.approx(np.concatenate([first, third]).mean()), "over pairs"
     assert (pooled["n"], pooled["clusters"]) == (3, 2)
     scores = made.scores.set_index(["metric", "sample"])

@@ -43,19 +43,17 @@ def made(estimate: Estimate = HALF, **facts: Any) -> Measurement:
     judge = numbers.table([("one", "flip_rate", *numbers.row(estimate))], "judge", "name")
     coverage = numbers.table([("one", "valid", 48, 60, *numbers.row(estimate))],
                                    "judge", "outcome", "count", "asked")  # fmt: skip
-    one_judge = pd.DataFrame([("one", "faithfulness", kind, name, *estimate_row(estimate).values())
-                              for kind, name in (("judge", "a"), ("judge", "b"))],
-                             columns=["system", "metric", "kind", "name", *ESTIMATE_COLUMNS])  # fmt: skip
-    pooled = pd.DataFrame([("one", "context_preservation", *estimate_row(estimate).values())],
-                          columns=["system", "metric", *ESTIMATE_COLUMNS])  # fmt: skip
+    parts = (
+        *(NamedEstimate("one", "faithfulness", estimate, {"judge": name}) for name in "ab"),
+        NamedEstimate("one", "context_preservation", estimate, {"over": "pairs"}),
+    )
     turns = pd.DataFrame([("d", number, "?", "!") for number in (1, 2)],
                          columns=["sample", "turn", "question", "answer"])  # fmt: skip
     near = pd.DataFrame([("one", "d", "question", 1, 2, 0.5)],
                         columns=["system", "sample", "what", "first", "second", "similarity"])  # fmt: skip
     return replace(
-        base, estimates=(NamedEstimate("one", "faithfulness", estimate),), comparisons=(),
-        extra={"repeatability": judge, "coverage": coverage, "side_by_side": one_judge, "pooled": pooled,
-               "turns": turns, "similarities": near},
+        base, estimates=(NamedEstimate("one", "faithfulness", estimate),), comparisons=(), placed=parts,
+        extra={"repeatability": judge, "coverage": coverage, "turns": turns, "similarities": near},
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ COMPARISON = Comparison(
 def made() -> Measurement:
     return Measurement(
         notebook="tier1_retrieval",
-        facts={"dataset": "x:ru", "seed": 0, "systems": [{"name": "a"}]},
+        facts={"dataset": "x:ru", "seed": 0, "systems": [{"name": "a"}], "loss": math.nan},
         scores=pd.DataFrame(
             [("a", "mrr", "q1", 0.5, "ok", "", None), ("a", "mrr", "q2", math.nan, "judge_error", "503", "j")],
             columns=list(SCORE_COLUMNS),
@@ -43,6 +43,7 @@ def made() -> Measurement:
             NamedEstimate("a", "max", Estimate(math.nan, None, None, 0.95, "none", 0)),
         ),
         comparisons=(NamedComparison("mrr", COMPARISON),),
+        placed=(NamedEstimate("a", "mrr", ESTIMATE, {"slice": "kind:a b", "k": 5}),),
         extra={"curve": pd.DataFrame({"k": [1, 2], "recall": [0.1, math.nan]})},
     )
 
@@ -52,7 +53,10 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     before.save(tmp_path / "part")
     after = Measurement.load(tmp_path / "part")
     assert after.notebook == before.notebook
-    assert after.facts == before.facts
+    assert after.facts == {**before.facts, "loss": None}
+    assert after.placed == before.placed
+    assert after.estimates_by("k", "slice") == list(before.placed)
+    assert after.estimates_by("k") == []
     assert after.comparisons == before.comparisons
     assert after.estimates[0] == before.estimates[0]
     assert math.isnan(after.estimates[1].estimate.value)
@@ -76,12 +80,17 @@ def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_the_findings_are_strict_json(tmp_path: Path) -> None:
     made().save(tmp_path)
 
+    import pyarrow.parquet as pq
+
     def refuse(name: str) -> None:
         pytest.fail(f"{name} in findings.json")
 
     found = json.loads((tmp_path / "findings.json").read_text(encoding="utf-8"), parse_constant=refuse)
-    assert found["estimates"][1]["value"] is None
-    assert found["comparisons"][0]["verdict"] == "better"
+    assert found["facts"]["loss"] is None
+    estimates, comparisons = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("estimates", "comparisons"))
+    assert estimates["value"].to_pylist() == [0.5, None, 0.5]
+    assert estimates["where"].to_pylist() == ["{}", "{}", '{"slice": "kind:a b", "k": 5}']
+    assert comparisons["verdict"].to_pylist() == ["better"]
 
 
 def test_without_nan_leaves_everything_else() -> None:

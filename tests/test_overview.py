@@ -102,11 +102,12 @@ def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:
 
 
 def test_the_part_to_blame_is_named_with_its_interval() -> None:
-    shares = pd.DataFrame(
-        {"system": "a", "group": "answerable", "part": ["good", "not_retrieved", "not_used"], "count": [60, 30, 10],
-         "share": [0.6, 0.3, 0.1], "low": [0.5, 0.22, 0.05], "high": [0.7, 0.39, 0.17]}
-    )  # fmt: skip
-    made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), extra={"blame_shares": shares})
+    shares = {"good": (0.6, 0.5, 0.7), "not_used": (0.1, 0.05, 0.17), "not_retrieved": (0.3, 0.22, 0.39)}
+    parts = tuple(
+        NamedEstimate("a", "blame", Estimate(*share, 0.95, "bca", 100), {"part": part})
+        for part, share in shares.items()
+    )
+    made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
     said = re.sub(r"<[^>]+>", "", str(Page(over({"tier3_end_to_end": made})).standing().html()))
     assert re.search(r"Most to blame in a \(tier3_end_to_end\): .+, 30% of the questions \[22%, 39%\]\.", said)
 

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragbench.bench.answers.profiles import LENGTHS, REFUSALS
-from ragbench.bench.answers.stages import QUANTILES
+from ragbench.bench.answers.profiles import REFUSALS
 from ragbench.bench.answers.written_answers import ANSWER_COLUMNS
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.show import Page
+from ragbench.types import Estimate
 from tests.measurements import measurement
 from tests.test_show import HOSTILE, assert_clean, read
 
@@ -64,16 +64,15 @@ def measured(text: str = "plain", **facts: Any) -> Measurement:
         ],
         columns=list(REFUSALS),
     )
-    lengths = pd.DataFrame(
-        [(first, "answer", p, 1234.0 * p, 1.0, float("nan"), 0.95, 30, "") for p in (0.1, 0.5, 0.9)],
-        columns=list(LENGTHS),
-    )
-    stages = pd.DataFrame(
-        [(first, part, 0.5, 12.345, 10.0, float("nan"), 0.95, 30, "open_above") for part in ("embed", "generate")],
-        columns=list(QUANTILES),
-    )
-    extra = {"answers": answers, "refusals": refusals, "lengths": lengths, "stages": stages}
-    return replace(m, questions=questions, extra=extra)
+    placed = []
+    for p in (0.1, 0.5, 0.9):
+        long = Estimate(1234.0 * p, 1.0, None, 0.95, "order_statistics", 30)
+        placed.append(NamedEstimate(first, "length", long, {"of": "answer", "probability": p}))
+    open_above = Estimate(12.345, 10.0, None, 0.95, "order_statistics", 30, note="open_above")
+    where = [{"stage": stage, "probability": 0.5} for stage in ("embed", "generate")]
+    placed += [NamedEstimate(first, "latency", open_above, each) for each in where]
+    extra = {"answers": answers, "refusals": refusals}
+    return replace(m, questions=questions, extra=extra, placed=tuple(placed))
 
 
 def text_of(page: Page, view: str) -> str:

@@ -60,13 +60,12 @@ def blamed(*systems: Sequence[str], question: str = "What of {i}?", **facts: obj
     alone = {**row, "part": "ranking", "value": float("nan"), "difference": float("nan"), "reason": "answers by itself"}
     extra = {
         "blame": table,
-        "blame_shares": blame_tables.shares(table, None, SURE),
-        "blame_comparisons": blame_tables.compared(table, names, None, SURE),
         "blame_counterfactuals": pd.DataFrame([row, alone], columns=list(PERFECT)),
         "answers": answers,
     }
     known = {"blame": {**Standard().facts(), "production_judge": None}, "k": 10, "contexts": 5, **facts}
-    return replace(made, extra=extra, facts={**made.facts, **known})
+    parts = (*blame_tables.shares(table, None, SURE), *blame_tables.compared(table, names, None, SURE))
+    return replace(made, extra=extra, placed=parts, facts={**made.facts, **known})
 
 
 def html(measurement: Measurement, name: str, language: str = "en", **options: int) -> str:

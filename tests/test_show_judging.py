@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
@@ -16,10 +15,10 @@ from ragbench.bench.scoring.measure import Asked, applicable, measure
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule
 from ragbench.llm import run
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import catalogue
 from ragbench.show import Page
-from ragbench.types import Chunk, Sample, Score, Status
+from ragbench.types import Chunk, Estimate, Sample, Score, Status
 from tests.measurements import measurement
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
@@ -244,10 +243,11 @@ class TestUnmeasured:
 
 class TestCorrelations:
     def made(self, rows: list[tuple[str, str, float]]) -> Page:
-        columns = ["one", "other", "value", "low", "high", "method", "n", "n_unmeasured", "note"]
-        lines = [(a, b, x, x - 0.1, x + 0.1, "bca", 30, 0, "") for a, b, x in rows]
-        found = measurement(("one",), ("a", "b", "c"), 5)
-        return Page(replace(found, extra={"correlations": pd.DataFrame(lines, columns=columns)}))
+        pairs = tuple(
+            NamedEstimate("", "spearman", Estimate(x, x - 0.1, x + 0.1, 0.95, "bca", 30), {"one": a, "other": b})
+            for a, b, x in rows
+        )
+        return Page(replace(measurement(("one",), ("a", "b", "c"), 5), placed=pairs))
 
     def test_people_first_then_the_strongest(self) -> None:
         page = self.made([("a", "b", 0.3), ("a", "c", -0.9), ("people", "c", 0.1), ("b", "c", float("nan"))])

@@ -20,10 +20,11 @@ from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.show import Page
 from ragbench.types import Question, Ranking
-from tests.measurements import measurement
+from tests.measurements import measurement, placed
 
 SURE = Sureness(0.95, 500, 0)
 HOSTILE = "<script>alert(1)</script>\"'&\u202e"
+NEW = ("new", "kind:one")
 VIEWS = ("curves", "slices", "speed")
 
 
@@ -74,19 +75,17 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
             ("hnsw", 40, 1.0, 0.94, 1.0, "wilson", 1),
         )
     ]  # fmt: skip
-    table = slices.table(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
     return replace(
         made,
         questions=questions,
         facts={**made.facts, "k": 12, "repeats": 3, "timed_questions": 60, "slices_left_out": {"kind": 2}},
         extra={
-            "curves": curves.table(found, 12, None, SURE),
-            "slices": table,
             "latencies": readings,
-            "quantiles": timing.quantiles(readings, 0.95),
             "indexes": pd.DataFrame(index, columns=list(timing.INDEXES)),
             "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
+        placed=(*timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
     )
 
 
@@ -129,7 +128,7 @@ def test_nothing_from_data_is_unescaped() -> None:
 def test_curves_show_the_numbers_of_their_table() -> None:
     found = full()
     text = html(found, "curves")
-    row = found.extra["curves"].query("system == 'new' and metric == 'recall' and k == 12").iloc[0]
+    row = placed(found.placed).query("system == 'new' and metric == 'recall' and k == 12").iloc[0]
     assert f"new {row['value']:.3f}" in plain(text)
     assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in plain(text)
     [first, *_] = [
@@ -155,11 +154,11 @@ def test_a_curve_in_the_notebook_has_both_panels_and_no_named_colour() -> None:
 def test_slices_show_verdicts_and_small_ones_none() -> None:
     found = full()
     text = plain(html(found, "slices"))
-    rows = found.extra["slices"]
-    large = rows[(rows["slice"] == "one") & (rows["system"] == "new")].iloc[0]
-    assert f"{large['estimate_value']:.3f} [{large['estimate_low']:.3f}, {large['estimate_high']:.3f}]" in text
-    assert f"+{large['comparison_difference']:.3f}" in text
-    assert large["verdict"] in text
+    [large] = [one.estimate for one in found.estimates_by("slice") if (one.system, *one.where.values()) == NEW]
+    [against] = [one.comparison for one in found.comparisons_by("slice")]
+    assert f"{large.value:.3f} [{large.low:.3f}, {large.high:.3f}]" in text
+    assert f"+{against.difference:.3f}" in text
+    assert against.verdict in text
     assert "too few questions" in text
     assert "this 1 comparison" in text
     assert "By kind of question, 2 smaller slices are not shown." in text

@@ -39,11 +39,11 @@ def sliced(dimension: str, values: list[Any]) -> Measurement:
         Question(row["sample"], row["text"], **{dimension: value})
         for row, value in zip(made.questions.to_dict("records"), column, strict=True)
     ]
-    table = slices.table(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
+    parts = slices.findings(made.scores, parse("mrr"), ["base", "new"], asked, (dimension,), None, SURE)
     left_out = slices.left_out(asked, (dimension,))
     questions = made.questions.assign(**{dimension: [None if value is None else str(value) for value in column]})
     facts = {**made.facts, "slices_left_out": left_out}
-    return replace(made, facts=facts, questions=questions, extra={**made.extra, "slices": table})
+    return replace(made, facts=facts, questions=questions, placed=parts)
 
 
 @pytest.mark.fault("garbage", tried="slices by three dimensions with values of every kind", count=30)

@@ -17,8 +17,7 @@ class JudgedViews(Frame):
 
     def correlations(self) -> View:
         """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
-        figure = self._figure("correlations", correlations.figure)
-        return self._view("correlations", correlations.draw, figure=figure)
+        return self._view("correlations", correlations.draw, figure=correlations.notebook_figure(self._material))
 
     def side_by_side(self) -> View:
         """Each judge's and each embedder's own means; empty where there is one of each."""

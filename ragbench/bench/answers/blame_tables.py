@@ -13,6 +13,7 @@ from ragbench import stats
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
 from ragbench.bench.basics import families
 from ragbench.bench.basics.families import Group, Sureness
+from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.types import Better, Question, Status
 
 if TYPE_CHECKING:
@@ -22,14 +23,8 @@ COLUMNS = (
     "system", "sample", "group", "part", "cause", "rank", "read", "refused", "correctness", "faithfulness", "shown",
     "reason",
 )  # fmt: skip
-SHARES = (
-    "system", "group", "part", "count", "share", "low", "high", "level", "method", "note", "n", "n_unmeasured",
-    "clusters", "floor", "ceiling",
-)  # fmt: skip
-COMPARED = (
-    "challenger", "baseline", "part", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted",
-    "verdict", "n", "n_dropped", "clusters", "family",
-)  # fmt: skip
+METRIC = "blame"
+"""The name under which findings stand: the share of a part of the questions of its group, at `part`."""
 
 
 @dataclass(frozen=True)
@@ -171,26 +166,19 @@ def by_question(table: pd.DataFrame) -> dict[tuple[str, str], list[Mapping[Any, 
     return found
 
 
-def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness) -> pd.DataFrame:
-    """One row a system, group and part (SHARES): how many questions, and which share of those that were measured.
+def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness) -> tuple[NamedEstimate, ...]:
+    """Of every system and part: for which share of the questions of its group that were measured it is to blame.
 
     The same questions are drawn for all parts, so that shares add up to 1 in every draw; clusters are drawn whole.
     floor, ceiling: the share if every unmeasured question were of another part, or of this one.
     """
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = []
+    made: list[NamedEstimate] = []
     for (system, group), own in table.groupby(["system", "group"], sort=False):
         flags = indicators(own["part"], PARTS[str(group)])
         labels = None if clusters is None else [clusters[sample] for sample in own["sample"]]
         found = stats.estimate_many(flags, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
-        rows += [
-            (system, group, part, int(np.nansum(flags[part])), e.value, e.low, e.high, e.level, e.method, e.note, e.n,
-             e.n_unmeasured, e.clusters, e.floor, e.ceiling)
-            for part, e in found.items()
-        ]  # fmt: skip
-    made = pd.DataFrame(rows, columns=list(SHARES))
-    return made.astype(dict.fromkeys(("share", "low", "high", "clusters", "floor", "ceiling"), float))
+        made += [NamedEstimate(str(system), METRIC, estimate, {"part": part}) for part, estimate in found.items()]
+    return tuple(made)
 
 
 def indicators(parts: Iterable[str], of: Sequence[Part]) -> dict[str, Any]:
@@ -202,13 +190,11 @@ def indicators(parts: Iterable[str], of: Sequence[Part]) -> dict[str, Any]:
 
 def compared(
     table: pd.DataFrame, systems: Sequence[str], clusters: Mapping[str, str] | None, sureness: Sureness
-) -> pd.DataFrame:
-    """Every system against the first, part by part (COMPARED), paired by question; all of them one family.
+) -> tuple[NamedComparison, ...]:
+    """Every system against the first, part by part, paired by question; all of them one family.
 
     Of parts that nobody had to answer for there is nothing to compare.
     """
-    import pandas as pd
-
     groups: dict[str, Group] = {}
     for group, parts in PARTS.items():
         own = table[table["group"] == group]
@@ -225,11 +211,4 @@ def compared(
             if any(np.nansum(column) > 0 for column in values.values()):
                 groups[part.value] = Group(values, better, labels)
     found = families.compared(groups, "metrics", sureness)
-    rows = [
-        (one.challenger, one.baseline, part, one.difference, one.low, one.high, one.level, one.method, one.note, one.p,
-         one.p_adjusted, one.verdict.value, one.n, one.n_dropped, one.clusters, one.family)
-        for part, against in found.items()
-        for one in against
-    ]  # fmt: skip
-    made = pd.DataFrame(rows, columns=list(COMPARED))
-    return made.astype(dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "clusters"), float))
+    return tuple(NamedComparison(METRIC, one, {"part": part}) for part, against in found.items() for one in against)

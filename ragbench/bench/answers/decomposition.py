@@ -16,6 +16,7 @@ from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders
 from ragbench.bench.decisions.deciders import Case
 from ragbench.bench.scoring.judged_metrics import Judging
+from ragbench.measurement import Finding
 from ragbench.types import Question, Status
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ class Blaming:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """extra: the tables `blame`, `blame_shares`, `blame_comparisons`, `blame_counterfactuals`. facts: `blame`."""
+    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares and comparisons of parts."""
 
     extra: dict[str, pd.DataFrame]
     facts: dict[str, Any]
+    placed: tuple[Finding, ...]
 
 
 def check(blaming: Blaming, session: Session) -> None:
@@ -94,8 +96,6 @@ def decomposed(
     return Decomposition(
         {
             "blame": table,
-            "blame_shares": blame_tables.shares(table, clusters, sureness),
-            "blame_comparisons": blame_tables.compared(table, list(found.generators), clusters, sureness),
             "blame_counterfactuals": perfect,
         },
         {
@@ -104,6 +104,10 @@ def decomposed(
             "perfect_parts": blaming.perfect_parts,
             **({"shown_logged": names} if decide is None and (names := logging_systems(found)) else {}),
         },
+        (
+            *blame_tables.shares(table, clusters, sureness),
+            *blame_tables.compared(table, list(found.generators), clusters, sureness),
+        ),
     )
 
 

@@ -12,31 +12,29 @@ from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics.families import Sureness
 from ragbench.judge.words import words
+from ragbench.measurement import NamedEstimate
 from ragbench.types import Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PROBABILITIES = (0.1, 0.5, 0.9)
-LENGTHS = ("system", "what", "probability", "value", "low", "high", "level", "n", "note")
 REFUSALS = (
     "system", "part", "n", "refused", "failed", "share", "low", "high", "level", "method", "note", "clusters",
 )  # fmt: skip
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 
 
-def lengths(answered: Answered, asked: Sequence[Question], level: float) -> pd.DataFrame:
+def lengths(answered: Answered, asked: Sequence[Question], level: float) -> tuple[NamedEstimate, ...]:
     """Quantiles with order-statistic intervals of the words of answers, of what they took and of their tokens.
 
-    what: "answer" (refusals left out), "reference" (of the questions, the same in every system's rows), "contexts" (of
-    what was shown), "input_tokens", "output_tokens". The first answer of repeats counts. What nobody knows has no row.
+    of: "answer" (refusals left out), "reference" (of the questions, the same in every system's rows), "contexts" (of
+    what was shown), "input_tokens", "output_tokens". The first answer of repeats counts. What nobody knows has none.
     """
-    import pandas as pd
-
     questions = {question.id: question for question in asked}
     table = answered.table
     table = table[(table["repeat"] == 0) & (table["status"] == Status.OK.value) & table["sample"].isin(questions)]
-    rows: list[tuple[Any, ...]] = []
+    made: list[NamedEstimate] = []
     for system in answered.generators:
         own = table[table["system"] == system]
         said = own[~own["refused"]]
@@ -51,8 +49,8 @@ def lengths(answered: Answered, asked: Sequence[Question], level: float) -> pd.D
         for what, numbers in values.items():
             for probability in PROBABILITIES if len(numbers) else ():
                 e = stats.quantile(np.asarray(numbers, float), probability, level=level)
-                rows.append((system, what, probability, e.value, e.low, e.high, level, e.n, e.note))
-    return pd.DataFrame(rows, columns=list(LENGTHS))
+                made.append(NamedEstimate(system, "length", e, {"of": what, "probability": probability}))
+    return tuple(made)
 
 
 def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) -> pd.DataFrame:

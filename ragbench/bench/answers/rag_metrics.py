@@ -23,12 +23,10 @@ from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
 from ragbench.judge import Rule
 from ragbench.measurement import (
-    ESTIMATE_COLUMNS,
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     Measurement,
     NamedEstimate,
-    estimate_row,
 )
 from ragbench.metric import Metric
 from ragbench.progress import Progress
@@ -145,9 +143,11 @@ def measurement_of(
         extra={
             "judgements": judgements,
             "answers": _answers(found.samples),
-            "correlations": correlations(table, found.people, clusters, _sureness(scores)),
-            "side_by_side": side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
         },
+        placed=(
+            *correlations(table, found.people, clusters, _sureness(scores)),
+            *side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
+        ),
     )
 
 
@@ -183,12 +183,9 @@ def correlations(
     people: Mapping[tuple[str, str], float],
     clusters: Mapping[str, str],
     sureness: Sureness,
-) -> pd.DataFrame:
-    """Spearman's ρ of every two metrics over all answers, with its interval; answers to one question go together.
-
-    Columns: one, other, and ESTIMATE_COLUMNS. What people thought of the answers, where it
-    is known, is one metric more.
-    """
+) -> tuple[NamedEstimate, ...]:
+    """Spearman's ρ of every two metrics, `one` and `other`, over the answers of all systems; answers to one question
+    go together. What people thought of the answers, where it is known, is one metric more."""
     import pandas as pd
 
     wide = scores.pivot_table(
@@ -206,19 +203,14 @@ def correlations(
         rho = stats.spearman(
             first, second, clusters=labels, level=sureness.level, resamples=resamples, seed=sureness.seed
         )
-        rows.append((one, other, *estimate_row(rho).values()))
-    return _typed(pd.DataFrame(rows, columns=["one", "other", *ESTIMATE_COLUMNS]))
+        rows.append(NamedEstimate("", "spearman", rho, {"one": one, "other": other}))
+    return tuple(rows)
 
 
 def side_by_side(
     judgements: pd.DataFrame, metrics: Sequence[Metric], clusters: Mapping[str, str], sureness: Sureness
-) -> pd.DataFrame:
-    """Each judge's and each embedder's own means, where there are several; empty where there is one of each.
-
-    Columns: system, metric, kind ("judge" or "embedder"), name, and ESTIMATE_COLUMNS.
-    """
-    import pandas as pd
-
+) -> tuple[NamedEstimate, ...]:
+    """The means of each `judge` and of each `embedder`, where there are several; none where there is one of each."""
     scales = {metric.label: bounds(metric) for metric in metrics}
     columns: dict[tuple[str, str, str, str], dict[str, float]] = {}
     for row in judgements.to_dict("records"):
@@ -240,13 +232,9 @@ def side_by_side(
             bounds=scales.get(key[1]),
             **asdict(sureness),
         )
-        rows.append((*key, *estimate_row(one).values()))
-    return _typed(pd.DataFrame(rows, columns=["system", "metric", "kind", "name", *ESTIMATE_COLUMNS]))
-
-
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    numbers = dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float)
-    return table.astype({**numbers, "n": int, "n_unmeasured": int})
+        system, label, kind, name = key
+        rows.append(NamedEstimate(system, label, one, {kind: name}))
+    return tuple(rows)
 
 
 def _questions(samples: Sequence[Sample]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import timing
+from ragbench.measurement import NamedEstimate
 from ragbench.settings import OFFLINE
 from ragbench.types import Question
 
@@ -25,7 +26,6 @@ BEFORE = ("embed", "search", "call")
 ANSWER, GENERATE, JUDGE = "answer", "generate", "judge"
 ORDER = (*BEFORE, GENERATE, ANSWER, JUDGE)
 PROBABILITIES = (0.5, 0.9, 0.99)
-QUANTILES = ("system", "part", "probability", "value", "low", "high", "level", "n", "note")
 
 
 def calls(
@@ -75,11 +75,9 @@ def readings(session: Session, before: pd.DataFrame, answered: Answered, worth: 
     return pd.concat([table, _sums(table, answered)], ignore_index=True)
 
 
-def quantiles(table: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The median, the 90th and the 99th percentile of every system and stage, with order-statistic intervals."""
-    import pandas as pd
-
-    rows = []
+def quantiles(table: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]:
+    """The median, the 90th and the 99th percentile of every system and `stage`, with order-statistic intervals."""
+    made: list[NamedEstimate] = []
     for system in dict.fromkeys(table["system"]):
         own = table[table["system"] == system]
         for part in ORDER:
@@ -88,9 +86,8 @@ def quantiles(table: pd.DataFrame, level: float) -> pd.DataFrame:
                 continue
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)
-                rows.append((system, part, probability, e.value, e.low, e.high, level, e.n, e.note))
-    # the ends of open intervals are None, and a column of nothing else would be one of objects
-    return pd.DataFrame(rows, columns=list(QUANTILES)).astype({"low": float, "high": float})
+                made.append(NamedEstimate(system, "latency", e, {"stage": part, "probability": probability}))
+    return tuple(made)
 
 
 def _rows(system: str, samples: Any, part: str, milliseconds: Any) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Finding, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Question
 
@@ -165,11 +165,13 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(found, scored, request.take(Sureness).level),
             "refusals": profiles.refusals(found, asked, request.take(Sureness)),
-            "slices": sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
-                             request.take(Sureness)),
         },
+        placed=(
+            *profiles.lengths(found, scored, request.take(Sureness).level),
+            *sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
+                    request.take(Sureness)),
+        ),
     )  # fmt: skip
 
 
@@ -226,16 +228,14 @@ def sliced(
     asked: Sequence[Question],
     dimensions: Sequence[str],
     sureness: Sureness,
-) -> pd.DataFrame:
+) -> tuple[Finding, ...]:
     """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
-    import pandas as pd
-
     single = [each for each in metrics if each.grain == "sample"]
     metric = next((each for each in single if each.label == wanted), next(iter(single), None))
     if metric is None:
-        return pd.DataFrame()
+        return ()
     clusters = answer_scores.clusters_of(asked)
-    return slices.table(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
+    return slices.findings(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
 
 
 def questions_table(asked: Sequence[Question]) -> pd.DataFrame:

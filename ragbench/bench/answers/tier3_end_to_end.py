@@ -204,14 +204,17 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
-            "lengths": profiles.lengths(answers, scored, request.take(Sureness).level),
             "refusals": profiles.refusals(answers, asked, request.take(Sureness)),
             "readings": times,
-            "stages": stages.quantiles(times, request.take(Sureness).level),
-            "slices": sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
-                             request.take(Sureness)),
             **failures.extra,
         },
+        placed=(
+            *profiles.lengths(answers, scored, request.take(Sureness).level),
+            *stages.quantiles(times, request.take(Sureness).level),
+            *sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
+                    request.take(Sureness)),
+            *failures.placed,
+        ),
     )  # fmt: skip
 
 

@@ -20,13 +20,11 @@ from ragbench.bench.retrieval.real_users import when
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.measurement import (
-    ESTIMATE_COLUMNS,
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
     Measurement,
     NamedEstimate,
-    estimate_row,
 )
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
-POOLED = ("system", "metric", *ESTIMATE_COLUMNS)
 Sessions = Literal["auto", "dialogues", "history"]
 
 
@@ -79,6 +76,7 @@ class _Found:
     name: str
     facts: Mapping[str, Any]
     estimates: list[NamedEstimate]
+    pooled: list[NamedEstimate]
     scores: list[tuple[Any, ...]]
     tables: Mapping[str, pd.DataFrame]
 
@@ -155,6 +153,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
         estimates=tuple(each for one in found for each in one.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
+        placed=tuple(each for one in found for each in one.pooled),
     )
 
 
@@ -203,9 +202,8 @@ def _one(
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
         "similarities": _similarities(name, sessions, embedder),
-        "pooled": pooled,
     }
-    return _Found(name, facts, [*served, *estimates], _rows(name, sessions, scores), tables)
+    return _Found(name, facts, [*served, *estimates], pooled, _rows(name, sessions, scores), tables)
 
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
@@ -227,14 +225,12 @@ def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, 
 
 def _over_dialogues(
     name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]], sureness: Sureness
-) -> tuple[list[NamedEstimate], pd.DataFrame]:
+) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
     """Means over sessions, and over all pairs of neighbours, which the session draws together."""
-    import pandas as pd
-
     how: dict[str, Any] = asdict(sureness)
     labels = [one.cluster for one in sessions]
     groups = labels if len(set(labels)) < len(labels) else None
-    estimates, rows = [], []
+    estimates, over_pairs = [], []
     for label, found in scores.items():
         mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
         estimates.append(NamedEstimate(name, label, mean))
@@ -243,8 +239,8 @@ def _over_dialogues(
         pooled: Estimate = stats.estimate(
             [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
         )
-        rows.append((name, label, *estimate_row(pooled).values()))
-    return estimates, pd.DataFrame(rows, columns=list(POOLED))
+        over_pairs.append(NamedEstimate(name, label, pooled, {"over": "pairs"}))
+    return estimates, over_pairs
 
 
 def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:

@@ -47,3 +47,34 @@ def needed(one: Comparison, _: Translator) -> str:
         "{n} independent groups or more are needed before a difference can be shown",
         one.groups_needed,
     )
+
+
+def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
+    """What is said beside the verdict of a comparison; empty where the word says it all.
+
+    Of a verdict that leaves it open: what could have been shown, and how many questions more would show what was seen;
+    of `same`: within which margin. digits: decimals of the metric's numbers.
+    """
+    if one.verdict is Verdict.SAME and one.margin is not None:
+        return [_("the same within ±{margin}", margin=_.number(one.margin, digits))]
+    if not one.verdict.unshown:
+        return []
+    found = [text for text in [needed(one, _)] if text]
+    if one.minimum_detectable is not None:
+        found.append(
+            _.plural(
+                "with {n} question, a difference of {difference} or more would have been shown",
+                "with {n} questions, a difference of {difference} or more would have been shown",
+                one.n,
+                difference=_.number(one.minimum_detectable, digits),
+            )
+        )
+    if one.questions_needed is not None and one.questions_needed > one.n:
+        found.append(
+            _.plural(
+                "about {n} question more would show the difference that was seen",
+                "about {n} questions more would show the difference that was seen",
+                one.questions_needed - one.n,
+            )
+        )
+    return found

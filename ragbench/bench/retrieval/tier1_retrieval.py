@@ -133,7 +133,6 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     labels = None if clusters is None else list(clusters.values())
     firsts = {name: runs[0] for name, runs in found.runs.items()}
     by, sureness = slices.chosen(request.slice_by), request.take(Sureness)
-    parts = slices.table(scores, request.primary, session.systems, asked, by, clusters, sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -161,13 +160,15 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         estimates=estimates,
         comparisons=comparisons,
         extra={
-            "curves": curves.table(ranked, request.k, labels, request.take(Sureness)),
-            "slices": parts,
             "latencies": found.latencies,
-            "quantiles": timing.quantiles(found.latencies, request.take(Sureness).level),
             "indexes": found.indexes,
             "misses": found.misses,
         },
+        placed=(
+            *timing.quantiles(found.latencies, sureness.level),
+            *curves.findings(ranked, request.k, labels, sureness),
+            *slices.findings(scores, request.primary, session.systems, asked, by, clusters, sureness),
+        ),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.measurement import NamedEstimate
 from ragbench.types import Array, Estimate, Question
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
-QUANTILES = ("system", "part", "probability", "value", "low", "high", "level", "n", "note")
 LATENCIES = ("system", "sample", "part", "ms")
 INDEXES = (
     "embedder", "system", "index", "m", "ef_construction", "ef_search", "recall", "recall_low", "recall_high", "method",
@@ -82,14 +82,12 @@ def latencies(
     return pd.DataFrame(rows, columns=list(LATENCIES))
 
 
-def quantiles(readings: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The median, the 90th and the 99th percentile of every system and part, with order-statistic intervals.
+def quantiles(readings: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]:
+    """The median, the 90th and the 99th percentile of every system and `step`, with order-statistic intervals.
 
     "both" is embedding and search of the same question together.
     """
-    import pandas as pd
-
-    rows = []
+    made: list[NamedEstimate] = []
     for system in dict.fromkeys(readings["system"]):
         own = readings[readings["system"] == system].pivot(index="sample", columns="part", values="ms")
         parts = {str(part): own[part].to_numpy() for part in own.columns}
@@ -98,9 +96,8 @@ def quantiles(readings: pd.DataFrame, level: float) -> pd.DataFrame:
         for part, values in parts.items():
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)
-                rows.append((system, part, probability, e.value, e.low, e.high, level, e.n, e.note))
-    # the ends of open intervals are None, and a column of nothing else would be one of objects
-    return pd.DataFrame(rows, columns=list(QUANTILES)).astype({"low": float, "high": float})
+                made.append(NamedEstimate(system, "latency", e, {"step": part, "probability": probability}))
+    return tuple(made)
 
 
 def indexes(

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ragbench import settings as configuration
 from ragbench import stand_ins
-from ragbench.bench.answers.blame import ANSWERABLE, Part
+from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.requests import Request, tier
@@ -172,15 +172,11 @@ def _heading(path: Path) -> str:
 
 def _latency(made: Measurement) -> dict[str, float]:
     """Median milliseconds of an answer by system, as the page measured them."""
-    table = made.extra.get("quantiles")
-    if table is None or not len(table):
-        return {}
-    middle = table[table["probability"] == 0.5]
-    found: dict[str, float] = {}
-    for system, own in middle.groupby("system", sort=False):
-        whole = own[own["part"] == "both"] if "both" in set(own["part"]) else own
-        found[str(system)] = float(whole["value"].sum())
-    return found
+    found: dict[str, dict[str, float]] = {}
+    for one in made.estimates_by("step", "probability"):
+        if one.where["probability"] == 0.5:
+            found.setdefault(one.system, {})[str(one.where["step"])] = one.estimate.value
+    return {system: own.get("both", math.fsum(own.values())) for system, own in found.items()}
 
 
 def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
@@ -221,15 +217,12 @@ def _judging(made: Measurement) -> float | None:
 
 def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
     """By system the part that is first to blame for most of the questions that have an answer; none without blame."""
-    shares = made.extra.get("blame_shares")
-    if shares is None or not len(shares):
-        return {}
-    own = shares[(shares["group"] == ANSWERABLE) & (shares["part"] != Part.GOOD.value) & shares["share"].notna()]
+    lost = {part.value for part in PARTS[ANSWERABLE] if part not in GOOD}
+    own = [(one.system, str(one.where["part"]), one.estimate) for one in made.estimates_by("part")]
     found: dict[str, dict[str, Any]] = {}
-    for row in own.sort_values("count", ascending=False, kind="stable").to_dict("records"):
-        if row["count"] > 0:
-            kept_of_row = {"part": str(row["part"]), **{key: float(row[key]) for key in ("share", "low", "high")}}
-            found.setdefault(str(row["system"]), kept_of_row)
+    for system, lacking, e in sorted(own, key=lambda one: -round(one[2].value * one[2].n) if one[2].n else 0):
+        if lacking in lost and e.n and e.value > 0:
+            found.setdefault(system, {"part": lacking, "share": e.value, "low": e.low, "high": e.high})
     return found
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
-from ragbench.measurement import estimate_of
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.material import Material
@@ -115,14 +114,14 @@ def _pooled(material: Material) -> Markup:
     heads = (_("embedder"), (_("measure"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
              _("independent groups"))  # fmt: skip
     body = []
-    for one in rows_of(material.kept("pooled")):
-        if one["metric"] not in METRICS or not one["n"]:
+    for one in material.measurement.estimates_by("over"):
+        mean = one.estimate
+        if one.metric not in METRICS or not mean.n:
             continue
-        mean = estimate_of(one)
         body.append(
             [
-                named(material, str(one["system"])),
-                shown(one["metric"]),
+                named(material, one.system),
+                shown(one.metric),
                 spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
                 _.integer(mean.n),
                 DASH if mean.clusters is None else _.integer(mean.clusters),

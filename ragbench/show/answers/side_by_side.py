@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from ragbench.counts import counted
-from ragbench.measurement import estimate_of
+from ragbench.measurement import NamedEstimate
 from ragbench.show.answers import who_judged
 from ragbench.show.answers.judgements import reason, stored
 from ragbench.show.answers.judgements import rows as judgements
@@ -23,30 +22,26 @@ from ragbench.types import Estimate
 
 EXAMPLES = 5
 
-Row = Mapping[Any, Any]
-
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """A table of each judge's own means, one of each embedder's; nothing where there is one of each."""
     _ = material.text
-    table = material.kept("side_by_side")
-    rows: list[Row] = list(table.to_dict("records")) if len(table) else []
     titles = {"judge": _("The judges, each by itself"), "embedder": _("The embedders, each by itself")}
     parts = []
     for kind, title in titles.items():
-        own = [row for row in rows if row["kind"] == kind]
+        own = material.measurement.estimates_by(kind)
         if own:
-            parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, own)))
+            parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, kind, own)))
             notes = who_judged.uneven(material) if kind == "judge" else []
             parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
     return Markup("").join(parts)
 
 
-def _table(material: Material, label: str, rows: Sequence[Row]) -> Markup:
+def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstimate]) -> Markup:
     """One row a system and metric, one column a judge, and what they come to."""
     _ = material.text
-    names = list(dict.fromkeys(str(row["name"]) for row in rows))
-    notes = Notes(material, f"side-note-{rows[0]['kind']}")
+    names = list(dict.fromkeys(str(row.where[kind]) for row in rows))
+    notes = Notes(material, f"side-note-{kind}")
     together = _("together")
     several = len(material.systems) > 1
     heads = [cells.head(_("metric"))]
@@ -54,13 +49,11 @@ def _table(material: Material, label: str, rows: Sequence[Row]) -> Markup:
     heads += [cells.head(shown(name), "rb-name") for name in names]
     heads.append(cells.head(together))
     made = []
-    places = dict.fromkeys((str(row["metric"]), str(row["system"])) for row in rows)
-    for metric, system in places:
-        by_name = {str(row["name"]): row for row in rows if (row["metric"], row["system"]) == (metric, system)}
+    for metric, system in dict.fromkeys((row.metric, row.system) for row in rows):
         line = [Markup("<th scope=row>{}</th>").format(shown(metric))]
         line += [cells.cell(_("system"), named(material, system), "rb-word")] if several else []
         for name in names:
-            found = None if name not in by_name else estimate_of(by_name[name])
+            found = material.estimate(system, metric, **{kind: name})
             line.append(cells.cell(shown(name), _value(material, metric, found, notes)))
         line.append(cells.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
         made.append(cells.row(line))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from ragbench.show.answers.writers import Row, quantiles
+from ragbench.show.answers.writers import quantiles
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.comparison.verdict_table import spread
+from ragbench.show.comparison.verdict_table import DASH, spread
 
 OPEN = "…"
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """Milliseconds by stage; nothing where nobody read a clock."""
-    table = material.kept("stages")
-    if not len(table):
+    table = material.measurement.estimates_by("stage", "probability")
+    if not table:
         return Markup("")
     _ = material.text
     names = {
@@ -32,17 +32,15 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         "Each stage is timed by itself: search one question at a time, models by what their endpoint took. Readings "
         "are taken once for the same inputs and kept, so that the same inputs give the same page."
     )
-    drawn = quantiles(material, table.to_dict("records"), "part", names, _("milliseconds"), _ms)
+    drawn = quantiles(material, table, "stage", names, _("milliseconds"), milliseconds)
     return html.all(html.heading(_("Where the time goes"), 2), html.lede(lede), drawn)
 
 
-def _ms(material: Material, row: Row) -> Markup:
-    """A quantile with its interval, whose open end is an ellipsis."""
+def milliseconds(material: Material, value: float, low: float | None, high: float | None) -> Markup:
+    """A quantile with its interval, whose open end is an ellipsis; a dash where nothing was read."""
     _ = material.text
-    digits = 2 if row["value"] < 10 else 1 if row["value"] < 1000 else 0
-    low, high = (_.number(row[end], digits) if _known(row[end]) else OPEN for end in ("low", "high"))
-    return spread(f"{_.number(row['value'], digits)} {_.ends(low, high)}")
-
-
-def _known(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
+    if not math.isfinite(value):
+        return escape(DASH)
+    digits = 2 if value < 10 else 1 if value < 1000 else 0
+    ends = (OPEN if end is None or not math.isfinite(end) else _.number(end, digits) for end in (low, high))
+    return spread(f"{_.number(value, digits)} {_.ends(*ends)}")

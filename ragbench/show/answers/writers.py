@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.measurement import NamedEstimate
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.cells import grid, grouped
 from ragbench.show.basics.material import Material
@@ -151,8 +152,8 @@ def _left_out(material: Material) -> Iterable[Markup]:
 
 def lengths(material: Material, present: frozenset[str]) -> Markup:
     """Words of answers, references and passages, tokens read and written: quantiles with their intervals."""
-    table = material.kept("lengths")
-    if not len(table):
+    table = material.measurement.estimates_by("of", "probability")
+    if not table:
         return Markup("")
     _ = material.text
     names = {
@@ -162,39 +163,38 @@ def lengths(material: Material, present: frozenset[str]) -> Markup:
         "input_tokens": _("tokens read"),
         "output_tokens": _("tokens written"),
     }
-    made = quantiles(material, table.to_dict("records"), "what", names, _("words and tokens"), _number)
+    made = quantiles(material, table, "of", names, _("words and tokens"), _number)
     return html.heading(_.html("<b>How long answers are</b>")) + made
 
 
 def quantiles(
     material: Material,
-    rows: Sequence[Row],
+    rows: Sequence[NamedEstimate],
     part: str,
     names: Mapping[str, str],
     title: str,
-    value: Callable[[Material, Row], Markup],
+    value: Callable[[Material, float, float | None, float | None], Markup],
 ) -> Markup:
     """A table of quantiles, a row a part under each system, a column a probability."""
     _ = material.text
-    probabilities = sorted({row["probability"] for row in rows})
+    probabilities = sorted({float(row.where["probability"]) for row in rows})
     titles = [_("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities]
     heads = [title, *titles, _("n")]
-    found: dict[tuple[str, str], dict[float, Row]] = {}
+    found: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row["system"], row[part]), {})[row["probability"]] = row
+        found.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
     made = []
     for (system, what), by in found.items():
-        values = [value(material, by[p]) if p in by else DASH for p in probabilities]
-        count = _.integer(int(next(iter(by.values()))["n"]))
+        values = [value(material, by[p].value, by[p].low, by[p].high) if p in by else DASH for p in probabilities]
+        count = _.integer(next(iter(by.values())).n)
         made.append((named(material, system), [names.get(what, what), *values, count]))
-    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(float(rows[0]["level"])))
+    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
     return grid(title, heads, grouped(len(heads), made), "rb-long") + html.meta(said)
 
 
-def _number(material: Material, row: Row) -> Markup:
+def _number(material: Material, value: float, low: float | None, high: float | None) -> Markup:
     _ = material.text
-    low, high = (None if end is None or not math.isfinite(end) else end for end in (row["low"], row["high"]))
-    return spread(f"{_.number(row['value'], 0)} {_.interval(low, high, 0)}")
+    return spread(f"{_.number(value, 0)} {_.interval(low, high, 0)}")
 
 
 def refusals(material: Material, present: frozenset[str], count: int) -> Markup:

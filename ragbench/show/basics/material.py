@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import said, word
 from ragbench.language import Translator
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import declaration, meant
 from ragbench.show.basics.templates import html
@@ -40,8 +40,14 @@ class Material:
         self.measurement = measurement
         self.facts: Mapping[str, Any] = measurement.facts
         self.text = translator
-        self._estimates = {(e.system, e.metric): e.estimate for e in measurement.estimates}
-        self._comparisons = {(c.comparison.challenger, c.metric): c.comparison for c in measurement.comparisons}
+        self._estimates: dict[Any, Estimate] = {}
+        self._comparisons: dict[Any, Comparison] = {}
+        for one in (*measurement.estimates, *measurement.comparisons, *measurement.placed):
+            where = frozenset(one.where.items())
+            if isinstance(one, NamedEstimate):
+                self._estimates[one.system, one.metric, where] = one.estimate
+            else:
+                self._comparisons[one.comparison.challenger, one.metric, where] = one.comparison
         if primary is not None and not meant(primary, self.metrics):
             raise ValueError(f"primary = {primary!r}: the page has {', '.join(self.metrics) or 'no metric'}")
         self._primary = primary
@@ -84,13 +90,13 @@ class Material:
         found = (label for name in wanted for label in meant(name, self.metrics))
         return next(found, next(iter(self.metrics), None))
 
-    def estimate(self, system: str, metric: str) -> Estimate | None:
-        """The estimate of a system on a metric, None where there is none."""
-        return self._estimates.get((system, metric))
+    def estimate(self, system: str, metric: str, **where: str | float) -> Estimate | None:
+        """The estimate of a system on a metric, of the whole or where it is said; None where there is none."""
+        return self._estimates.get((system, metric, frozenset(where.items())))
 
-    def comparison(self, challenger: str, metric: str) -> Comparison | None:
-        """The comparison of a challenger with the baseline on a metric, None where there is none."""
-        return self._comparisons.get((challenger, metric))
+    def comparison(self, challenger: str, metric: str, **where: str | float) -> Comparison | None:
+        """The comparison of a challenger with the baseline on a metric, as above; None where there is none."""
+        return self._comparisons.get((challenger, metric, frozenset(where.items())))
 
     def verdicts(self, challenger: str) -> dict[str, Verdict]:
         """Verdict by metric, of the metrics on which the challenger was compared."""

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from ragbench.measurement import estimate_of
 from ragbench.show.basics.material import Material
-from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.types import Comparison, Estimate
 
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 GOOD, REFUSED, UNMEASURED, WITHHELD = "good", "right_refusal", "unmeasured", "withheld"
@@ -27,15 +26,18 @@ class Blamed:
         self.material = material
         self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
         self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
-        self._shares = {(row["system"], row["part"]): row for row in material.kept("blame_shares").to_dict("records")}
-        self._compared = {
-            (row["challenger"], row["part"]): row for row in material.kept("blame_comparisons").to_dict("records")
+        self.shares = {
+            (one.system, str(one.where["part"])): one.estimate for one in material.measurement.estimates_by("part")
+        }
+        self.comparisons = {
+            (one.comparison.challenger, str(one.where["part"])): one.comparison
+            for one in material.measurement.comparisons_by("part")
         }
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """Those that have blame, the baseline first."""
-        there = {system for system, _ in self._shares}
+        there = {system for system, _ in self.shares}
         known = tuple(name for name in self.material.systems if name in there)
         return known + tuple(sorted(there - set(known)))
 
@@ -51,37 +53,26 @@ class Blamed:
 
     def has(self, group: str) -> bool:
         """Whether there are questions of the group."""
-        return any(row["group"] == group for row in self._shares.values())
+        return any(part in STEPS[group] for _, part in self.shares)
 
     def count(self, system: str, part: str) -> int:
         """How many questions a part is to blame for."""
-        row = self._shares.get((system, part))
-        return 0 if row is None else int(row["count"])
+        one = self.share(system, part)
+        return 0 if one is None else round(one.value * one.n)
 
     def measured(self, system: str, group: str) -> tuple[int, int]:
         """How many questions of a group were measured, and how many were not."""
-        row = next((r for (s, _), r in self._shares.items() if s == system and r["group"] == group), None)
-        return (0, 0) if row is None else (int(row["n"]), int(row["n_unmeasured"]))
+        one = self.shares.get((system, STEPS[group][0]))
+        return (0, 0) if one is None else (one.n, one.n_unmeasured)
 
     def share(self, system: str, part: str) -> Estimate | None:
         """The share of the measured questions; None where there is none."""
-        row = self._shares.get((system, part))
-        if row is None or not math.isfinite(row["share"]):
-            return None
-        return estimate_of({**row, "value": row["share"]})
+        one = self.shares.get((system, part))
+        return None if one is None or math.isnan(one.value) else one
 
     def comparison(self, challenger: str, part: str) -> Comparison | None:
         """The challenger's share against the baseline's; None where neither has any."""
-        row = self._compared.get((challenger, part))
-        if row is None:
-            return None
-        return Comparison(
-            row["baseline"], row["challenger"], row["difference"], row["low"], row["high"], row["level"],
-            row["method"], row["p"], "", math.nan, Verdict(row["verdict"]), int(row["n"]), int(row["n_dropped"]),
-            "higher" if part in (GOOD, REFUSED) else "lower", end(row["p_adjusted"]),
-            clusters=int(row["clusters"]) if row["clusters"] == row["clusters"] else None, family=row["family"] or "",
-            note=row["note"],
-        )  # fmt: skip
+        return self.comparisons.get((challenger, part))
 
     def name(self, part: str) -> str:
         """What people call the part's failure."""

@@ -47,9 +47,8 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def _titles(blamed: Blamed) -> dict[str, str]:
     _ = blamed.material.text
-    table = blamed.material.kept("blame_shares")
-    level = _.percent(float(table["level"].iloc[0]))
-    families = [row["family"] for row in blamed.material.kept("blame_comparisons").to_dict("records") if row["family"]]
+    level = _.percent(next(iter(blamed.shares.values())).level)
+    families = [one.family for one in blamed.comparisons.values() if one.family]
     return {
         "share": _("share, {level} interval", level=level),
         "difference": _("difference, {level} interval", level=level),

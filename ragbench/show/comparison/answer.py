@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench import stand_ins
-from ragbench.bench.basics.verdicts import needed
+from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import counted
 from ragbench.show.answers import constants, who_judged
 from ragbench.show.basics.material import Material
@@ -78,30 +78,6 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
     return texts[comparison.verdict]
 
 
-def power(material: Material, comparison: Comparison, metric: str) -> list[str]:
-    """What a comparison without a verdict could have shown, and how many questions more would show what was seen."""
-    _ = material.text
-    said = [text for text in [needed(comparison, _)] if text]
-    if comparison.minimum_detectable is not None:
-        said.append(
-            _.plural(
-                "with {n} question, a difference of {difference} or more would have been shown",
-                "with {n} questions, a difference of {difference} or more would have been shown",
-                comparison.n,
-                difference=_.number(comparison.minimum_detectable, material.digits(metric)),
-            )
-        )
-    if comparison.questions_needed is not None and comparison.questions_needed > comparison.n:
-        said.append(
-            _.plural(
-                "about {n} question more would show the difference that was seen",
-                "about {n} questions more would show the difference that was seen",
-                comparison.questions_needed - comparison.n,
-            )
-        )
-    return said
-
-
 def finding(material: Material) -> str:
     """The figure's title: what the verdicts add up to."""
     _ = material.text
@@ -150,7 +126,7 @@ def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     comparison = material.comparison(challenger, metric)
     more = []
     if comparison is not None and comparison.verdict.unshown:
-        said = power(material, comparison, metric)
+        said = beside(comparison, material.text, material.digits(metric))
         if said:
             more.append("; ".join(said) + ".")
     tally = _tally(material, challenger)

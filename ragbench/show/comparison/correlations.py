@@ -9,18 +9,17 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
-from ragbench.measurement import estimate_of
+from ragbench.measurement import NamedEstimate
 from ragbench.show.basics import cells, chart
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread
+from ragbench.types import Estimate
 
 PEOPLE = "people"
 FIRST_ROWS = 12
 CELL, MARGIN, LABEL = 26, 160, 26
 MOST_NUMBERS = 14
-
-Row = Mapping[Any, Any]
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
@@ -30,7 +29,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     if not rows:
         text = _("There are fewer than two metrics, or no answer was measured by two: nothing goes together here.")
         return Markup("<p>{}</p>").format(text)
-    defined = [row for row in rows if math.isfinite(row["value"])]
+    defined = [row for row in rows if math.isfinite(row.estimate.value)]
     title = _("Which metrics order the answers alike")
     parts = [
         Markup(
@@ -55,19 +54,21 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     return Markup("").join(parts)
 
 
-def pairs(material: Material) -> list[Row]:
+def pairs(material: Material) -> list[NamedEstimate]:
     """Pairs of metrics: those with people's scores first, then by strength, the undefined last."""
-    table = material.kept("correlations")
-    rows: list[Row] = list(table.to_dict("records")) if len(table) else []
 
-    def strength(row: Row) -> tuple[bool, float, str, str]:
-        value = abs(row["value"]) if math.isfinite(row["value"]) else -1.0
-        return (PEOPLE not in (row["one"], row["other"]), -value, str(row["one"]), str(row["other"]))
+    def strength(row: NamedEstimate) -> tuple[bool, float, list[str]]:
+        value = abs(row.estimate.value) if math.isfinite(row.estimate.value) else -1.0
+        return (PEOPLE not in row.where.values(), -value, _sides(row))
 
-    return sorted(rows, key=strength)
+    return sorted(material.measurement.estimates_by("one", "other"), key=strength)
 
 
-def _said(material: Material, rows: list[Row], defined: list[Row]) -> str:
+def _sides(row: NamedEstimate) -> list[str]:
+    return [str(row.where[side]) for side in ("one", "other")]
+
+
+def _said(material: Material, rows: list[NamedEstimate], defined: list[NamedEstimate]) -> str:
     _ = material.text
     said = [_("Each interval stands for itself; nothing is tested here, so read the table as a map, not as findings.")]
     if len(defined) < len(rows):
@@ -81,33 +82,33 @@ def _said(material: Material, rows: list[Row], defined: list[Row]) -> str:
     return " ".join(said)
 
 
-def _table(material: Material, rows: list[Row], notes: Notes) -> Markup:
+def _table(material: Material, rows: list[NamedEstimate], notes: Notes) -> Markup:
     _ = material.text
     level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
     title = _("ρ, {level} interval", level=_.percent(level))
     heads = [cells.head(_("metric")), cells.head(_("and"), "rb-word"), cells.head(title), cells.head(_("n"))]
     made = []
     for row in rows:
-        one = estimate_of(row)
+        one = row.estimate
+        first, other = _sides(row)
         value = Markup("{}{}{}").format(
-            spread(f"{_.number(row['value'])} {_interval(material, row)}"), notes.mark(one), small(lacking(one, _))
+            spread(f"{_.number(one.value)} {_interval(material, one)}"), notes.mark(one), small(lacking(one, _))
         )
         made.append(
             cells.row(
                 [
-                    Markup("<th scope=row>{}</th>").format(name(material, row["one"])),
-                    cells.cell(_("and"), name(material, row["other"]), "rb-word"),
+                    Markup("<th scope=row>{}</th>").format(name(material, first)),
+                    cells.cell(_("and"), name(material, other), "rb-word"),
                     cells.cell(title, value),
-                    cells.cell(_("n"), _.integer(int(row["n"]))),
+                    cells.cell(_("n"), _.integer(one.n)),
                 ]
             )
         )
     return cells.table(_("Correlations of metrics"), heads, made)
 
 
-def _interval(material: Material, row: Row) -> str:
-    low, high = row["low"], row["high"]
-    return DASH if low is None or math.isnan(low) else material.text.interval(low, high)
+def _interval(material: Material, one: Estimate) -> str:
+    return DASH if one.low is None else material.text.interval(one.low, one.high)
 
 
 def name(material: Material, metric: str) -> Markup:
@@ -115,14 +116,19 @@ def name(material: Material, metric: str) -> Markup:
     return shown(material.text("people's scores")) if metric == PEOPLE else shown(metric)
 
 
+def notebook_figure(material: Material) -> dict[str, Any] | None:
+    """The same picture for JupyterLab; None where nothing goes together."""
+    return chart.in_notebook(figure(material)) if pairs(material) else None
+
+
 def figure(material: Material) -> dict[str, Any]:
     """A square of colours, one row and one column a metric; a metric without any ρ has none."""
     _ = material.text
-    rows = [row for row in pairs(material) if math.isfinite(row["value"])]
+    rows = [row for row in pairs(material) if math.isfinite(row.estimate.value)]
     order = [PEOPLE, *material.metrics]
-    there = {str(row[side]) for row in rows for side in ("one", "other")}
+    there = {side for row in rows for side in _sides(row)}
     labels = [metric for metric in order if metric in there]
-    known = {frozenset((str(row["one"]), str(row["other"]))): row for row in rows}
+    known = {frozenset(_sides(row)): row.estimate for row in rows}
     values = [[1.0 if one == other else _value(known, one, other) for other in labels] for one in labels]
     words = [str(name(material, label).striptags()) for label in labels]
     ticks = [chart.plain(word, LABEL) for word in words]
@@ -161,14 +167,14 @@ def figure(material: Material) -> dict[str, Any]:
     return {"data": [{key: value for key, value in trace.items() if value is not None}], "layout": layout}
 
 
-def _value(known: Mapping[frozenset[str], Row], one: str, other: str) -> float | None:
-    row = known.get(frozenset((one, other)))
-    return None if row is None else round(float(row["value"]), 4)
+def _value(known: Mapping[frozenset[str], Estimate], one: str, other: str) -> float | None:
+    rho = known.get(frozenset((one, other)))
+    return None if rho is None else round(rho.value, 4)
 
 
-def _hover(material: Material, row: Row | None, one: str, other: str) -> str:
+def _hover(material: Material, rho: Estimate | None, one: str, other: str) -> str:
     _ = material.text
-    if row is None:
+    if rho is None:
         return chart.plain(one)
-    value = f"{_.number(row['value'])} {_interval(material, row)}"
-    return f"{chart.plain(one)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(int(row['n']))}"
+    value = f"{_.number(rho.value)} {_interval(material, rho)}"
+    return f"{chart.plain(one)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"

@@ -8,35 +8,34 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import lacking
-from ragbench.measurement import estimate_of
 from ragbench.show.basics import cells
 from ragbench.show.basics.links import link
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.answer import power
 from ragbench.show.comparison.intervals import named
 from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
 from ragbench.show.comparison.worst_questions import value_of
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Comparison, Estimate
 
 FEWEST = 20
-TEXTS = ("baseline", "challenger", "method", "test")
-NUMBERS = ("difference", "low", "high", "level", "p", "effect_size")
 Slice = tuple[str, str | None]
-Rows = Mapping[str, Mapping[Any, Any]]
+Rows = Mapping[str, tuple[Estimate, Comparison | None]]
 
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """Heading, table and the questions of each slice, folded; nothing where there is nothing to slice by."""
-    table = material.kept("slices")
-    if not len(table):
+    made = material.measurement.estimates_by("slice")
+    if not made:
         return Markup("")
     _ = material.text
-    metric = str(table["metric"].iloc[0])
-    found: dict[Slice, dict[str, Mapping[Any, Any]]] = {}
-    for row in table.to_dict("records"):
-        found.setdefault((str(row["dimension"]), _text(row["slice"])), {})[str(row["system"])] = row
+    metric = made[0].metric
+    found: dict[Slice, dict[str, tuple[Estimate, Comparison | None]]] = {}
+    for one in made:
+        dimension, _colon, value = str(one.where["slice"]).partition(":")
+        pair = (one.estimate, material.comparison(one.system, metric, **one.where))
+        found.setdefault((dimension, value or None), {})[one.system] = pair
     notes = Notes(material, "slice-note")
     return Markup('<h2>{heading}</h2><p class="rb-lede">{lead}</p>{table}{family}{notes}{questions}').format(
         heading=_("Where it is good, and where not"),
@@ -58,7 +57,7 @@ def _table(
 ) -> Markup:
     _ = material.text
     is_wide = len(material.systems) <= 2
-    level = next((row["estimate_level"] for rows in found.values() for row in rows.values()), 0.95)
+    level = next((estimate.level for rows in found.values() for estimate, _against in rows.values()), 0.95)
     titles = {
         "value": _("mean, {level} interval", level=_.percent(level)),
         "difference": _("difference, {level} interval", level=_.percent(level)),
@@ -99,11 +98,11 @@ def _wide(
 ) -> list[Markup]:
     made = [Markup("<th scope=row>{}</th>").format(slice_name(material, part))]
     made += [_value(material, metric, rows.get(name), shown(name), notes) for name in material.systems]
-    row = next((rows[name] for name in material.challengers if name in rows), None)
+    comparison = next((rows[name][1] for name in material.challengers if name in rows), None)
     if material.baseline is not None:
-        made += _compared(material, metric, row, titles, notes)
+        made += _compared(material, metric, comparison, titles, notes)
     made.append(count)
-    return _with_under(material, metric, row, made, width)
+    return _with_under(material, metric, comparison, made, width)
 
 
 def _long(
@@ -125,35 +124,37 @@ def _long(
         if name == material.baseline:
             made.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(material.text("baseline")))
         else:
-            made += _compared(material, metric, rows.get(name), titles, notes)
+            made += _compared(material, metric, _against(rows, name), titles, notes)
         made.append(Markup("<td></td>"))
-        found += _with_under(material, metric, rows.get(name) if name != material.baseline else None, made, width)
+        found += _with_under(material, metric, _against(rows, name), made, width)
     return found
 
 
+def _against(rows: Rows, system: str) -> Comparison | None:
+    return rows[system][1] if system in rows else None
+
+
 def _with_under(
-    material: Material, metric: str, row: Mapping[Any, Any] | None, made: list[Markup], width: int
+    material: Material, metric: str, comparison: Comparison | None, made: list[Markup], width: int
 ) -> list[Markup]:
-    comparison = comparison_of(row)
-    if comparison is None or not comparison.verdict.unshown:
-        return [cells.row(made)]
-    said = power(material, comparison, metric)
+    said = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
     return [cells.row(made, "rb-over"), cells.under("; ".join(said), width)] if said else [cells.row(made)]
 
 
-def _value(material: Material, metric: str, row: Mapping[Any, Any] | None, label: Any, notes: Notes) -> Markup:
-    if row is None or not math.isfinite(row["estimate_value"]):
+def _value(
+    material: Material, metric: str, pair: tuple[Estimate, Comparison | None] | None, label: Any, notes: Notes
+) -> Markup:
+    if pair is None or not math.isfinite(pair[0].value):
         return cells.cell(label, DASH)
-    estimate = estimate_of({key.removeprefix("estimate_"): value for key, value in row.items()})
+    estimate = pair[0]
     missing = small(lacking(estimate, material.text, material.digits(metric)))
     return cells.cell(label, spread(material.value(estimate, metric)) + notes.mark(estimate) + missing)
 
 
 def _compared(
-    material: Material, metric: str, row: Mapping[Any, Any] | None, titles: Mapping[str, str], notes: Notes
+    material: Material, metric: str, comparison: Comparison | None, titles: Mapping[str, str], notes: Notes
 ) -> list[Markup]:
     _ = material.text
-    comparison = comparison_of(row)
     if comparison is None:
         return [
             cells.cell(_("difference"), DASH),
@@ -170,7 +171,7 @@ def _compared(
 
 def _count(material: Material, metric: str, part: Slice, rows: Rows, present: frozenset[str]) -> Markup:
     """The number of questions, leading to them: to the page's table of questions, else to the list below."""
-    n = max((int(row["estimate_n"]) for row in rows.values()), default=0)
+    n = max((estimate.n for estimate, _against in rows.values()), default=0)
     system = next((name for name in material.challengers if name in rows), next(iter(rows), ""))
     wish = {"metric": clean(metric), "system": clean(system), "slice": f"{part[0]}:{clean(part[1])}", "sort": "worst"}
     address = link(material, present, **wish) or f"#{place(part)}"
@@ -178,15 +179,14 @@ def _count(material: Material, metric: str, part: Slice, rows: Rows, present: fr
 
 
 def _family_name(found: Mapping[Slice, Rows]) -> str:
-    names = (_text(row["comparison_family"]) for rows in found.values() for row in rows.values())
-    return next((name for name in names if name), "")
+    return next((c.family for rows in found.values() for _estimate, c in rows.values() if c and c.family), "")
 
 
 def _family(material: Material, found: Mapping[Slice, Rows]) -> Markup:
     """Over what p is corrected, and what was left out."""
     _ = material.text
     said = []
-    number = sum(comparison_of(row) is not None for rows in found.values() for row in rows.values())
+    number = sum(c is not None for rows in found.values() for _estimate, c in rows.values())
     if number:
         said.append(
             _.plural(
@@ -257,37 +257,6 @@ def slice_name(material: Material, part: Slice) -> Markup:
         "misspelt": _("misspelt"),
     }
     return shown(kinds.get(value, value) if dimension == "kind" else value, 60)
-
-
-def comparison_of(row: Mapping[Any, Any] | None) -> Comparison | None:
-    """The comparison that a row of the table holds; None where the slice was not compared."""
-    if row is None or _text(row["verdict"]) is None:
-        return None
-    known: dict[str, Any] = {name: str(row[f"comparison_{name}"] or "") for name in TEXTS}
-    known |= {name: float(row[f"comparison_{name}"]) for name in NUMBERS}
-    return Comparison(
-        **known,
-        verdict=Verdict(row["verdict"]),
-        n=int(row["comparison_n"]),
-        n_dropped=int(row["comparison_n_dropped"]),
-        better=row["comparison_better"],
-        p_adjusted=_number(row["comparison_p_adjusted"]),
-        clusters=_whole(row["comparison_clusters"]),
-        minimum_detectable=_number(row["comparison_minimum_detectable"]),
-        questions_needed=_whole(row["comparison_questions_needed"]),
-        groups_needed=_whole(row["comparison_groups_needed"]),
-        family=_text(row["comparison_family"]) or "",
-        note=_text(row["comparison_note"]) or "",
-    )
-
-
-def _number(value: Any) -> Any:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _whole(value: Any) -> int | None:
-    number = _number(value)
-    return None if number is None else int(number)
 
 
 def _text(value: Any) -> str | None:

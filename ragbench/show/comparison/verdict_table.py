@@ -6,12 +6,12 @@ import math
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import brackets, missing
 from ragbench.show.basics.links import behind, link, metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
-from ragbench.show.comparison.answer import power
 from ragbench.show.comparison.intervals import named
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -287,12 +287,7 @@ def _compared(
 
 def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
     """A row, and below it what a comparison without a verdict could have shown."""
-    more: list[str] = []
-    if comparison is not None and comparison.verdict.unshown:
-        more = power(material, comparison, metric)
-    elif comparison is not None and comparison.verdict is Verdict.SAME and comparison.margin is not None:
-        margin = material.text.number(comparison.margin, material.digits(metric))
-        more = [material.text("the same within ±{margin}", margin=margin)]
+    more = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
     row = Markup("<tr{}>{}</tr>").format(Markup(' class="rb-over"') if more else "", Markup("").join(cells))
     if not more:
         return row

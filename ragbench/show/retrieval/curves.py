@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.measurement import NamedEstimate
 from ragbench.show.basics import cells, chart
 from ragbench.show.basics.links import behind
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.intervals import SYMBOLS, legend, named, series
 from ragbench.show.comparison.verdict_table import spread
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.types import Estimate
 
 HEIGHT = 290
 BAND = 0.16
@@ -27,8 +26,8 @@ WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equa
 
 def draw(material: Material, present: frozenset[str]) -> Markup:
     """Heading, figure, and the numbers of the curves in a folded table; nothing where no curve was measured."""
-    table = material.kept("curves")
-    if not len(table):
+    table = material.measurement.estimates_by("k")
+    if not table:
         return Markup("")
     _ = material.text
     return Markup(
@@ -46,7 +45,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         panels=Markup("").join(_panel(material, metric) for metric in _metrics(table)),
         axis=_(
             "by depth k; the band is a {level} interval at each depth by itself, not around the whole curve",
-            level=_.percent(float(table["level"].iloc[0])),
+            level=_.percent(table[0].estimate.level),
         ),
         numbers=_numbers(material, table),
         behind=behind(material, present),
@@ -58,21 +57,21 @@ def finding(material: Material) -> str:
     _ = material.text
     if len(material.systems) > NAMED:
         return _("Recall and NDCG by depth")
-    rows = _rows(material.kept("curves"), metric="recall")
-    last = {str(row["system"]): row for row in rows}
+    rows = [one for one in material.measurement.estimates_by("k") if one.metric == "recall"]
+    last = {one.system: one.estimate for one in rows}
     said = [
-        _("{system} {value}", system=clean(name), value=_.number(last[name]["value"]))
+        _("{system} {value}", system=clean(name), value=_.number(last[name].value))
         for name in material.systems
         if name in last
     ]
-    deepest = max((int(row["k"]) for row in rows), default=0)
+    deepest = max((int(one.where["k"]) for one in rows), default=0)
     return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
 
 
 def notebook_figure(material: Material) -> dict[str, Any] | None:
     """Both panels in one figure, for JupyterLab; None where no curve was measured."""
-    table = material.kept("curves")
-    if not len(table):
+    table = material.measurement.estimates_by("k")
+    if not table:
         return None
     metrics = _metrics(table)
     layout = chart.layout(material.text, HEIGHT + 60, title={"text": chart.plain(finding(material)), "x": 0})
@@ -93,7 +92,7 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
 
 
 def _panel(material: Material, metric: str) -> Markup:
-    table = material.kept("curves")
+    table = material.measurement.estimates_by("k")
     layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=_scale(table))
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
     return Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
@@ -101,19 +100,19 @@ def _panel(material: Material, metric: str) -> Markup:
     )
 
 
-def _traces(material: Material, table: pd.DataFrame, metric: str, suffix: str = "") -> list[dict[str, Any]]:
+def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suffix: str = "") -> list[dict[str, Any]]:
     bands, lines = [], []
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     for system in material.systems:
-        rows = _rows(table, metric=metric, system=system)
+        rows = {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
         number = series(material, system)
         colour, common = f"@series-{number}", {"type": "scatter", "name": chart.plain(system), **axes}
-        known = [row for row in rows if math.isfinite(row["low"]) and math.isfinite(row["high"])]
+        known = {k: (e.low, e.high) for k, e in rows.items() if e.low is not None and e.high is not None}
         bands.append(
             common
             | {
-                "x": [int(row["k"]) for row in known] + [int(row["k"]) for row in reversed(known)],
-                "y": [row["high"] for row in known] + [row["low"] for row in reversed(known)],
+                "x": [*known, *reversed(known)],
+                "y": [high for _low, high in known.values()] + [low for low, _high in reversed(known.values())],
                 "fill": "toself", "fillcolor": colour, "opacity": BAND, "line": {"width": 0}, "mode": "lines",
                 "hoverinfo": "skip", "showlegend": False,
             }
@@ -121,12 +120,12 @@ def _traces(material: Material, table: pd.DataFrame, metric: str, suffix: str = 
         lines.append(
             common
             | {
-                "x": [int(row["k"]) for row in rows],
-                "y": [row["value"] for row in rows],
+                "x": list(rows),
+                "y": [estimate.value for estimate in rows.values()],
                 "mode": "lines+markers",
                 "line": {"color": colour, "width": 2},
                 "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
-                "text": [_hover(material, system, metric, row) for row in rows],
+                "text": [_hover(material, system, f"{metric}@{k}", e) for k, e in rows.items()],
                 "hovertemplate": "%{text}<extra></extra>",
                 "showlegend": suffix == "",
             }
@@ -134,13 +133,13 @@ def _traces(material: Material, table: pd.DataFrame, metric: str, suffix: str = 
     return bands + lines
 
 
-def _hover(material: Material, system: str, metric: str, row: dict[str, Any]) -> str:
-    label, value = f"{metric}@{row['k']}", _value(material, row)
+def _hover(material: Material, system: str, label: str, estimate: Estimate) -> str:
+    value = _value(material, estimate)
     return f"<b>{chart.plain(system)}</b> · {chart.plain(label)}<br>{chart.plain(value)}"
 
 
-def _depths(table: pd.DataFrame) -> dict[str, Any]:
-    deepest = int(table["k"].max())
+def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
+    deepest = max(int(one.where["k"]) for one in table)
     axis = chart.axis(showgrid=False)
     if deepest > WIDE:
         ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= deepest / 1.3] + [deepest]
@@ -149,18 +148,18 @@ def _depths(table: pd.DataFrame) -> dict[str, Any]:
     return axis | {"tickvals": [1, *(tick for tick in range(2, deepest + 1) if tick % step == 0)]}
 
 
-def _scale(table: pd.DataFrame) -> dict[str, Any]:
+def _scale(table: Sequence[NamedEstimate]) -> dict[str, Any]:
     """From the tenth below the lowest number up to 1: both panels have the same."""
-    least = float(table[["value", "low"]].min().min())
-    least = least if math.isfinite(least) else 0.0  # of curves without a single value
+    ends = [end for one in table for end in (one.estimate.value, one.estimate.low) if end is not None and end == end]
+    least = min(ends, default=0.0)
     return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
 
 
-def _numbers(material: Material, table: pd.DataFrame) -> Markup:
+def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     """The curves as a table: one row a depth, one column a system and metric."""
     _ = material.text
     metrics = _metrics(table)
-    found = {(str(r["system"]), str(r["metric"]), int(r["k"])): r for r in _rows(table)}
+    found = {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
     columns = [(metric, system) for metric in metrics for system in material.systems]
     heads = [cells.head("k")]
     heads += [cells.head(Markup("{}<br>{}").format(f"{m}@k", named(material, s)), "rb-name") for m, s in columns]
@@ -175,7 +174,7 @@ def _numbers(material: Material, table: pd.DataFrame) -> Markup:
                 for m, s in columns
             ]
         )
-        for k in sorted({int(k) for k in table["k"]})
+        for k in sorted({k for _system, _metric, k in found})
     ]
     made = cells.table(_("Recall and NDCG by depth"), heads, rows)
     return Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
@@ -183,16 +182,10 @@ def _numbers(material: Material, table: pd.DataFrame) -> Markup:
     )
 
 
-def _value(material: Material, row: dict[str, Any]) -> str:
+def _value(material: Material, estimate: Estimate) -> str:
     _ = material.text
-    return f"{_.number(row['value'])} {_.interval(row['low'], row['high'])}"
+    return f"{_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}"
 
 
-def _metrics(table: pd.DataFrame) -> Sequence[str]:
-    return list(dict.fromkeys(table["metric"].astype(str)))
-
-
-def _rows(table: pd.DataFrame, **wanted: str) -> Iterable[dict[Any, Any]] | list[dict[Any, Any]]:
-    for column, value in wanted.items():
-        table = table[table[column] == value]
-    return table.sort_values("k", kind="stable").to_dict("records")
+def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:
+    return list(dict.fromkeys(one.metric for one in table))

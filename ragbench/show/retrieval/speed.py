@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.answers.stages import milliseconds
 from ragbench.show.basics.cells import grid, grouped
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -36,7 +37,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
 
 def _kept(material: Material) -> Markup:
     """That readings are kept, and how many questions were timed."""
-    if not len(material.kept("quantiles")) and not len(material.kept("indexes")):
+    if not material.measurement.estimates_by("step", "probability") and not len(material.kept("indexes")):
         return Markup("")
     _ = material.text
     text = _.plural(
@@ -51,23 +52,22 @@ def _kept(material: Material) -> Markup:
 
 
 def _latencies(material: Material) -> Markup:
-    table = material.kept("quantiles")
-    if not len(table):
+    rows = material.measurement.estimates_by("step", "probability")
+    if not rows:
         return Markup("")
     _ = material.text
-    rows = table.to_dict("records")
-    probabilities = sorted({row["probability"] for row in rows})
+    probabilities = sorted({float(row.where["probability"]) for row in rows})
     heads = [_("milliseconds"), *(_quantile(material, p) for p in probabilities), _("n")]
-    found: dict[tuple[str, str], dict[float, Any]] = {}
+    found: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row["system"], row["part"]), {})[row["probability"]] = row
+        found.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
     made = []
     for (system, part), by in found.items():
-        count = html.link("#slowest", _.integer(by[probabilities[0]]["n"]))
-        line = [_part(material, part), *(_ms(material, by[p]) for p in probabilities), count]
-        made.append((named(material, system), line))
-    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(float(table["level"].iloc[0])))
-    if (table["note"] != "").any():
+        count = html.link("#slowest", _.integer(by[probabilities[0]].n))
+        values = (milliseconds(material, by[p].value, by[p].low, by[p].high) for p in probabilities)
+        made.append((named(material, system), [_part(material, part), *values, count]))
+    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
+    if any(row.estimate.note for row in rows):
         said += " " + _("An open end (…) cannot be bounded by any of the readings: more timed questions would.")
     return grid(_("Latency"), heads, grouped(len(heads), made), "rb-long") + html.meta(said)
 
@@ -88,18 +88,6 @@ def _part(material: Material, part: str) -> str:
         "call": _("the whole call"),
     }
     return names.get(part, part)
-
-
-def _ms(material: Material, row: Mapping[Any, Any], name: str = "") -> Markup | str:
-    """A quantile in milliseconds with its interval, whose open end is an ellipsis."""
-    _ = material.text
-    if name:
-        row = {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
-    if not math.isfinite(row["value"]):
-        return DASH
-    digits = 2 if row["value"] < 10 else 1 if row["value"] < 1000 else 0
-    low, high = (_.number(row[end], digits) if math.isfinite(row[end]) else OPEN for end in ("low", "high"))
-    return spread(f"{_.number(row['value'], digits)} {_.ends(low, high)}")
 
 
 def _slowest(material: Material, present: frozenset[str]) -> Markup:
@@ -181,8 +169,9 @@ def _misses(material: Material, present: frozenset[str]) -> Markup:
 def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Notes) -> list[Markup | str]:
     _ = material.text
     count = _.integer(int(row["n"]))
+    time = milliseconds(material, row["ms"], row["ms_low"], row["ms_high"])
     if row["index"] == "exact":
-        return [_("exact"), _.number(1.0), _ms(material, row, "ms"), DASH, count]
+        return [_("exact"), _.number(1.0), time, DASH, count]
     low, high = (row[f"recall_{end}"] if math.isfinite(row[f"recall_{end}"]) else None for end in ("low", "high"))
     clusters = int(row["clusters"]) if row["clusters"] and row["clusters"] > 0 else None
     made = Estimate(
@@ -192,7 +181,7 @@ def _index(material: Material, row: Mapping[Any, Any], exact: float, notes: Note
     return [
         f"HNSW, ef_search = {int(row['ef_search'])}",
         spread(f"{_.number(made.value)} {_.interval(made.low, made.high)}") + notes.mark(made),
-        _ms(material, row, "ms"),
+        time,
         _.number(exact / row["ms"], 1) if row["ms"] > 0 else DASH,
         html.link("#missed" if made.value < 1 else None, count),
     ]

@@ -1,0 +1,107 @@
+"""Measurements that were stored before every finding was a row of two long frames: the findings in their tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+WHOLE = ("n", "n_unmeasured", "n_dropped", "clusters", "questions_needed", "groups_needed")
+
+
+def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[list[Row], list[Row]]:
+    """The rows of estimates and of comparisons, as the two frames have them.
+
+    about: what findings.json held: the findings of the whole. extra: the side tables; those that held findings alone
+    are taken out.
+    """
+    estimates = [row | {"where": {}} for row in about["estimates"]]
+    comparisons = [row | {"where": {}} for row in about["comparisons"]]
+    for name, (column, told) in TABLES.items():
+        if name in extra and (column in extra[name] or not len(extra[name].columns)):
+            for each in extra.pop(name).to_dict("records"):
+                for row in told({str(key): _known(value) for key, value in each.items()}):
+                    (comparisons if "difference" in row else estimates).append(row)
+    return estimates, comparisons
+
+
+def _known(value: Any) -> Any:
+    """None for NaN and NA."""
+    import pandas as pd
+
+    return None if pd.isna(value) else value
+
+
+def _finding(where: Mapping[str, Any], row: Row, **named: Any) -> Row:
+    """What is not known of a finding is as if nobody had told it."""
+    given: Row = {"low": None, "high": None, "level": math.nan, "method": "none", "n": 0}
+    given |= {key: item for key, item in row.items() if item is not None}
+    given |= {key: int(given[key]) for key in WHOLE if key in given}
+    return given | named | {"where": where}
+
+
+def _slices(row: Row) -> list[Row]:
+    value = row["slice"]
+    where = {"slice": row["dimension"] if value in (None, "") else f"{row['dimension']}:{value}"}
+    named = {"system": row["system"], "metric": row["metric"]}
+    made = [_finding(where, _of(row, "estimate_"), **named)]
+    if row["verdict"]:
+        made.append(_finding(where, _of(row, "comparison_"), **named, verdict=row["verdict"]))
+    return made
+
+
+def _curves(row: Row) -> list[Row]:
+    return [_finding({"k": int(row["k"])}, row)]
+
+
+def _shares(row: Row) -> list[Row]:
+    return [_finding({"part": row["part"]}, row, metric="blame", value=row["share"])]
+
+
+def _part_comparisons(row: Row) -> list[Row]:
+    better = "higher" if row["part"] in ("good", "right_refusal") else "lower"
+    untold = {"test": "", "effect_size": None, "better": better}
+    return [_finding({"part": row["part"]}, row, metric="blame", **untold)]
+
+
+def _correlations(row: Row) -> list[Row]:
+    return [_finding({"one": row["one"], "other": row["other"]}, row, system="", metric="spearman")]
+
+
+def _side_by_side(row: Row) -> list[Row]:
+    return [_finding({row["kind"]: row["name"]}, row)]
+
+
+def _pooled(row: Row) -> list[Row]:
+    return [_finding({"over": "pairs"}, row)]
+
+
+def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
+    def told(row: Row) -> list[Row]:
+        named = {"metric": metric, "method": "order_statistics"}
+        return [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
+
+    return told
+
+
+def _of(row: Row, prefix: str) -> Row:
+    return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
+
+
+TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
+    "blame_comparisons": ("challenger", _part_comparisons),
+    "blame_shares": ("share", _shares),
+    "correlations": ("other", _correlations),
+    "curves": ("k", _curves),
+    "lengths": ("probability", _quantiles("of", "what", "length")),
+    "pooled": ("floor", _pooled),
+    "quantiles": ("probability", _quantiles("step", "part", "latency")),
+    "side_by_side": ("kind", _side_by_side),
+    "stages": ("probability", _quantiles("stage", "part", "latency")),
+    "slices": ("estimate_value", _slices),
+}
+"""By the table's name a column that only this one has, and the findings of a row."""
