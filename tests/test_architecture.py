@@ -100,9 +100,16 @@ def test_nobody_inside_the_house_imports_its_face() -> None:
     assert not [module_name(path) for path in sources() for name, _ in imports(path) if name == "ragbench"]
 
 
+HIDDEN = {"store", "settings"}
+"""Rooms with a circle that an import within a function still hides; everywhere else those count too."""
+
+
 def test_no_circle_of_imports() -> None:
     graph = {
-        module_name(path): {n for n, top in imports(path) if n.startswith("ragbench.") and top} for path in sources()
+        module_name(path): {
+            n for n, top in imports(path) if n.startswith("ragbench.") and (top or room(path) not in HIDDEN)
+        }
+        for path in sources()
     }
     graph = {name: needs - {name} for name, needs in graph.items()}
     try:

@@ -8,10 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.answers.who_judged import known
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.answer import unit
+from ragbench.show.page import view
+from ragbench.show.sentences.judges import known
 from ragbench.stand_ins import names as names_of
 from ragbench.stand_ins import of
 
@@ -23,8 +24,9 @@ UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds",
 IDENTITIES = ("embedder_identity",)
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A list of terms with their values; what is nested is written flat."""
+@view("provenance")
+def provenance(material: Material, present: frozenset[str]) -> Markup:
+    """Where the numbers come from: data, systems, parameters, seeds, versions, commit."""
     rows = Markup("").join(
         Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, text) for name, text in _rows(material)
     )

@@ -8,24 +8,26 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.show.basics.marks import chip, legend, sign, small
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison import answer
-from ragbench.show.comparison.intervals import legend, sign
-from ragbench.show.comparison.verdict_table import chip, small
+from ragbench.show.comparison.answer import facts
+from ragbench.show.page import view
+from ragbench.show.sentences.findings import sentences
 
 KEY_METRICS = 5
 
 
-def draw(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
-    """The first sentences, and unless it is to be brief a line for each key metric, and the facts."""
-    says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(answer.sentences(material)))
+@view("summary")
+def summary(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
+    """What an index says of the page: the answer and a few metrics with verdicts; if brief, the answer."""
+    says = Markup('<div class="rb-says">{}</div>').format(Markup("").join(sentences(material)))
     if brief:
         return says
     lines = Markup("").join(_line(material, metric) for metric in key_metrics(material))
     systems = legend(material) if len(material.systems) > 1 else ""
     keys = Markup('<ul class="rb-legend">{}</ul><ul class="rb-keys">{}</ul>').format(systems, lines)
-    return says + keys + answer.facts(material)
+    return says + keys + facts(material)
 
 
 def key_metrics(material: Material) -> list[str]:

@@ -9,16 +9,19 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
-from ragbench.show.answers import who_judged
-from ragbench.show.answers.judgements import reason, stored
-from ragbench.show.answers.judgements import rows as judgements
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses as in_words
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread, unmeasured
+from ragbench.show.comparison.verdict_table import unmeasured as lacking
+from ragbench.show.items.judgements import reason, stored
+from ragbench.show.items.judgements import rows as judgements
+from ragbench.show.page import view
+from ragbench.show.sentences import judges
 from ragbench.types import Estimate
 
 EXAMPLES = 5
@@ -26,8 +29,9 @@ EXAMPLES = 5
 Row = Mapping[Any, Any]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A table of each judge's own means, one of each embedder's; nothing where there is one of each."""
+@view("side_by_side")
+def side_by_side(material: Material, present: frozenset[str]) -> Markup:
+    """Each judge's and each embedder's own means; empty where there is one of each."""
     _ = material.text
     table = material.kept("side_by_side")
     rows: list[Row] = list(table.to_dict("records")) if len(table) else []
@@ -37,7 +41,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         own = [row for row in rows if row["kind"] == kind]
         if own:
             parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, own)))
-            notes = who_judged.uneven(material) if kind == "judge" else []
+            notes = judges.uneven(material) if kind == "judge" else []
             parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
     return Markup("").join(parts)
 
@@ -74,10 +78,11 @@ def _value(material: Material, metric: str, found: Estimate | None, notes: Notes
     return content + small(counted(found, material.text, material.digits(metric)))
 
 
-def missing(material: Material, present: frozenset[str]) -> Markup:
-    """What could not be measured, why, and where the mean would lie with all of it at either end of the scale."""
+@view("unmeasured")
+def unmeasured(material: Material, present: frozenset[str]) -> Markup:
+    """What could not be measured, why, and the means with all of it at the worst and at the best end."""
     _ = material.text
-    if not unmeasured(material):
+    if not lacking(material):
         return Markup("<p>{}</p>").format(_("Every metric was measured on every answer."))
     titles = {
         "missing": _("unmeasured"),

@@ -7,14 +7,16 @@ import math
 from markupsafe import Markup
 
 from ragbench.show.answers.writers import Row, quantiles
+from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
-from ragbench.show.comparison.verdict_table import spread
+from ragbench.show.page import view
 
 OPEN = "…"
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Milliseconds by stage; nothing where nobody read a clock."""
+@view("stages")
+def stages(material: Material, present: frozenset[str]) -> Markup:
+    """Latency by stage: embed, search, write, judge; empty where none was measured."""
     table = material.kept("stages")
     if not len(table):
         return Markup("")

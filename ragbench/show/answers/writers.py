@@ -8,29 +8,31 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ragbench.show.answers import who_judged
+from ragbench.language import DASH
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, spread
+from ragbench.show.page import view
+from ragbench.show.sentences import judges
 from ragbench.types import Estimate
 
 ANSWER = 400  # characters of an answer in a list
 Row = Mapping[Any, Any]
 
 
+@view("writers")
 def writers(material: Material, present: frozenset[str]) -> Markup:
-    """Who answered, from what, what a limit cut, what failed, who is not measured and why."""
+    """Who answered, from what, what a limit on the context cut, what failed."""
     generators: Mapping[str, Any] = material.facts.get("generators", {})
     if not generators:
         return Markup("")
     lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
-    lines += who_judged.answered(material, "generator", "alias")
+    lines += judges.answered(material, "generator", "alias")
     items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines if line)
     warnings = Markup("").join(
-        Markup('<p class="rb-standin">{}</p>').format(line)
-        for line in who_judged.answered(material, "generator", "other")
+        Markup('<p class="rb-standin">{}</p>').format(line) for line in judges.answered(material, "generator", "other")
     )
     head = Markup("<h2>{}</h2>").format(material.text("Who answered, and from what"))
     return head + warnings + Markup('<ul class="rb-notes">{}</ul>').format(items)
@@ -150,8 +152,9 @@ def _left_out(material: Material) -> Iterable[Markup]:
         )
 
 
+@view("lengths")
 def lengths(material: Material, present: frozenset[str]) -> Markup:
-    """Words of answers, references and passages, tokens read and written: quantiles with their intervals."""
+    """How long answers, references and contexts are; tokens where a model wrote."""
     table = material.kept("lengths")
     if not len(table):
         return Markup("")
@@ -207,8 +210,9 @@ def _number(material: Material, row: Row) -> Markup:
     return spread(f"{_.number(row['value'], 0)} {_.interval(low, high, 0)}")
 
 
-def refusals(material: Material, present: frozenset[str], count: int) -> Markup:
-    """How often each system said that there is no answer, where there is one and where there is none, with examples."""
+@view("refusals")
+def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
     table = material.kept("refusals")
     if not len(table):
         return Markup("")

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from ragbench.bench.basics.verdicts import said, word
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -226,8 +224,3 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
 
 def _records(table: pd.DataFrame) -> Iterable[Mapping[Any, Any]]:
     return table.to_dict("records")
-
-
-def listed(items: Iterable[Markup]) -> Markup:
-    """The items of an HTML list."""
-    return Markup("").join(Markup("<li>{}</li>").format(item) for item in items)

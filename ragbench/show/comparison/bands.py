@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-from ragbench.language import Translator
+from ragbench.language import DASH, Translator
 from ragbench.metric import Reading
 from ragbench.settings import Band
 from ragbench.show.basics.links import metric_name
-from ragbench.show.basics.material import Material, listed
+from ragbench.show.basics.lists import listed
+from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
 from ragbench.types import Estimate
-
-DASH = "\N{EM DASH}"
 
 
 def word(material: Material, name: str) -> str:

@@ -9,11 +9,14 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
 from ragbench.show.basics import cells, chart
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread
+from ragbench.show.page import charted, view
 
 PEOPLE = "people"
 FIRST_ROWS = 12
@@ -23,8 +26,9 @@ MOST_NUMBERS = 14
 Row = Mapping[Any, Any]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """The picture, the pairs that go together most (those with people first), and all pairs folded below."""
+@view("correlations")
+def correlations(material: Material, present: frozenset[str]) -> Markup:
+    """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
     _ = material.text
     rows = pairs(material)
     if not rows:
@@ -115,6 +119,7 @@ def name(material: Material, metric: str) -> Markup:
     return shown(material.text("people's scores")) if metric == PEOPLE else shown(metric)
 
 
+@charted("correlations", "correlations")
 def figure(material: Material) -> dict[str, Any]:
     """A square of colours, one row and one column a metric; a metric without any ρ has none."""
     _ = material.text

@@ -9,15 +9,18 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.answer import power
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
+from ragbench.show.comparison.verdict_table import corrected_title
 from ragbench.show.comparison.worst_questions import value_of
+from ragbench.show.page import view
+from ragbench.show.sentences.findings import power
 from ragbench.types import Comparison, Verdict
 
 FEWEST = 20
@@ -27,8 +30,9 @@ Slice = tuple[str, str | None]
 Rows = Mapping[str, Mapping[Any, Any]]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Heading, table and the questions of each slice, folded; nothing where there is nothing to slice by."""
+@view("slices")
+def slices(material: Material, present: frozenset[str]) -> Markup:
+    """Values and verdicts on parts of the questions, and the questions of each; empty without parts."""
     table = material.kept("slices")
     if not len(table):
         return Markup("")

@@ -9,16 +9,18 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import legend, sign
+from ragbench.show.page import view
 
 SHOWN_HITS = 3
 EXCERPT = 280
 
 
-def draw(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each challenger (for each system, where nothing is compared) its worst, then its losses to the baseline."""
+@view("worst")
+def worst(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
     _ = material.text
     metric = material.primary
     if metric is None or not material.question_rows:

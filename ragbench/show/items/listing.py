@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import named
 from ragbench.show.items.views import Items, Measured, Section
 
 TEXT, LINE = 400, 1000

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragbench.metrics.explanation import reason_in
-from ragbench.show.answers.judgements import Ruling, reason, rulings, stored
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, is_simple, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
 from ragbench.show.items.data import parts as item_parts
+from ragbench.show.items.judgements import Ruling, reason, rulings, stored
 from ragbench.show.items.kinds import items_of
 
 if TYPE_CHECKING:

@@ -8,19 +8,20 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.metrics.claims import UNJUDGED
-from ragbench.show.answers import judged_answers
+from ragbench.show.basics.marks import GLYPHS, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import GLYPHS, named, series
 from ragbench.show.comparison.worst_questions import relevant, value_of, wanted
-from ragbench.show.items import listing, question_data
+from ragbench.show.items import judgements, listing, question_data
 from ragbench.show.items.kinds import items_of
 from ragbench.show.items.views import Items
+from ragbench.show.page import view
 
 
-def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
-    """In a page (which knows that it holds this view) the table, whose data lies beside the page; else a list."""
+@view("questions")
+def questions(material: Material, present: frozenset[str], limit: int = 2000) -> Markup:
+    """Every question with its values and what each system retrieved; the first `limit` of them."""
     _ = material.text
     items = items_of(material)
     if items is not None:
@@ -73,10 +74,10 @@ def _setting(material: Material) -> dict[str, Any]:
             **_words(material),
             **_reading(material),
             "verdicts": {
-                name: str(judged_answers.word(material, name))
-                for name in (*judged_answers.KINDS, "neutral", "relevant", "irrelevant", UNJUDGED)
+                name: str(judgements.word(material, name))
+                for name in (*judgements.KINDS, "neutral", "relevant", "irrelevant", UNJUDGED)
             },
-            "kinds": {name: kind.removeprefix("rb-") for name, kind in judged_answers.KINDS.items()},
+            "kinds": {name: kind.removeprefix("rb-") for name, kind in judgements.KINDS.items()},
             "statuses": statuses(material),
         },
     }
