@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics import cells
+from ragbench.show.basics.lists import entry
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.comparison.worst_questions import lowest, value_of
@@ -78,16 +79,13 @@ def _item(
     passages = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get((system, sample), [])}
     order = sorted(by_metric, key=lambda name: name != chosen)
     made = [_metric(material, system, sample, name, by_metric[name], name == chosen, passages) for name in order]
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}'
-        '<p class="rb-meta">{}</p></details></li>'
-    ).format(
+    return entry(
         anchor(f"judged{place}", sample),
         shown(question.get("text") or sample, 400),
         value_of(material, sample, chosen, system),
-        _texts(material, system, sample, question),
-        Markup("").join(made),
-        shown(sample, 80),
+        _texts(material, system, sample, question)
+        + Markup("").join(made)
+        + Markup('<p class="rb-meta">{}</p>').format(shown(sample, 80)),
     )
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ragbench.counts import brackets, missing
 from ragbench.language import DASH
+from ragbench.show.basics.cells import cell, head, row, under
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import behind, link, metric_name
 from ragbench.show.basics.marks import chip, named, spread
@@ -41,11 +42,11 @@ def table(material: Material, present: frozenset[str]) -> Markup:
 def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
     challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
-    heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
-    heads += [_system_head(material, name) for name in material.systems]
+    heads = [head(_("metric"))]
+    heads += [head(named(material, name), "rb-name") for name in material.systems]
     if challenger is not None:
-        heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
-        heads.append(_head(_("verdict"), "rb-word"))
+        heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
+        heads.append(head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     rows = []
     for metric in material.metrics:
@@ -61,9 +62,9 @@ def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
 
 def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
-    heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
-    heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
-    heads.append(_head(_("verdict"), "rb-word"))
+    heads = [head(_("system")), head(_value_title(material))]
+    heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
+    heads.append(head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
     for metric in material.metrics:
@@ -86,14 +87,6 @@ def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
             rows.append(_row(material, cells, comparison, metric))
         bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
     return Markup("").join(bodies)
-
-
-def _head(text: str, kind: str = "") -> Markup:
-    return Markup("<th scope=col{}>{}</th>").format(Markup(' class="{}"').format(kind) if kind else "", text)
-
-
-def _system_head(material: Material, name: str) -> Markup:
-    return Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name))
 
 
 def _metric_head(material: Material, metric: str, present: frozenset[str]) -> Markup:
@@ -137,19 +130,13 @@ def corrected_title(material: Material, family: str) -> str:
     return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
 
 
-def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
-    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(
-        label, Markup(' class="{}"').format(kind) if kind else "", content
-    )
-
-
 def _value(
     material: Material, system: str, metric: str, notes: Notes, present: frozenset[str], label: str | None = None
 ) -> Markup:
     estimate = material.estimate(system, metric)
     name = shown(system) if label is None else label
     if estimate is None:
-        return _cell(name, DASH)
+        return cell(name, DASH)
     content = spread(material.value(estimate, metric))
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     if address is not None:
@@ -157,7 +144,7 @@ def _value(
     content += notes.mark(estimate) + bands.below(material, metric, estimate)
     if math.isnan(estimate.value):
         content += Markup(" <small>{}</small>").format(material.text("not measured"))
-    return _cell(name, content)
+    return cell(name, content)
 
 
 def _compared(
@@ -166,7 +153,7 @@ def _compared(
     _ = material.text
     titles = (_difference_title(material), p_title(material), _("verdict"))
     if comparison is None:
-        return [_cell(title, DASH) for title in titles]
+        return [cell(title, DASH) for title in titles]
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     number = spread(material.difference(comparison, metric))
     wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
@@ -174,9 +161,9 @@ def _compared(
     if address is not None:
         number = Markup('<a href="{}">{}</a>').format(address, number)
     return [
-        _cell(_("difference"), number + notes.mark(comparison)),
-        _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        _cell(titles[2], chip(material, comparison), "rb-word"),
+        cell(_("difference"), number + notes.mark(comparison)),
+        cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        cell(titles[2], chip(material, comparison), "rb-word"),
     ]
 
 
@@ -188,16 +175,12 @@ def _row(material: Material, cells: list[Markup], comparison: Comparison | None,
     elif comparison is not None and comparison.verdict is Verdict.SAME and comparison.margin is not None:
         margin = material.text.number(comparison.margin, material.digits(metric))
         more = [material.text("the same within ±{margin}", margin=margin)]
-    row = Markup("<tr{}>{}</tr>").format(Markup(' class="rb-over"') if more else "", Markup("").join(cells))
-    if not more:
-        return row
-    under = Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>')
-    return row + under.format(len(cells), "; ".join(more))
+    return row(cells, "rb-over") + under("; ".join(more), len(cells)) if more else row(cells)
 
 
 def _count_heads(material: Material) -> list[Markup]:
     _ = material.text
-    return [_head(_("n"))] + ([_head(_("unmeasured"))] if unmeasured(material) else [])
+    return [head(_("n"))] + ([head(_("unmeasured"))] if unmeasured(material) else [])
 
 
 def _counts(material: Material, metric: str, comparison: Comparison | None, systems: tuple[str, ...]) -> list[Markup]:
@@ -205,11 +188,11 @@ def _counts(material: Material, metric: str, comparison: Comparison | None, syst
     _ = material.text
     found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
     measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
-    cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
+    cells = [cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
         lacked = [missing(e, _, material.digits(metric)) for e in found]
         text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
-        cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+        cells.append(cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
     return cells
 
 
