@@ -13,6 +13,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.keeping import files, results
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import MIME
+from ragbench.show.page import called
 
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
 STARTED = 1_795_330_800  # 2026-11-22 07:00 UTC
@@ -59,7 +60,7 @@ def notebook(name: str, stdout: str = "") -> Any:
     for view in VIEWS:
         call = {"view": view, "options": {}, "language": "en", "measurement": name}
         output = nbformat.v4.new_output("display_data", {MIME: call, "text/plain": view})
-        cells.append(nbformat.v4.new_code_cell(f"page.{view}()", outputs=[output], id=view))
+        cells.append(nbformat.v4.new_code_cell(called(view), outputs=[output], id=view))
     if stdout:
         output = nbformat.v4.new_output("stream", name="stdout", text=stdout)
         cells.append(nbformat.v4.new_code_cell("print()", outputs=[output], id="said"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import settings
+from ragbench import settings, show
 from ragbench.bench.basics import bands
 from ragbench.bench.basics.session import kept
 from ragbench.bench.runs import gate
@@ -94,8 +94,8 @@ def test_a_threshold_is_printed_as_it_was_written(project: Path, language: str, 
     (project / "ragbench.toml").write_text(own, encoding="utf-8")
     settings.load.cache_clear()
     page = made(("mrr@10", 0.89, 0.88, 0.9))
-    overview = Page(over({"tier1_retrieval": page}), language=language).limits().html()
-    table = Page(kept("tier1_retrieval", lambda: page), language=language).table().html()
+    overview = show.about.limits(Page(over({"tier1_retrieval": page}), language=language)).html()
+    table = show.comparison.table(Page(kept("tier1_retrieval", lambda: page), language=language)).html()
     for html in (overview, table):
         assert number in html
         assert number.replace("875", "9125") in html
@@ -110,22 +110,22 @@ def test_a_page_that_was_kept_is_held_to_what_it_was_measured_under(project: Pat
     page.save(tmp_path / "stored")
     (project / "ragbench.toml").write_text("", encoding="utf-8")
     settings.load.cache_clear()
-    html = Page(Measurement.load(tmp_path / "stored")).table().html()
-    assert html == Page(page).table().html()
+    html = show.comparison.table(Page(Measurement.load(tmp_path / "stored"))).html()
+    assert html == show.comparison.table(Page(page)).html()
     assert "“voproshalych”" in html
     assert 'rb-band-attention">attention<' in html
     assert (
         'rb-band-good">good<'
-        in Page(kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795)))).table().html()
+        in show.comparison.table(Page(kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795))))).html()
     )
 
 
 @pytest.mark.usefixtures("project")
 def test_rules_of_thumb_stand_beside_the_numbers_with_their_source() -> None:
     page = kept("tier1_retrieval", lambda: made(("mrr@10", 0.5, 0.4, 0.6)))
-    html = Page(page).table().html()
+    html = show.comparison.table(Page(page)).html()
     assert "0.5: on average the first relevant document stands at rank 2." in html
     assert "<small>the specification, section 4.4.2</small>" in html
-    assert "спецификация, раздел 4.4.2" in Page(page, language="ru").table().html()
-    bare = Page(measurement(("a",), ("mine",), 5)).table().html()
+    assert "спецификация, раздел 4.4.2" in show.comparison.table(Page(page, language="ru")).html()
+    bare = show.comparison.table(Page(measurement(("a",), ("mine",), 5))).html()
     assert "Rules of thumb" not in bare

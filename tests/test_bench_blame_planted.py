@@ -113,9 +113,9 @@ def check_page(found: Measurement) -> None:
             assert html == show.Page(found, language=language).view(name).html()
             assert len(html) > 500
     page = show.Page(found)
-    assert "50 of 210 questions got a good answer" in page.blame().html()
-    assert "Napoleon" in page.blame_questions(3).html()
-    assert "the first relevant passage is at rank 8, 5 were read" in page.blame_questions(3).html()
+    assert "50 of 210 questions got a good answer" in show.blame.waterfall(page).html()
+    assert "Napoleon" in show.blame.questions(page, 3).html()
+    assert "the first relevant passage is at rank 8, 5 were read" in show.blame.questions(page, 3).html()
 
 
 @pytest.mark.usefixtures("project")
@@ -134,8 +134,8 @@ def test_a_failing_judge_leaves_a_bar_of_its_own() -> None:
     assert shares.loc["good", "ceiling"] == pytest.approx(50 / 210)
     assert len(found.extra["blame_counterfactuals"]) == 0
     page = show.Page(found)
-    assert "11 questions were not measured" in page.blame().html()
-    assert "whether it is right 11" in page.blame_table().html()
+    assert "11 questions were not measured" in show.blame.waterfall(page).html()
+    assert "whether it is right 11" in show.blame.table(page).html()
 
 
 @pytest.mark.usefixtures("project")
@@ -144,7 +144,7 @@ def test_without_a_production_judge_nothing_is_withheld() -> None:
     counts = Counter(found.extra["blame"]["part"])
     assert counts["withheld"] == 0
     assert counts["good"] == 80
-    html = show.Page(found).blame().html()
+    html = show.blame.waterfall(show.Page(found)).html()
     assert "No production judge was named" in html
     assert "not shown" not in html
 

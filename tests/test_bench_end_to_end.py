@@ -47,7 +47,7 @@ def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
     assert {name: answer_project.CHUNKS[ranked[name][0]] for name in ranked.index} == answers.to_dict()
     gains = {(row["sample"], row["chunk"]): row["gain"] for row in found.retrieved.to_dict("records")}
     assert (gains["q2", "hours"], gains["q2", "lunch"], gains["q2", "card"]) == (3.0, 1.0, 0.0)
-    html = show.Page(found).verdicts().html()
+    html = show.answers.verdicts(show.Page(found)).html()
     assert "It had 2 passages" in html, "what was read, not all that was retrieved"
     assert "It had 4 passages" not in html
     assert set(found.questions["sample"]) == {"q1", "q2", "q3", "q4", "q5"}
@@ -79,8 +79,8 @@ def test_a_question_at_which_the_system_fails_is_unmeasured_with_the_reason() ->
     assert estimate(found, "alone", "e2e_score").n == 3
     assert estimate(found, "alone", "e2e_score").n_unmeasured == 1
     assert (
-        "are unmeasured, not 0" in show.Page(found).writers().html()
-        or "is unmeasured, not 0" in show.Page(found).writers().html()
+        "are unmeasured, not 0" in show.answers.writers(show.Page(found)).html()
+        or "is unmeasured, not 0" in show.answers.writers(show.Page(found)).html()
     )
 
 
@@ -95,7 +95,7 @@ def test_logged_answers_with_their_latency() -> None:
     assert failed["reason"] == "not in log.jsonl"
     refusals = {(row["system"], row["part"]): row for row in found.extra["refusals"].to_dict("records")}
     assert refusals["logged", "unanswerable"]["refused"] == 0
-    assert "It is in room 5." in show.Page(found).refusals().html()
+    assert "It is in room 5." in show.answers.refusals(show.Page(found)).html()
     assert {c.comparison.challenger for c in found.comparisons} == {"plain"}
 
 
@@ -119,8 +119,8 @@ def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: P
     assert found.facts["blame"]["production_judge"] is None
     perfect = found.extra["blame_counterfactuals"].set_index(["system", "part", "measure"])
     assert perfect.loc[("logged", "judge", "good"), "changed"] == 1
-    assert "Which answers were shown is taken from the log of logged." in show.Page(found).blame().html()
-    assert "из журнала систем" in show.Page(found, language="ru").blame().html()
+    assert "Which answers were shown is taken from the log of logged." in show.blame.waterfall(show.Page(found)).html()
+    assert "из журнала систем" in show.blame.waterfall(show.Page(found, language="ru")).html()
     named = bench.tier3_end_to_end(systems="logged,plain", production_judge="show-all", **options)
     assert "withheld" not in set(named.extra["blame"]["part"]), "who is named decides, whatever was logged"
     assert "shown_logged" not in named.facts["blame"]
@@ -168,9 +168,9 @@ def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None
     assert parts["alone"] == ["call", "judge"]
     wide = first.extra["readings"].query("system == 'plain' and sample == 'q1'").set_index("part")["ms"]
     assert wide["answer"] == pytest.approx(wide[["embed", "search", "generate"]].sum(), abs=1e-6)
-    html = show.Page(first).stages().html()
+    html = show.answers.stages(show.Page(first)).html()
     assert "writing the answer" in html
-    assert show.Page(again).stages().html() == html
+    assert show.answers.stages(show.Page(again)).html() == html
 
 
 def test_a_model_writes_and_a_model_judges(

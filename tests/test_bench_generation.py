@@ -115,8 +115,8 @@ def test_a_limit_is_stated_and_what_it_cuts_is_counted() -> None:
     assert cut["answers"] == sum(sum(map(len, chunks)) > 30 for chunks in texts.values())
     assert cut["characters"] == sum(lost_by.values())
     page = show.Page(found)
-    assert "At most 30 characters" in page.writers().html()
-    assert f"characters lost: {cut['characters']}" in page.writers().html()
+    assert "At most 30 characters" in show.answers.writers(page).html()
+    assert f"characters lost: {cut['characters']}" in show.answers.writers(page).html()
     for wrong in (0, -1, 2.5, True):
         with pytest.raises(BenchError, match="length_limit"):
             bench.tier2_generation(systems="plain", length_limit=wrong)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def test_corpus_bleu_is_sacrebleus_and_not_the_mean_of_sentences() -> None:
 def test_every_page_with_bleu_has_its_signature() -> None:
     found = bench.tier2_generation(systems="plain", metrics="bleu(tokenize=char),corpus_bleu,rouge1_f")
     assert set(found.facts["signatures"]) == {"bleu(tokenize=char)", "corpus_bleu"}
-    html = show.Page(found).table().html().replace("<wbr>", "")
+    html = show.comparison.table(show.Page(found)).html().replace("<wbr>", "")
     assert f"nrefs:1|case:mixed|eff:yes|tok:char|smooth:exp|version:{sacrebleu.__version__}" in html
     assert f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in html
     told = metric_pages.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"]).replace("<wbr>", "")
@@ -158,8 +158,8 @@ def test_systems_that_share_a_generator_are_measured_once_and_one_that_answers_a
     assert found.facts["shared"] == {"plain": ["twin"]}
     assert list(found.facts["left_out_systems"]) == ["alone"]
     page = show.Page(found)
-    assert "twin" in page.writers().html()
-    assert "alone" in page.writers().html()
+    assert "twin" in show.answers.writers(page).html()
+    assert "alone" in show.answers.writers(page).html()
     with pytest.raises(BenchError, match="name a `generator` in their tables"):
         bench.tier2_generation(systems="alone")
 
@@ -177,7 +177,10 @@ def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() 
     assert math.isnan(same["q3"]), "an empty repeat compares with nothing"
     assert found.facts["failed"] == {"logged": {"missing_field": 1}}
     assert found.facts["empty"] == {"logged": 1}
-    assert "1 answer is empty: held against a reference it is worth nothing." in show.Page(found).writers().html()
+    assert (
+        "1 answer is empty: held against a reference it is worth nothing."
+        in show.answers.writers(show.Page(found)).html()
+    )
 
 
 @pytest.mark.fault("flattering", tried="a model that fails to answer", count=1)
@@ -226,8 +229,8 @@ def test_the_page_says_who_wrote_and_is_the_same_again(tmp_path: Path) -> None:
         first, second = (show.Page(one, language=language) for one in (found, again))
         for name in ("answer", "table", "writers", "refusals", "lengths", "verdicts", "method", "provenance"):
             assert first.view(name).html() == second.view(name).html(), name
-    assert "extractive" in show.Page(found).writers().html()
-    assert "avg_faithfulness" in show.Page(found).table().html()
+    assert "extractive" in show.answers.writers(show.Page(found)).html()
+    assert "avg_faithfulness" in show.comparison.table(show.Page(found)).html()
 
 
 @pytest.mark.usefixtures("project")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from ragbench import bench
+from ragbench import bench, show
 from ragbench.bench import BenchError
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.judges import classes
@@ -186,7 +186,7 @@ class TestCutPoints:
 
 
 def drawn(measurement: Measurement, language: str = "en") -> str:
-    return str(Page(measurement, language=language).classes().html(frozenset()))
+    return str(show.judges.classes(Page(measurement, language=language)).html(frozenset()))
 
 
 def test_the_page_shows_them(project: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from ragbench import bench, report, settings
+from ragbench import bench, report, settings, show
 from ragbench.bench import BenchError
 from ragbench.bench.decisions.deciders import read, title
 from ragbench.bench.decisions.decision_measures import METRICS, guarded
@@ -138,20 +138,20 @@ def test_a_judge_worse_than_the_better_constant_is_said_to_be_so(labelled: Path)
     assert estimate(made, "coin", "balanced_accuracy") == 0.5
     [row] = [c.comparison for c in made.comparisons if c.metric == "accuracy"]
     assert row.verdict is Verdict.BETTER, "than show-all, which is no praise"
-    assert "coin</b> is not shown" not in Page(made).answer().html()
-    assert "<b>coin is not shown to be better than deciding nothing.</b>" in Page(made).answer().html()
+    assert "coin</b> is not shown" not in show.comparison.answer(Page(made)).html()
+    assert "<b>coin is not shown to be better than deciding nothing.</b>" in show.comparison.answer(Page(made)).html()
     dear = bench.tier_judge_pipeline(judges="coin.jsonl", cost_shown=2.0, resamples=500)
     assert dear.facts["primary"] == "decision_cost"
     assert estimate(dear, "coin", "decision_cost") == pytest.approx((90 * 2 + 10) / 200)
     assert estimate(dear, "show-all", "decision_cost") == pytest.approx(0.9 * 2)
     assert estimate(dear, "hide-all", "decision_cost") == pytest.approx(0.1)
-    html = Page(dear).answer().html()
+    html = show.comparison.answer(Page(dear)).html()
     assert "On decision_cost, <b>coin</b> is better than show-all" in html
     assert "<b>coin is worse than deciding nothing.</b> Its decision_cost is 0.950; that of hide-all is 0.100." in html
     assert "An answer shown wrongly costs 2.00, one held back wrongly 1.00." in html
     for language in ("en", "ru"):
-        assert "hide-all" in Page(dear, language=language).table().html()
-    assert "хуже, чем не решать ничего" in Page(dear, language="ru").answer().html()
+        assert "hide-all" in show.comparison.table(Page(dear, language=language)).html()
+    assert "хуже, чем не решать ничего" in show.comparison.answer(Page(dear, language="ru")).html()
 
 
 def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> None:
@@ -166,7 +166,7 @@ def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> No
     assert set(rows.loc["own_judge:exact"]["verdict"]) == {"better"}
     assert rows.loc[("own_judge:shaky", "hide-all"), "verdict"] == "better"
     assert rows.loc[("own_judge:shaky", "show-all"), "verdict"] != "better"
-    html = Page(made).answer().html()
+    html = show.comparison.answer(Page(made)).html()
     assert (
         "own_judge:exact is better than deciding nothing. Its decision_cost is 0.000; that of show-all is 0.500."
         in html
@@ -214,7 +214,7 @@ def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     assert estimate(made, "said", "avg_latency_ms") == 12.5
     assert math.isnan(estimate(made, "said", "decision_precision"))
     assert made.facts["judges"][1]["unknown_cases"] == 1
-    html = Page(made).confusion(40).html()
+    html = show.answers.confusion(Page(made), 40).html()
     assert "not in said.jsonl" in html
 
 
@@ -241,7 +241,7 @@ def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: P
     assert set(made.extra["decisions"].query("system == 'model' and decision.isna()")["status"]) == {"parse_error"}
     assert estimate(made, "model", "avg_latency_ms") > 0
     assert repr(again.estimates) == repr(made.estimates), "replies and their times come out of the journal"
-    assert "model" in Page(made).judges().html()
+    assert "model" in show.answers.judges(Page(made)).html()
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_data_set_without_decisions_says_so(project: Path) -> None:
     made = bench.tier_judge_pipeline(dataset="small")
     assert made.estimates == ()
     page = Page(made)
-    assert "no labelled decisions" in page.confusion().html()
+    assert "no labelled decisions" in show.answers.confusion(page).html()
     for name in ("answer", "intervals", "table", "pairs", "costs", "method", "provenance", "summary"):
         assert page.view(name).html()
 
@@ -303,11 +303,11 @@ def test_without_a_context_the_lexical_judge_is_unmeasured(project: Path) -> Non
     assert counts(made, "lexical") == {"false_positive": 4, "": 6}
     [compared] = [c.comparison for c in made.comparisons if c.metric == "accuracy"]
     assert (compared.n, compared.difference) == (4, 0.0)
-    assert "6 cases are unmeasured: they have no passage" in Page(made).confusion(9).html().striptags()
+    assert "6 cases are unmeasured: they have no passage" in show.answers.confusion(Page(made), 9).html().striptags()
     write_lines(project / "data" / "small" / "decisions.en.jsonl", [{**row, "context": []} for row in rows])
     nothing = bench.tier_judge_pipeline(judges="lexical", resamples=200)
     assert not nothing.comparisons
-    assert "better" not in Page(nothing).answer().html().striptags()
+    assert "better" not in show.comparison.answer(Page(nothing)).html().striptags()
     assert nothing.facts["data_hash"] != made.facts["data_hash"]
 
 
@@ -315,7 +315,7 @@ def test_the_lexical_judge_offline_twice_gives_the_same_measurement(labelled: Pa
     one, other = bench.tier_judge_pipeline(), bench.tier_judge_pipeline()
     assert repr(one.estimates) == repr(other.estimates), "the clock is read once"
     assert one.facts["stand_ins"] == [{"part": "judge", "name": "lexical", "systems": ["lexical"]}]
-    assert "show-all" in Page(one, language="ru").table().html()
+    assert "show-all" in show.comparison.table(Page(one, language="ru")).html()
 
 
 def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> None:
@@ -325,7 +325,9 @@ def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> Non
     for name in ("confusion", "pairs", "costs", "table", "answer"):
         assert Page(made).view(name).html() == Page(again).view(name).html()
     evil = made.extra["decisions"].assign(answer="<script>x</script>")
-    html = Page(Measurement(**{**made.__dict__, "extra": {**made.extra, "decisions": evil}})).confusion().html()
+    html = show.answers.confusion(
+        Page(Measurement(**{**made.__dict__, "extra": {**made.extra, "decisions": evil}}))
+    ).html()
     assert "<script>" not in html
 
 
@@ -384,7 +386,7 @@ def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
     shown = (rest["score"] >= row["threshold"]) & rest["decision"].notna()
     assert row["cost"] == pytest.approx(float((shown != rest["label"]).mean()))
     assert row["own"] > row["cost"]
-    assert "0.800" in Page(made).costs().html()
+    assert "0.800" in show.answers.costs(Page(made)).html()
 
 
 def test_noise_chosen_on_one_half_shows_no_gain_on_the_other() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench import bench, settings
+from ragbench import bench, settings, show
 from ragbench.bench import BenchError
 from ragbench.measurement import Measurement
 from ragbench.show import Page
@@ -183,7 +183,7 @@ def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path)
     assert (probes["value"]["place"], probes["verdict"]["place"]) == (0.0, "open")
     assert probes["value"]["place_changes"] == pytest.approx(110 / 350)
     assert probes["verdict"]["place_changes"] == "found"
-    said = str(Page(found).answer().html())
+    said = str(show.comparison.answer(Page(found)).html())
     assert "1 of 2 probes found a fault: choices changed by the order." in said
     assert "No fault" not in said
     assert "Neither shown nor ruled out: order of A and B on average." in said

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import stats
+from ragbench import show, stats
 from ragbench.bench import BenchError, corrected
 from ragbench.bench.scoring.corrections import corrections
 from ragbench.bench.scoring.labels import COLUMNS, read
@@ -191,7 +191,7 @@ def test_files_that_cannot_be_used_name_the_place(text: str, said: str, project:
 def test_no_labels_leave_everything_as_it_is_and_the_page_says_so() -> None:
     made = measurement(one=world(8)[1])
     assert corrected(made, "") is made
-    assert "No labels by people" in Page(made).corrected().html()
+    assert "No labels by people" in show.answers.corrected(Page(made)).html()
 
 
 def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,17 +206,17 @@ def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.Monke
     pd.testing.assert_frame_equal(again.extra["corrected"], found.extra["corrected"])
     (project / "labels.csv").unlink()
     assert corrected(again, "labels.csv") is again, "a page is drawn again without the labels"
-    html = Page(again, language="ru").corrected().html()
+    html = show.answers.corrected(Page(again, language="ru")).html()
     assert "60" in html
-    assert Page(again).corrected().html() == Page(found).corrected().html()
+    assert show.answers.corrected(Page(again)).html() == show.answers.corrected(Page(found)).html()
 
 
 def test_the_view_says_why_a_judge_was_left_aside() -> None:
     people, judge = world(10)
     made = corrected(measurement(one=judge), table(people, "one")[:8])
-    assert "too few labels" in Page(made).corrected().html()
+    assert "too few labels" in show.answers.corrected(Page(made)).html()
     evil = replace(made, extra={**made.extra, "corrected": made.extra["corrected"].assign(system="<b>x</b>")})
-    assert "<b>x</b>" not in Page(evil).corrected().html()
+    assert "<b>x</b>" not in show.answers.corrected(Page(evil)).html()
 
 
 def coverage(labels: int, correlation: float, runs: int, grades: int | None) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import bench, rankings
+from ragbench import bench, rankings, show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError
@@ -228,7 +228,7 @@ def test_so_few_readings_that_all_ends_are_open_are_kept_and_drawn(project: Path
     assert found.extra["indexes"]["ms_low"].isna().all()
     found.save(project / "kept")
     for each in (found, Measurement.load(project / "kept")):
-        assert "HNSW" in str(Page(each).speed().html())
+        assert "HNSW" in str(show.retrieval.speed(Page(each)).html())
 
 
 def test_a_measurement_with_empty_parts_can_be_kept_and_read(project: Path) -> None:

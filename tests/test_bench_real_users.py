@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench, settings
+from ragbench import bench, settings, show
 from ragbench.bench import BenchError
 from ragbench.bench.retrieval.masking import MASK, Masker
 from ragbench.bench.retrieval.real_users import plain, when
@@ -84,7 +84,7 @@ def test_what_has_no_page_or_a_page_that_is_gone_is_counted() -> None:
     facts = bench.real_users(systems="good").facts
     counted = {key: facts[key] for key in ("n_history", "n_without_page", "n_page_gone", "n_questions", "n_users")}
     assert counted == {"n_history": 5, "n_without_page": 1, "n_page_gone": 1, "n_questions": 3, "n_users": 2}
-    said = Page(bench.real_users(systems="good")).proxy().html().striptags()
+    said = show.retrieval.proxy(Page(bench.real_users(systems="good"))).html().striptags()
     assert "The label is a proxy" in said
     assert "5 questions were logged by 2 users: 1 has no page; the page of 1 is not in the base any more; 3 are" in said
 
@@ -102,8 +102,16 @@ def test_nobody_is_named_in_what_is_kept_or_shown(log: Path, monkeypatch: pytest
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / "run"))
     found = bench.real_users(systems="good,ngrams")
     page = Page(found, language=language)
-    views = (page.answer(), page.proxy(), page.table(), page.usage(), page.repeats(), page.worst(10), page.questions())
-    shown = "".join(str(view.html()) for view in (*views, page.method(), page.provenance()))
+    views = (
+        show.comparison.answer(page),
+        show.retrieval.proxy(page),
+        show.comparison.table(page),
+        show.retrieval.usage(page),
+        show.retrieval.repeats(page),
+        show.comparison.worst(page, 10),
+        show.items.questions(page),
+    )
+    shown = "".join(str(view.html()) for view in (*views, show.about.method(page), show.about.provenance(page)))
     tables = "".join(
         table.to_json(force_ascii=False) for table in (found.questions, found.retrieved, *found.extra.values())
     )
@@ -135,7 +143,7 @@ def test_an_error_that_repeats_the_question_names_nobody(log: Path) -> None:
 def test_masking_can_be_switched_off_and_the_page_says_so() -> None:
     found = bench.real_users(systems="good", mask=False)
     assert "a.b@c.ru" in found.questions.set_index("sample")["text"]["h3"]
-    assert "keep this page to yourself" in Page(found).proxy().html()
+    assert "keep this page to yourself" in show.retrieval.proxy(Page(found)).html()
 
 
 @pytest.mark.usefixtures("log")
@@ -178,10 +186,17 @@ def test_a_data_set_without_a_log_measures_nothing_and_says_so() -> None:
     assert found.estimates == ()
     assert found.facts["n_history"] == 0
     page = Page(found)
-    assert "no log of real questions" in page.proxy().html()
-    for view in (page.answer(), page.intervals(), page.table(), page.usage(), page.repeats(), page.worst(5)):
+    assert "no log of real questions" in show.retrieval.proxy(page).html()
+    for view in (
+        show.comparison.answer(page),
+        show.comparison.intervals(page),
+        show.comparison.table(page),
+        show.retrieval.usage(page),
+        show.retrieval.repeats(page),
+        show.comparison.worst(page, 5),
+    ):
         assert view.html()
-    assert "twice" not in page.repeats().html()
+    assert "twice" not in show.retrieval.repeats(page).html()
 
 
 @pytest.mark.usefixtures("log")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench
+from ragbench import bench, show
 from ragbench.bench import BenchError
 from ragbench.bench.basics.session import parted
 from ragbench.measurement import Measurement
@@ -212,6 +212,6 @@ def test_questions_of_two_sources_are_sliced_by_them_and_listed(project: Path) -
     ]
     write_lines(project / "data" / "small" / "questions.en.jsonl", rows)
     made = bench.tier1_retrieval(systems="good", metrics="mrr", repeats=1, timed_questions=0, resamples=100)
-    said = Page(made).slices().html().striptags()
+    said = show.comparison.slices(Page(made)).html().striptags()
     assert "Source: real, 2 questions" in said
     assert "Source: synthetic, 1 question" in said

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragbench import bench, report
+from ragbench import bench, report, show
 from ragbench.bench import BenchError
 from ragbench.bench.answers.caching import Asked, asked_of, cached, questions, rates, serving, summary
 from ragbench.bench.answers.tier_ux import of_history, talks
@@ -189,7 +189,7 @@ def test_the_bounds_of_the_wrong_hit_rate_by_hand(talking: Path) -> None:
     assert (row["wrong_least"], row["wrong_most"]) == pytest.approx((4 / 11, 9 / 11))
     for language, ends in (("en", "0.364 … 0.818"), ("ru", "0,364 … 0,818")):
         page = Page(made, language=language)
-        assert ends in page.cache().html()
+        assert ends in show.answers.cache(page).html()
 
 
 def test_hits_of_campus_counted_by_hand() -> None:
@@ -247,11 +247,11 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
     assert counts["hits"] == sum(counts.values()) - counts["hits"] > 0
     page = Page(made)
     said = f"{counts['wrong']} of {counts['hits']} hits would be wrong, {counts['doubtful']} doubtful, "
-    assert said + f"{counts['unknown']} not known" in page.hits().html()
+    assert said + f"{counts['unknown']} not known" in show.answers.hits(page).html()
     assert (
         f"Of {counts['hits']} hits among all questions that were tried, {counts['wrong']} would be answered wrongly "
         f"and {counts['doubtful']} doubtfully; of {counts['unknown']} nobody knows."
-    ) in page.answer().html()
+    ) in show.comparison.answer(page).html()
     [estimate] = [each.estimate for each in made.estimates if each.metric == "wrong_hit_rate"]
     row = next(row for row in rows_of if row["asked"] == "dialogues")
     assert (estimate.value, estimate.floor, estimate.ceiling) == (
@@ -261,7 +261,7 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
     assert [curve[key] for key in ("wrong", "wrong_least", "wrong_most")] == pytest.approx(
         [row["wrong_rate"], row["wrong_least"], row["wrong_most"]]
     )
-    assert f"{estimate.value:.3f}" in page.measures().html()
+    assert f"{estimate.value:.3f}" in show.about.measures(page).html()
 
 
 @pytest.mark.fault("personal-data", tried="what a measurement of a log keeps and shows", count=1)
@@ -279,14 +279,14 @@ def test_without_dialogues_and_history_nothing_is_measured_and_said_so(project: 
     page = Page(made)
     for name in ("answer", "cache", "hits", "dialogues", "measures", "method", "provenance", "summary"):
         page.view(name).html()
-    assert "no cache" in page.cache().html()
+    assert "no cache" in show.answers.cache(page).html()
 
 
 def test_sessions_can_be_the_history(talking: Path) -> None:
     made = bench.tier_ux(embedders="hashing", sessions="history", resamples=100)
     assert made.facts["n_sessions"] == 2
     assert next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate").n == 6
-    assert "one user asked on one day" in Page(made).method().html()
+    assert "one user asked on one day" in show.about.method(Page(made)).html()
 
 
 @pytest.mark.parametrize(
@@ -310,12 +310,12 @@ def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> Non
     for name in ("answer", "cache", "hits", "dialogues", "measures"):
         assert Page(made).view(name).html() == Page(again).view(name).html()
         assert Page(made, language="ru").view(name).html()
-    heat = Page(made).dialogues().html()
+    heat = show.answers.dialogues(Page(made)).html()
     assert heat.count('class="rb-self"') == 5, "the turns of the two dialogues that have a second one"
     assert 'class="rb-question rb-near"' in heat
     evil = made.extra["turns"].assign(question="<script>x</script>")
     bad = Measurement(**{**made.__dict__, "extra": {**made.extra, "turns": evil}})
-    assert "<script>" not in Page(bad).dialogues().html()
+    assert "<script>" not in show.answers.dialogues(Page(bad)).html()
 
 
 @pytest.mark.fault("determinism", tried="two runs to the byte", count=1)

@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 import ragbench
-from ragbench import stats
+from ragbench import show, stats
 from ragbench.bench.basics import verdicts
 from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
@@ -60,13 +60,13 @@ def test_the_words() -> None:
 def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: Measurement, language: str) -> None:
     text = translator(language)
     shown = Page(page, language=language)
-    for view in (shown.answer(), shown.table()):
+    for view in (show.comparison.answer(shown), show.comparison.table(shown)):
         html = str(view.html())
         assert verdicts.said(few(), text) in html
         assert verdicts.needed(few(), text)[1:] in html
         assert "would have been shown" not in html
         assert "хватило бы" not in html
-    assert verdicts.said(few(), text) in str(Page(over({"tier": page}), language=language).overview().html())
+    assert verdicts.said(few(), text) in str(show.about.overview(Page(over({"tier": page}), language=language)).html())
     assert verdicts.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
 
 

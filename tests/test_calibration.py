@@ -82,14 +82,14 @@ def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: 
     assert (measurement.facts["n_simulations"], measurement.facts["n_rows"]) == (2000, 5)
     for language in ("en", "ru"):
         page = show.Page(measurement, language=language)
-        said = str(page.promise().html())
+        said = str(show.about.promise(page).html())
         assert "0.910 ▼" in said
         assert "0.071 ▲" in said
         assert "wilson 100 %" in said
-        assert "0.955" in str(page.simulations("clusters").html())
-        assert "bca" in str(page.simulations().html())
+        assert "0.955" in str(show.about.simulations(page, "clusters").html())
+        assert "bca" in str(show.about.simulations(page).html())
     with pytest.raises(ValueError, match="the part is one of interval, clusters"):
-        page.simulations("tests")
+        show.about.simulations(page, "tests")
     with pytest.raises(ValueError, match="make calibrate"):
         bench.statistics_calibration("none.csv")
     (tmp_path / "short.csv").write_text("part,n\n", encoding="utf-8")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench import stats
+from ragbench import show, stats
 from ragbench.bench.judges import numbers
 from ragbench.bench.runs.overview import over
 from ragbench.bench.scoring.result import Row, Scores
@@ -90,7 +90,7 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
     "judges side by side": (view("side_by_side"), "n 48, 12 unmeasured: 0.400 to 0.600 with them"),
     "dialogues": (view("dialogues"), "12 unmeasured: 0.400 to 0.600 with them"),
     "overview": (
-        lambda: text(Page(over({"tier": made()})).overview().html()),
+        lambda: text(show.about.overview(Page(over({"tier": made()}))).html()),
         "n 48, 12 unmeasured: 0.400 to 0.600 with them",
     ),
     "LaTeX": (lambda: articles.latex_table(made(), translator("en")), "48 of 60 $[0.400, 0.600]$"),
@@ -113,7 +113,7 @@ def test_a_mean_stands_with_what_it_is_made_of_and_what_it_lacks(output: str) ->
 def test_of_60_rated_answers_those_that_the_judge_scored_count() -> None:
     agreed = numbers.table([("one", "mean", "spearman", *numbers.row(HALF))], "judge", "against", "name")
     page = made()
-    said = text(Page(replace(page, extra={**page.extra, "agreement": agreed})).people().html())
+    said = text(show.judges.people(Page(replace(page, extra={**page.extra, "agreement": agreed}))).html())
     assert "60 answers were rated by people." in said
     assert "Of one 48 of them count: to the others it gave no score." in said
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench, datasets
+from ragbench import bench, datasets, show
 from ragbench.datasets import ChunkRecord, QuestionRecord, doubts_of
 from ragbench.language import translator
 from ragbench.show import Page
@@ -68,12 +68,12 @@ def test_the_page_warns_in_its_method(project: Path) -> None:
     write_lines(project / "data" / "small" / "questions.en.jsonl", questions)
     made = bench.tier1_retrieval(systems="good", metrics="hit_rate@1", repeats=1, timed_questions=0, resamples=100)
     assert made.facts["doubts"] == {"question_is_passage": 1, "labels_nowhere": 1, "labelled": 2, "labels": 3}
-    said = Page(made).method().html().striptags()
+    said = show.about.method(Page(made)).html().striptags()
     assert "1 of 2 labelled questions is word for word its own relevant passage" in said
     assert "1 of 3 labels names a passage or a page that the base does not have" in said
-    assert "doubts" not in Page(made).provenance().html().striptags()
+    assert "doubts" not in show.about.provenance(Page(made)).html().striptags()
     clean = replace(made, facts={**made.facts, "doubts": {}})
-    assert "word for word" not in Page(clean).method().html().striptags()
+    assert "word for word" not in show.about.method(Page(clean)).html().striptags()
 
 
 def test_the_last_tier_and_the_log_warn_too(project: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ragbench import settings
+from ragbench import settings, show
 from ragbench.bench import BenchError
 from ragbench.bench.runs.overview import NAME, keep, over, overview
 from ragbench.measurement import Measurement, NamedEstimate
@@ -53,10 +53,12 @@ def test_a_band_is_stated_where_the_whole_interval_lies_in_it(low: float, high: 
 
 def test_the_page_says_which_bands_an_interval_spans() -> None:
     found = over({"tier1_retrieval": tier(mrr("a", 0.9, 0.85, 0.95), mrr("b", 0.7, 0.45, 0.85))})
-    html = str(Page(found).overview().html())
+    html = str(show.about.overview(Page(found)).html())
     assert re.search(r'rb-band-excellent">excellent<', html)
     assert re.search(r'rb-band-spanned">attention … excellent<', html)
-    assert "Of 2 numbers with a threshold: 1 excellent, 1 between bands." in str(Page(found).standing().html())
+    assert "Of 2 numbers with a threshold: 1 excellent, 1 between bands." in str(
+        show.about.standing(Page(found)).html()
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,9 @@ def test_the_page_says_which_bands_an_interval_spans() -> None:
 )  # fmt: skip
 def test_larger_numbers_have_fewer_decimals(scale: float, printed: str) -> None:
     one = Estimate(0.12346 * scale, 0.10123 * scale, 0.14877 * scale, 0.95, "bca", 100, 0)
-    html = str(Page(over({"tier1_retrieval": tier(NamedEstimate("a", "corpus_bleu", one))})).overview().html())
+    html = str(
+        show.about.overview(Page(over({"tier1_retrieval": tier(NamedEstimate("a", "corpus_bleu", one))}))).html()
+    )
     assert printed in re.sub(r"<[^>]+>|\u2060", "", html).replace("\u00a0", " ")
 
 
@@ -81,10 +85,10 @@ def test_verdicts_and_differences_are_the_page_s_own() -> None:
 
 def test_what_was_not_measured_is_counted() -> None:
     found = over({"tier1_retrieval": tier(mrr("a", math.nan, None, None, 100), mrr("b", 0.6, 0.55, 0.65))})
-    html = str(Page(found).overview().html())
+    html = str(show.about.overview(Page(found)).html())
     assert "not measured" in html
     assert "33.3%" in html, "100 of 300 values of the row"
-    assert "33.3% of all values could not be measured" in str(Page(found).standing().html())
+    assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
 
 
 def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:
@@ -95,10 +99,10 @@ def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:
     }
     found = over(pages)
     assert [page["name"] for page in found.facts["pages"]] == ["tier1_retrieval", "tier_judge", "sources"]
-    html = str(Page(found).overview().html())
+    html = str(show.about.overview(Page(found)).html())
     assert html.count("<table") == 2, "judges are no systems: they stand in a table of their own"
     assert 'href="tier1_retrieval.html#metric-mrr"' in html
-    assert 'id="metric-mrr"' in str(Page(pages["tier1_retrieval"]).table().html())
+    assert 'id="metric-mrr"' in str(show.comparison.table(Page(pages["tier1_retrieval"])).html())
 
 
 def test_the_part_to_blame_is_named_with_its_interval() -> None:
@@ -108,7 +112,7 @@ def test_the_part_to_blame_is_named_with_its_interval() -> None:
         for part, share in shares.items()
     )
     made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
-    said = re.sub(r"<[^>]+>", "", str(Page(over({"tier3_end_to_end": made})).standing().html()))
+    said = re.sub(r"<[^>]+>", "", str(show.about.standing(Page(over({"tier3_end_to_end": made}))).html()))
     assert re.search(r"Most to blame in a \(tier3_end_to_end\): .+, 30% of the questions \[22%, 39%\]\.", said)
 
 
@@ -118,7 +122,10 @@ def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monk
     measurement().save(tmp_path / "run" / "parts" / "tier1_retrieval")
     keep(tmp_path / "run")
     kept = Measurement.load(tmp_path / "run" / "parts" / NAME)
-    assert Page(kept).overview().html() == Page(over({"tier1_retrieval": measurement()})).overview().html()
+    assert (
+        show.about.overview(Page(kept)).html()
+        == show.about.overview(Page(over({"tier1_retrieval": measurement()}))).html()
+    )
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / "empty"))
     with pytest.raises(BenchError, match="executes it last"):
         overview()
@@ -150,7 +157,7 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
     found = over({"tier1_retrieval": paid})
     assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5}
-    html = str(Page(found).overview().html())
+    html = str(show.about.overview(Page(found)).html())
     assert "cost 3.50" in html
     assert "9 calls" in html
-    assert "no paid call" in str(Page(over({"tier1_retrieval": made})).overview().html())
+    assert "no paid call" in str(show.about.overview(Page(over({"tier1_retrieval": made}))).html())

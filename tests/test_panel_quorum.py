@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragbench import settings
+from ragbench import settings, show
 from ragbench.__main__ import application
 from ragbench.bench.runs.gate import Outcome, decide
 from ragbench.bench.runs.overview import over
@@ -141,13 +141,13 @@ class TestAReport:
     def test_its_overview_counts_them(self, language: str, line: str) -> None:
         base = measurement(questions=40, systems=["old", "new"], metrics=("mrr",))
         made = replace(base, facts={**base.facts, "attendance": uneven(1)})
-        assert line in Page(over({"tier1": made}), language=language).standing().html()
+        assert line in show.about.standing(Page(over({"tier1": made}), language=language)).html()
 
     @pytest.mark.parametrize(("quorum", "said"), [(2, "not every judge gave"), (1, "A score needs 1 judge of 2")])
     def test_its_page_says_the_quorum(self, quorum: int, said: str) -> None:
         judges = [{"name": name, "stand_in": False} for name in "ab"]
         given = {"judges": judges, "aggregate": "mean", "quorum": quorum, "attendance": uneven(quorum)}
         page = Page(measurement(facts=given))
-        assert said in page.judges().html()
-        assert ("made of fewer judges" in page.answer().html()) == (quorum == 1)
-        assert "a 1.000 (n 4); b 0.500 (n 2)" in page.judges().html()
+        assert said in show.answers.judges(page).html()
+        assert ("made of fewer judges" in show.comparison.answer(page).html()) == (quorum == 1)
+        assert "a 1.000 (n 4); b 0.500 (n 2)" in show.answers.judges(page).html()

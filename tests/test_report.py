@@ -27,7 +27,15 @@ from tests.measurements import measurement
 made = measurement(questions=questions, notebook="{name}")
 made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)
 page = show.Page(made, language=language)"""
-VIEWS = ("answer()", "intervals()", "table()", "worst(3)", "questions()", "method()", "provenance()")
+VIEWS = {
+    "answer": "show.comparison.answer(page)",
+    "intervals": "show.comparison.intervals(page)",
+    "table": "show.comparison.table(page)",
+    "worst": "show.comparison.worst(page, 3)",
+    "questions": "show.items.questions(page)",
+    "method": "show.about.method(page)",
+    "provenance": "show.about.provenance(page)",
+}
 
 
 def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +81,7 @@ def notebook(folder: Path, name: str = "tier1_retrieval", *more: str, setup: str
             id="parameters", metadata={"tags": ["parameters"]},
         ),
         cell(setup.replace("{name}", name), id="measure"),
-        *(cell(f"page.{view}", id=view.split("(")[0]) for view in (VIEWS if "page =" in setup else ())),
+        *(cell(asked, id=view) for view, asked in (VIEWS if "page =" in setup else {}).items()),
         *(cell(source, id=f"more{place}") for place, source in enumerate(more)),
     ]  # fmt: skip
     path = folder / "notebooks" / f"{name}.ipynb"
@@ -207,7 +215,12 @@ def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
 
 def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None:
     good = notebook(tmp_path, "good")
-    bad = notebook(tmp_path, "bad", "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')", "page.answer()")
+    bad = notebook(
+        tmp_path,
+        "bad",
+        "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')",
+        "show.comparison.answer(page)",
+    )
     result = report.run([bad, good], {"questions": 8}, jobs=2)
     assert result.exit_code == 1
     assert result.failures == {"bad": "RuntimeError: the <b>judge</b> is away"}

@@ -45,7 +45,11 @@ def shown(page: Path) -> list[str]:
 
 
 def test_the_notebooks_own_views_and_words(notebooks: Path, tmp_path: Path) -> None:
-    write(notebooks, "display(page.answer(), page.table())", "page.worst(count)")
+    write(
+        notebooks,
+        "display(show.comparison.answer(page), show.comparison.table(page))",
+        "show.comparison.worst(page, count)",
+    )
     page = assemble(tmp_path / "out", measurement(notebook="tries"), {"count": 2}, "en", VIEWS)
     html = page.read_text(encoding="utf-8")
     assert shown(page) == ["answer", "table", "worst"]
@@ -59,7 +63,7 @@ def test_the_notebooks_own_views_and_words(notebooks: Path, tmp_path: Path) -> N
 
 def test_nothing_of_the_notebook_is_executed(notebooks: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    write(notebooks, f"open({str(trace)!r}, 'w')\npage.answer()", "import does_not_exist")
+    write(notebooks, f"open({str(trace)!r}, 'w')\nshow.comparison.answer(page)", "import does_not_exist")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
     assert not trace.exists()
 
@@ -73,13 +77,13 @@ def test_without_a_notebook_the_views_alone(notebooks: Path, tmp_path: Path) -> 
 def test_the_notebook_that_came_along_where_a_project_has_none(
     notebooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path / "came along", "page.answer()")
+    write(tmp_path / "came along", "show.comparison.answer(page)")
     monkeypatch.setattr(combined, "BESIDE", tmp_path / "came along")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
 
 
 def test_it_can_be_drawn_again_and_read_again(notebooks: Path, tmp_path: Path) -> None:
-    write(notebooks, "display(page.answer(), page.provenance())")
+    write(notebooks, "display(show.comparison.answer(page), show.about.provenance(page))")
     made = measurement(notebook="tries")
     page = assemble(tmp_path / "out", made, {}, "en", VIEWS)
     first = page.read_bytes()

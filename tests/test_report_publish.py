@@ -96,7 +96,9 @@ def test_no_path_and_no_secret_of_this_machine_leaves_the_house(project: Path, m
         project / "reports", "one", made, stdout=said, parameters={"file": f"{project}/data/answers.jsonl"}
     )
     notebook = run / "tier1_retrieval.ipynb"
-    source = notebook.read_text().replace('"page.answer()"', json.dumps(f"table = read('{project}/a/b.csv')"))
+    source = notebook.read_text().replace(
+        '"show.comparison.answer(page)"', json.dumps(f"table = read('{project}/a/b.csv')")
+    )
     notebook.write_text(source)
     publish.publish("one", project / "site")
     for name, text in texts(project / "site").items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragbench import show
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
 from ragbench.show.about.summary import key_metrics
@@ -21,6 +23,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
 from ragbench.show.page import VIEWS
+from ragbench.show.sentences.findings import finding
 from ragbench.types import Estimate, Verdict
 from tests.measurements import METRICS, estimate, measurement
 
@@ -90,28 +93,28 @@ def changed(m: Measurement, **fields: Any) -> Measurement:
 )
 def test_the_answer_says_the_verdict_and_nothing_else(verdict: Verdict, words: str) -> None:
     page = Page(changed(measurement(), verdict=verdict, margin=0.05, difference=0.203, low=0.125, high=0.28))
-    text = read(page.answer().html()).text
+    text = read(show.comparison.answer(page).html()).text
     assert text.startswith(words)
     assert "+0.203 [+0.125, +0.280]" in text
 
 
 def test_the_answer_gives_the_corrected_p() -> None:
     page = Page(changed(measurement(), p=0.01, p_adjusted=0.04))
-    assert "p =\N{NO-BREAK SPACE}0.040" in read(page.answer().html()).text
+    assert "p =\N{NO-BREAK SPACE}0.040" in read(show.comparison.answer(page).html()).text
 
 
 def test_a_lower_is_better_metric_is_not_turned_into_words_by_its_sign() -> None:
     worse = changed(measurement(metrics=("latency",)), better="lower", verdict=Verdict.WORSE, difference=0.3)
-    assert "is worse than" in read(Page(worse).answer().html()).text
-    assert "lower is better" in read(Page(worse).table().html()).text
-    assert "Highest latency of hnsw" in read(Page(worse).worst().html()).text
+    assert "is worse than" in read(show.comparison.answer(Page(worse)).html()).text
+    assert "lower is better" in read(show.comparison.table(Page(worse)).html()).text
+    assert "Highest latency of hnsw" in read(show.comparison.worst(Page(worse)).html()).text
 
 
 def test_what_is_not_shown_carries_its_power() -> None:
     m = changed(
         measurement(), verdict=Verdict.NOT_SHOWN, n=40, minimum_detectable=0.08, questions_needed=940, difference=0.01
     )
-    for view in (Page(m).answer(), Page(m).table()):
+    for view in (show.comparison.answer(Page(m)), show.comparison.table(Page(m))):
         text = read(view.html()).text
         assert "40 questions, a difference of 0.080 or more would have been shown" in text.replace("With", "with")
         assert "about 900 questions more would show the difference" in text
@@ -127,22 +130,25 @@ def test_the_finding_counts_verdicts() -> None:
             for c, word in zip(m.comparisons, words, strict=True)
         ),
     )
-    assert Page(mixed).finding == "hnsw is better than ivfflat on 2, worse on 1 of 4 metrics"
-    assert Page(changed(m, verdict=Verdict.NOT_SHOWN)).finding == "No difference between hnsw and ivfflat is shown"
-    assert Page(changed(m, verdict=Verdict.BETTER)).finding == "hnsw is better than ivfflat on 4 of 4 metrics"
+    assert finding(Page(mixed).material) == "hnsw is better than ivfflat on 2, worse on 1 of 4 metrics"
+    assert (
+        finding(Page(changed(m, verdict=Verdict.NOT_SHOWN)).material)
+        == "No difference between hnsw and ivfflat is shown"
+    )
+    assert finding(Page(changed(m, verdict=Verdict.BETTER)).material) == "hnsw is better than ivfflat on 4 of 4 metrics"
     three = changed(measurement(("a", "b", "c")), verdict=Verdict.NOT_SHOWN)
-    assert Page(three).finding == "No challenger is shown to be better than a"
+    assert finding(Page(three).material) == "No challenger is shown to be better than a"
 
 
 def test_one_system_alone_is_shown_without_a_comparison() -> None:
     page = Page(measurement(("only",)))
-    text = read(page.answer().html()).text
+    text = read(show.comparison.answer(page).html()).text
     assert "On mrr, only reaches" in text
     assert "Only one system was measured" in text
-    table = read(page.table().html()).text
+    table = read(show.comparison.table(page).html()).text
     assert "verdict" not in table
     assert "p (Holm)" not in table
-    assert "Lowest mrr of only" in read(page.worst().html()).text
+    assert "Lowest mrr of only" in read(show.comparison.worst(page).html()).text
 
 
 @pytest.mark.parametrize("systems", [1, 2, 3, 12])
@@ -153,7 +159,7 @@ def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language:
     page = Page(measurement(names, [f"metric_{i}@10" for i in range(metrics)], 12), language=language)
     for name, html in drawn(page).items():
         assert_clean(html, name)
-    table = read(page.table().html())
+    table = read(show.comparison.table(page).html())
     assert all(name in table.text for name in names)
     rows = [e for e in table.elements if e[0] == "tr" and e[1].get("class") != "rb-under"]
     assert len(rows) == 1 + (metrics if systems <= 2 else metrics * (systems + 1))
@@ -162,10 +168,10 @@ def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language:
 def test_nothing_measured_is_said() -> None:
     m = replace(measurement(), estimates=(), comparisons=())
     page = Page(m)
-    assert "Nothing was measured" in read(page.answer().html()).text
-    assert "Nothing was measured" in read(page.intervals().html()).text
-    assert_clean(str(page.table().html()), "table")
-    assert_clean(str(page.worst().html()), "worst")
+    assert "Nothing was measured" in read(show.comparison.answer(page).html()).text
+    assert "Nothing was measured" in read(show.comparison.intervals(page).html()).text
+    assert_clean(str(show.comparison.table(page).html()), "table")
+    assert_clean(str(show.comparison.worst(page).html()), "worst")
 
 
 @pytest.mark.fault("flattering", tried="unmeasured values beside a mean", count=1)
@@ -174,18 +180,20 @@ def test_unmeasured_values_are_counted_and_nan_is_a_dash() -> None:
     nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 40, note="empty")
     some = replace(m.estimates[1].estimate, n=37, n_unmeasured=3)
     m = replace(m, estimates=(NamedEstimate("ivfflat", "mrr", nothing), NamedEstimate("hnsw", "mrr", some)))
-    text = read(Page(m).table().html()).text
+    text = read(show.comparison.table(Page(m)).html()).text
     assert "— not measured" in text
     assert "40 / 3" in text
     assert "43 values could not be measured" in text
-    chart = json.loads(re.search(r"<script[^>]*>(.*?)</script>", str(Page(m).intervals().html())).group(1))
+    chart = json.loads(
+        re.search(r"<script[^>]*>(.*?)</script>", str(show.comparison.intervals(Page(m)).html())).group(1)
+    )
     assert [len(trace["x"]) for trace in chart["data"]] == [0, 1]
 
 
 def test_an_estimate_without_an_interval_has_a_dash() -> None:
     m = measurement(("only",), ("mrr",))
     least = replace(m.estimates[0].estimate, low=None, high=None, method="none")
-    text = read(Page(replace(m, estimates=(NamedEstimate("only", "mrr", least),))).table().html()).text
+    text = read(show.comparison.table(Page(replace(m, estimates=(NamedEstimate("only", "mrr", least),)))).html()).text
     assert f"{least.value:.3f} —" in text
 
 
@@ -200,25 +208,25 @@ def test_guarded_intervals_are_marked_and_explained() -> None:
             NamedEstimate("hnsw", "mrr", ceiling), NamedEstimate("hnsw", "ndcg@10", m.estimates[3].estimate),
         ),
     )  # fmt: skip
-    reader = read(Page(m).table().html())
+    reader = read(show.comparison.table(Page(m)).html())
     marks = [e[1]["href"] for e in reader.elements if e[0] == "a"]
     assert marks == ["#note-1", "#note-2", "#note-1"]
     assert {e[1]["id"] for e in reader.elements if e[1].get("id", "").startswith("note")} == {"note-1", "note-2"}
     assert "a Wilson's interval; few questions" in reader.text
     assert "Wilson's interval is printed" not in reader.text
-    assert "is printed and marked" in read(Page(m).method().html()).text
+    assert "is printed and marked" in read(show.about.method(Page(m)).html()).text
 
 
 def test_stand_ins_are_named_where_their_numbers_are() -> None:
     page = Page(measurement(facts={"stand_ins": ["hashing"]}))
-    for view in (page.answer(), page.summary()):
+    for view in (show.comparison.answer(page), show.about.summary(page)):
         assert "offline stand-ins: hashing" in read(view.html()).text
-    assert "stand-ins" not in read(Page(measurement()).answer().html()).text
+    assert "stand-ins" not in read(show.comparison.answer(Page(measurement())).html()).text
 
 
 def test_an_index_shows_one_metric_of_each_kind() -> None:
     m = measurement(metrics=("hit_rate@1", "hit_rate@5", "mrr", "ndcg@5", "ndcg@10", "ndcg(gain=exponential)@10"))
-    material = Material(m, Page(m)._material.text)
+    material = Material(m, Page(m).material.text)
     assert key_metrics(material) == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
 
 
@@ -228,7 +236,7 @@ def test_worst_questions_by_hand() -> None:
     scores = m.scores.copy()
     for name, column in values.items():
         scores.loc[scores.system == name, "value"] = column
-    material = Material(replace(m, scores=scores), Page(m)._material.text)
+    material = Material(replace(m, scores=scores), Page(m).material.text)
     assert lowest(material, "hnsw", "mrr", 3) == ["q0", "q1", "q3"]  # q0 before q1: it lost more
     assert lowest(material, "hnsw", "mrr", 10) == ["q0", "q1", "q3", "q2"]  # q4 has the best value there is
     assert losses(material, "hnsw", "mrr", 10) == ["q0", "q1", "q2"]
@@ -239,19 +247,19 @@ def test_worst_ignores_the_unmeasured() -> None:
     m = measurement(metrics=("mrr",), questions=4)
     scores = m.scores.copy()
     scores.loc[(scores.system == "hnsw") & (scores["sample"] == "q1"), ["value", "status"]] = [np.nan, "judge_error"]
-    material = Material(replace(m, scores=scores), Page(m)._material.text)
+    material = Material(replace(m, scores=scores), Page(m).material.text)
     assert "q1" not in lowest(material, "hnsw", "mrr", 4)
     assert "q1" not in losses(material, "hnsw", "mrr", 4)
 
 
 def test_worst_says_what_was_retrieved_instead_and_where_the_right_passage_was() -> None:
-    text = read(Page(measurement()).worst(1).html()).text
+    text = read(show.comparison.worst(Page(measurement()), 1).html()).text
     assert "hnsw retrieved first" in text
     assert "not relevant" in text
     assert "It needed" in text
     assert "ivfflat: rank 3" in text
     with pytest.raises(ValueError, match="from 1"):
-        Page(measurement()).worst(0)
+        show.comparison.worst(Page(measurement()), 0)
 
 
 def test_pages_count_by_address_where_pages_are_ranked() -> None:
@@ -260,17 +268,21 @@ def test_pages_count_by_address_where_pages_are_ranked() -> None:
     questions = m.questions.assign(
         relevant=[["https://example.org/" + json.loads(r).popitem()[0]] for r in m.questions.relevant]
     )
-    text = read(Page(replace(m, retrieved=retrieved, questions=questions)).worst(1).html()).text
+    text = read(show.comparison.worst(Page(replace(m, retrieved=retrieved, questions=questions)), 1).html()).text
     assert "ivfflat: rank 3" in text
 
 
 def test_links_to_questions_only_where_the_page_has_them() -> None:
     page = Page(measurement())
-    links = {e[1]["href"] for e in read(page.worst(5).html(frozenset({"questions"}))).elements if e[0] == "a"}
-    ids = {e[1]["id"] for e in read(page.questions().html()).elements if e[1].get("id")}
+    links = {
+        e[1]["href"]
+        for e in read(show.comparison.worst(page, 5).html(frozenset({"questions"}))).elements
+        if e[0] == "a"
+    }
+    ids = {e[1]["id"] for e in read(show.items.questions(page).html()).elements if e[1].get("id")}
     assert links
     assert {link[1:] for link in links} <= ids
-    assert not [e for e in read(page.worst(5).html()).elements if e[0] == "a"]
+    assert not [e for e in read(show.comparison.worst(page, 5).html()).elements if e[0] == "a"]
 
 
 def test_ids_are_unique_on_a_page() -> None:
@@ -282,14 +294,14 @@ def test_ids_are_unique_on_a_page() -> None:
 
 def test_questions_beyond_the_limit_are_counted() -> None:
     page = Page(measurement(questions=12))
-    assert "2 more are in the tables" in read(page.questions(10).html()).text
-    assert "more" not in read(page.questions().html()).text
+    assert "2 more are in the tables" in read(show.items.questions(page, 10).html()).text
+    assert "more" not in read(show.items.questions(page).html()).text
 
 
 @pytest.mark.fault("secrets", tried="paths of this machine on a page", count=1)
 def test_provenance_holds_no_path() -> None:
     facts = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
-    text = read(Page(measurement(facts=facts)).provenance().html()).text
+    text = read(show.about.provenance(Page(measurement(facts=facts))).html()).text
     assert "results.jsonl" in text
     assert "somebody" not in text
     assert "Users" not in text
@@ -305,13 +317,13 @@ def test_the_same_measurement_gives_the_same_bytes_and_survives_the_disk(tmp_pat
 
 def test_views_ask_for_themselves_in_a_notebook() -> None:
     page = Page(measurement(), language="ru", primary="ndcg@10")
-    bundle = page.worst(3)._repr_mimebundle_()
+    bundle = show.comparison.worst(page, 3)._repr_mimebundle_()
     assert bundle[MIME] == {
         "view": "worst", "language": "ru", "options": {"primary": "ndcg@10", "count": 3},
         "measurement": "tier1_retrieval",
     }  # fmt: skip
     assert "<style>" in bundle["text/html"]
-    figure = page.intervals()._repr_mimebundle_()["application/vnd.plotly.v1+json"]
+    figure = show.comparison.intervals(page)._repr_mimebundle_()["application/vnd.plotly.v1+json"]
     assert "@series" not in json.dumps(figure)
     assert figure["layout"]["title"]["text"]
     assert json.loads(json.dumps(bundle[MIME])) == bundle[MIME]
@@ -327,14 +339,14 @@ def test_the_figure_is_one_that_plotly_accepts() -> None:
         if e.metric == "latency"
     ]
     m = replace(m, estimates=tuple(slow) + tuple(e for e in m.estimates if e.metric != "latency"))
-    figure = go.Figure(Page(m).intervals().figure)
+    figure = go.Figure(show.comparison.intervals(Page(m)).figure)
     assert len(figure.data) == 4  # two systems on two panels: shares, and milliseconds
     assert figure.layout.xaxis2.range is None
     assert tuple(figure.layout.xaxis.range) == (-0.015, 1.015)
 
 
 def test_unknown_views_metrics_and_languages_are_refused() -> None:
-    with pytest.raises(ValueError, match="there are answer, intervals"):
+    with pytest.raises(ValueError, match="there are answer, blame"):
         Page(measurement()).view("__class__")
     with pytest.raises(ValueError, match="the page has hit_rate@1"):
         Page(measurement(), primary="bleu")
@@ -401,4 +413,26 @@ def test_anchors_are_plain_and_stable() -> None:
 
 
 def test_all_metrics_of_the_fixture_are_there() -> None:
-    assert Material(measurement(), Page(measurement())._material.text).metrics == METRICS
+    assert Material(measurement(), Page(measurement()).material.text).metrics == METRICS
+
+
+def test_every_view_is_a_function_of_its_topic_that_says_what_it_shows() -> None:
+    for name, one in VIEWS.items():
+        topic = getattr(show, one.__module__.split(".")[2])
+        assert getattr(topic, one.__name__) is one, name
+        assert one.__name__ in topic.__all__, name
+        assert one.__doc__, name
+        assert next(iter(inspect.signature(one).parameters)) == "page", name
+    assert str(inspect.signature(show.comparison.worst)) == "(page: 'Page', count: 'int' = 10) -> 'View'"
+
+
+def test_a_page_prints_as_a_card_of_what_it_has_to_show() -> None:
+    page = Page(measurement(), language="ru", primary="ndcg@10")
+    assert repr(page).splitlines() == [
+        "блокнот: tier1_retrieval", "набор данных: synthetic", "системы: ivfflat, hnsw",
+        "главная метрика: ndcg@10", "язык: ru",
+    ]  # fmt: skip
+    assert page.shows["comparison"] == ["answer", "intervals", "table", "worst"]
+    assert "blame" not in page.shows
+    assert_clean(page._repr_html_().split("</style>")[1], "card")
+    assert "<dt>show.comparison</dt><dd>answer, intervals, table, worst</dd>" in page._repr_html_()

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ragbench import show
 from ragbench.bench.answers.profiles import REFUSALS
 from ragbench.bench.answers.written_answers import ANSWER_COLUMNS
 from ragbench.measurement import Measurement, NamedEstimate
@@ -130,7 +131,7 @@ def test_a_page_of_something_else_shows_nothing_of_it() -> None:
     page = Page(measurement())
     assert all(not text_of(page, view) for view in VIEWS)
     with pytest.raises(ValueError, match="a whole number from 1"):
-        page_of().refusals(0)
+        show.answers.refusals(page_of(), 0)
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=38)

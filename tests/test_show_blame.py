@@ -129,7 +129,7 @@ def test_tables_hold_shares_and_verdicts() -> None:
 
 def test_where_systems_differ() -> None:
     made = blamed(FIRST, SECOND)
-    found = transitions(Blamed(show.Page(made)._material), "system 0", "system 1")
+    found = transitions(Blamed(show.Page(made).material), "system 0", "system 1")
     assert found["not_retrieved", "good"] == 1
     assert found["unmeasured", "good"] == 1
     assert found["good", "beyond"] == 1
@@ -178,14 +178,14 @@ def test_any_number_of_systems(count: int, language: str) -> None:
         first, again = html(made, name, language), html(made, name, language)
         assert first == again
         assert "nan" not in re.sub(r"<[^>]*>", "", first).lower().split()
-    figure = show.Page(made, language=language).blame().figure
+    figure = show.blame.waterfall(show.Page(made, language=language)).figure
     assert figure is not None
     assert sum(label.get("visible") for label in figure["layout"]["annotations"]) == count
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_every_part_has_a_name_and_a_meaning(language: str) -> None:
-    of = Blamed(show.Page(blamed(FIRST), language=language)._material)
+    of = Blamed(show.Page(blamed(FIRST), language=language).material)
     parts = [part for steps in STEPS.values() for part in steps] + ["unmeasured"]
     assert len({of.name(part) for part in parts}) == len({of.meaning(part) for part in parts}) == len(parts)
 
@@ -194,7 +194,7 @@ def test_pages_without_blame_show_nothing() -> None:
     made = measurements.measurement()
     for name in VIEWS:
         assert html(made, name).endswith('"></div>')
-    assert show.Page(made).blame().figure is None
+    assert show.blame.waterfall(show.Page(made)).figure is None
 
 
 def test_where_nothing_was_measured() -> None:

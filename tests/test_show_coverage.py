@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragbench import bench
+from ragbench import bench, show
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from tests.small_project import write_lines
@@ -85,7 +85,7 @@ def test_what_was_kept_draws_the_same_pages(sources: Measurement, users: Measure
 
 
 def test_every_topic_leads_to_its_questions(sources: Measurement) -> None:
-    html = str(Page(sources).topics().html())
+    html = str(show.retrieval.topics(Page(sources)).html())
     assert {f"q{i}" for i in range(6)} == set(re.findall(r'id="topic-question-(q\d)"', html))
     assert 'id="topic-1"' in html
     [figure] = figures(html)
@@ -97,23 +97,23 @@ def test_every_topic_leads_to_its_questions(sources: Measurement) -> None:
 
 
 def test_chunks_that_are_needed_and_never_found_come_first(sources: Measurement) -> None:
-    html = str(Page(sources).unused(5).html())
+    html = str(show.retrieval.unused(Page(sources), 5).html())
     assert "needed by 6 questions" in html
     first = re.findall(r'id="unused1-(\w+)"', html)[0]
     assert first == "a2", "the second system is good"
     everything = replace(sources, extra={**sources.extra, "uses": sources.extra["uses"].assign(questions=1)})
-    assert "Every passage is retrieved at least once." in Page(everything).unused().html()
+    assert "Every passage is retrieved at least once." in show.retrieval.unused(Page(everything)).html()
 
 
 def test_a_long_list_says_how_much_it_leaves_out(sources: Measurement) -> None:
     nothing = replace(sources, extra={**sources.extra, "uses": sources.extra["uses"].assign(questions=0)})
-    text = Page(nothing).unused(2).html().striptags()
+    text = show.retrieval.unused(Page(nothing), 2).html().striptags()
     assert "good: 5 passages are never retrieved" in text
     assert "3 more are in the tables of this run." in text
 
 
 def test_pages_are_counted_against_their_share(sources: Measurement) -> None:
-    text = Page(sources).pages().html().striptags()
+    text = show.retrieval.pages(Page(sources)).html().striptags()
     assert "pages retrieved for most questions" in text
     assert "3 50%6×0.62" in re.sub(r"\s*([×6])", r"\1", text), (
         "3 of 6 questions, 6 labels, 3 of 12 places, 2 of 5 chunks"
@@ -121,24 +121,26 @@ def test_pages_are_counted_against_their_share(sources: Measurement) -> None:
 
 
 def test_sources_call_nothing_better(sources: Measurement) -> None:
-    said = Page(sources).answer().html().striptags()
+    said = show.comparison.answer(Page(sources)).html().striptags()
     assert "good retrieves 4 of 5 passages (80%) among the first 5 for 6 questions." in said
     assert not re.search(r"better|worse", said)
 
 
 def test_usage_counts_what_was_asked(users: Measurement) -> None:
     page = Page(users)
-    drawn = figures(str(page.usage().html()))
+    drawn = figures(str(show.retrieval.usage(page).html()))
     assert [sum(figure["data"][0]["y"]) for figure in drawn] == [4, 4, 4, 4, 4], "words, score, month, weekday, hour"
     assert drawn[1]["data"][0]["y"] == [0, 0, 0, 4, 0]
     assert drawn[4]["data"][0]["y"][10] == 4
     assert drawn[2]["data"][0]["x"] == ["Sep 2025"]
-    assert len(page.usage().figure["data"]) == 5
-    assert "1 question was asked more than once in the same words (2 times in all)" in page.repeats().html()
+    assert len(show.retrieval.usage(page).figure["data"]) == 5
+    assert (
+        "1 question was asked more than once in the same words (2 times in all)" in show.retrieval.repeats(page).html()
+    )
 
 
 def test_a_question_leads_to_its_values(users: Measurement) -> None:
     page = Page(users)
-    links = set(re.findall(r'href="#(q-[^"]+)"', str(page.worst(5).html(frozenset({"questions"})))))
+    links = set(re.findall(r'href="#(q-[^"]+)"', str(show.comparison.worst(page, 5).html(frozenset({"questions"})))))
     assert links
-    assert links <= set(re.findall(r'id="(q-[^"]+)"', str(page.questions().html())))
+    assert links <= set(re.findall(r'id="(q-[^"]+)"', str(show.items.questions(page).html())))

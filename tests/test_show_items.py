@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench import show
 from ragbench.bench.answers.caching import CACHES, CURVE, NEAREST
 from ragbench.bench.answers.tier_ux import SIMILARITIES
 from ragbench.bench.decisions.tier_judge_pipeline import DECISIONS
@@ -99,12 +100,12 @@ def test_every_decision_stands_with_its_label_and_what_it_came_to() -> None:
 
 def test_cells_of_the_matrix_lead_to_their_decisions() -> None:
     page = Page(decided())
-    html = page.confusion().html(frozenset({"questions"}))
+    html = show.answers.confusion(page).html(frozenset({"questions"}))
     words = found(decided())["table"]["metrics"][1]["words"]
     for word in ("shown rightly", "held back wrongly", "held back rightly"):
         assert f"#questions?metric=outcome&amp;system=careful&amp;outcome=%3D{words.index(word)}" in html
     assert f"system=careful&amp;outcome=%3D{words.index('shown wrongly')}" not in html, "a count of 0 leads nowhere"
-    assert "#questions" not in page.confusion().html()
+    assert "#questions" not in show.answers.confusion(page).html()
 
 
 def tried(text: str = "") -> Measurement:
@@ -190,19 +191,19 @@ def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> No
 def test_the_effect_of_a_probe_and_disagreements_lead_to_the_judged_answers() -> None:
     page = Page(tried())
     present = frozenset({"questions"})
-    assert 'href="#questions?metric=padding&amp;system=strict&amp;sort=worst"' in page.probes().html(present)
-    assert "#questions" not in page.probes().html()
-    assert "Every judged answer with its values" in page.disagreements().html(present)
-    assert "#questions?metric=consistency_score&amp;system=lost" in page.measures().html(present)
+    assert 'href="#questions?metric=padding&amp;system=strict&amp;sort=worst"' in show.judges.probes(page).html(present)
+    assert "#questions" not in show.judges.probes(page).html()
+    assert "Every judged answer with its values" in show.judges.disagreements(page).html(present)
+    assert "#questions?metric=consistency_score&amp;system=lost" in show.about.measures(page).html(present)
 
 
 @pytest.mark.parametrize("step", [1, -1])
 def test_where_judge_and_people_part_most_comes_first_in_whatever_order_rows_are_kept(step: int) -> None:
     made = tried()
     kept = replace(made, extra={**made.extra, "answers": made.extra["answers"].iloc[::step]})
-    html = str(Page(kept).disagreements().html())
+    html = str(show.judges.disagreements(Page(kept)).html())
     assert html.index("Question 0?") < html.index("Question 1?"), "0.75 apart, and 0.00"
-    assert "Question 1?" not in str(Page(kept).disagreements(count=1).html())
+    assert "Question 1?" not in str(show.judges.disagreements(Page(kept), count=1).html())
 
 
 def talked(text: str = "") -> Measurement:
@@ -266,11 +267,11 @@ def test_every_dialogue_stands_with_its_turns_and_its_weakest_place() -> None:
 
 def test_numbers_of_the_cache_lead_to_what_it_would_serve() -> None:
     page, present = Page(talked()), frozenset({"questions"})
-    html = page.cache().html(present)
+    html = show.answers.cache(page).html(present)
     assert "#questions?system=near&amp;slice=what%3Adialogues&amp;metric=serving&amp;outcome=%3D0" in html
     assert "outcome=%3D1" not in html, "no hit is doubtful: there is nothing to lead to"
-    assert "#questions" not in page.cache().html()
-    for view in (page.hits(), page.dialogues()):
+    assert "#questions" not in show.answers.cache(page).html()
+    for view in (show.answers.hits(page), show.answers.dialogues(page)):
         assert "Every question and every dialogue with its values" in view.html(present)
 
 
@@ -334,10 +335,10 @@ def test_without_labels_a_source_is_only_retrieved_or_not() -> None:
 
 def test_pages_and_passages_lead_to_their_rows() -> None:
     page, present = Page(used()), frozenset({"questions"})
-    html = page.pages().html(present)
+    html = show.retrieval.pages(page).html(present)
     assert any(f'href="#{anchor}"' in html for anchor in found(used())["table"]["anchors"])
-    assert "Every passage and every page with its values" in page.unused().html(present)
-    measures = page.measures().html(present)
+    assert "Every passage and every page with its values" in show.retrieval.unused(page).html(present)
+    measures = show.about.measures(page).html(present)
     assert "#questions?metric=utilization_rate&amp;system=one" in measures
     assert "metric=n_topics" not in measures, "a number of topics is of no single source"
 
@@ -345,7 +346,7 @@ def test_pages_and_passages_lead_to_their_rows() -> None:
 def test_a_page_without_items_has_no_table() -> None:
     made = decided()
     empty = replace(made, extra={"decisions": made.extra["decisions"].iloc[:0]}, estimates=())
-    assert not Page(empty).questions().html(frozenset({"questions"})).striptags().strip()
+    assert not show.items.questions(Page(empty)).html(frozenset({"questions"})).striptags().strip()
 
 
 HOSTILE_PAGES = [decided, tried, talked, used]
@@ -358,7 +359,7 @@ def test_hostile_texts_stay_texts(make: Any, language: str) -> None:
     made = make(HOSTILE_TEXT)
     page = Page(made, language=language)
     for present in (frozenset({"questions"}), frozenset[str]()):
-        html = page.questions().html(present)
+        html = show.items.questions(page).html(present)
         assert "<script>alert" not in html
         assert "<img" not in html
         assert "\u202e" not in html
@@ -382,9 +383,9 @@ def test_the_same_measurement_gives_the_same_parts(make: Any, tmp_path: Any) -> 
 def test_in_a_notebook_items_are_a_folded_list(make: Any) -> None:
     page = Page(make())
     number = len(found(make())["table"]["ids"])
-    assert page.questions().html().count("<li id=") == number
-    assert page.questions(limit=1).html().count("<li id=") == 1
-    assert "more" in page.questions(limit=1).html()
+    assert show.items.questions(page).html().count("<li id=") == number
+    assert show.items.questions(page, limit=1).html().count("<li id=") == 1
+    assert "more" in show.items.questions(page, limit=1).html()
 
 
 def test_details_come_in_blocks() -> None:

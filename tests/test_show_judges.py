@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragbench import show
 from ragbench.show import Page
 from tests.measurements import measurement
 
@@ -23,7 +24,7 @@ def page(*judges: dict[str, Any], aggregate: str | None = None, language: str = 
 
 def test_a_failing_judge_is_named_with_its_share() -> None:
     failing = judge("gpt", model="gpt-4o", mode="reasoned", failed=12, statuses={"timeout": 10, "parse_error": 2})
-    html = page(failing, judge("good")).judges().html()
+    html = show.answers.judges(page(failing, judge("good"))).html()
     assert "<b>gpt</b> (gpt-4o, reasons first, then the verdict)" in html
     assert "<b>gpt</b> failed: it gave no score in 12 of 240 cases (5.0%)" in html
     assert "no reply in time (10) and a reply of the wrong shape (2)" in html
@@ -33,17 +34,17 @@ def test_a_failing_judge_is_named_with_its_share() -> None:
 @pytest.mark.parametrize(("language", "words"), [("en", "offline baseline"), ("ru", "словарный судья")])
 def test_the_offline_judge_is_said_to_be_a_baseline_wherever_its_numbers_are(language: str, words: str) -> None:
     made = page(judge("lexical", stand_in=True), language=language)
-    for view in (made.judges(), made.answer()):
+    for view in (show.answers.judges(made), show.comparison.answer(made)):
         assert words.lower() in view.html().lower()
-    assert "lexical" not in page(judge("gpt", model="m")).answer().html()
+    assert "lexical" not in show.comparison.answer(page(judge("gpt", model="m"))).html()
 
 
 def test_tokens_and_cost_are_those_of_the_replies_used() -> None:
-    html = page(judge("gpt", model="m", usage=USAGE), judge("lexical", stand_in=True)).judges().html()
+    html = show.answers.judges(page(judge("gpt", model="m", usage=USAGE), judge("lexical", stand_in=True))).html()
     assert "1,204" in html
     assert "3.1416" in html
     assert "for 2 replies" in html
-    assert "tokens read" not in page(judge("lexical", stand_in=True)).judges().html()
+    assert "tokens read" not in show.answers.judges(page(judge("lexical", stand_in=True))).html()
 
 
 @pytest.mark.parametrize(
@@ -52,29 +53,31 @@ def test_tokens_and_cost_are_those_of_the_replies_used() -> None:
 )
 def test_a_panel_says_its_rule_and_each_judges_influence(aggregate: str, words: str) -> None:
     line = {"metric": "mrr", "whole": 0.8, "without": 0.75, "shift": -0.05, "largest": 0.5, "n": 40}
-    html = page(judge("a", influence=[line]), judge("b", influence=[line]), aggregate=aggregate).judges().html()
+    html = show.answers.judges(
+        page(judge("a", influence=[line]), judge("b", influence=[line]), aggregate=aggregate)
+    ).html()
     assert words in html
     assert html.count("\N{MINUS SIGN}0.050") == 2
     unmeasured = {**line, "without": None, "shift": None, "whole": None, "n": 0}
-    assert "\N{EM DASH}" in page(judge("a", influence=[unmeasured])).judges().html()
+    assert "\N{EM DASH}" in show.answers.judges(page(judge("a", influence=[unmeasured]))).html()
 
 
 def test_suspected_injections_are_counted() -> None:
-    assert "In 3 answers or their passages" in page(judge("a", suspected=3)).judges().html()
-    assert "address the judge" not in page(judge("a")).judges().html()
+    assert "In 3 answers or their passages" in show.answers.judges(page(judge("a", suspected=3))).html()
+    assert "address the judge" not in show.answers.judges(page(judge("a"))).html()
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=1)
 def test_names_are_escaped_and_what_is_unknown_is_left_out() -> None:
-    html = page({"name": HOSTILE, "model": HOSTILE, "stand_in": False}).judges().html()
+    html = show.answers.judges(page({"name": HOSTILE, "model": HOSTILE, "stand_in": False})).html()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
     assert "asked for scores" not in html
-    assert "Nothing on this page was judged." in page().judges().html()
+    assert "Nothing on this page was judged." in show.answers.judges(page()).html()
 
 
 def test_the_method_says_it_where_no_view_of_its_own_does() -> None:
     made = page(judge("gpt", model="m", failed=3, statuses={"timeout": 3}))
-    assert "<b>gpt</b> failed" in made.method().html(frozenset({"method"}))
-    assert "<b>gpt</b> failed" not in made.method().html(frozenset({"method", "judges"}))
-    assert "Who judged" not in Page(measurement()).method().html()
+    assert "<b>gpt</b> failed" in show.about.method(made).html(frozenset({"method"}))
+    assert "<b>gpt</b> failed" not in show.about.method(made).html(frozenset({"method", "judges"}))
+    assert "Who judged" not in show.about.method(Page(measurement())).html()

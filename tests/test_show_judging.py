@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragbench import show
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.scoring.answer_tables import of_samples
 from ragbench.bench.scoring.measure import Asked, applicable, measure
@@ -112,12 +113,12 @@ def cells(html: str) -> list[list[str]]:
 
 class TestVerdicts:
     def test_the_answer_is_shown_with_what_it_was_written_from(self, page: Page) -> None:
-        html = str(page.verdicts(5).html())
+        html = str(show.answers.verdicts(page, 5).html())
         for text in ("Where is Paris?", "In France.", "It lies in France. It is old.", *(c.text for c in CHUNKS)):
             assert text in html
 
     def test_every_statement_has_its_verdict_its_reason_and_its_passage(self, page: Page) -> None:
-        html = str(page.verdicts(5).html())
+        html = str(show.answers.verdicts(page, 5).html())
         table = html[html.index("Statements and verdicts") :]
         first, second = (cells(table)[n] for n in (1, 2))
         assert "In France. (1)" in first
@@ -128,21 +129,21 @@ class TestVerdicts:
         assert "contradicted" in second
 
     def test_the_formula_has_its_numbers(self, page: Page) -> None:
-        text = str(page.verdicts(5).html().striptags())
+        text = str(show.answers.verdicts(page, 5).html().striptags())
         assert "1 of 2; 1 / 2 = 0.500." in text
         assert "(1/1) / 1 = 1.000" in text
         assert "(2 − 1) / (3 − 1) = 0.500" in text
         assert "Rating 1 of 2; 1 / 2 = 0.500. The judge says: half of it" in text
 
     def test_it_speaks_the_pages_language(self, page: Page) -> None:
-        text = str(Page(page.measurement, language="ru").verdicts(5).html().striptags())
+        text = str(show.answers.verdicts(Page(page.measurement, language="ru"), 5).html().striptags())
         for russian in ("подтверждено", "опровергнуто", "полезен", "бесполезен", "по существу", "уклончиво", "да"):
             assert russian in text
         assert "1 / 2 = 0,500" in text
         assert "Claims of" not in text
 
     def test_cited_passages_are_links_to_passages_on_the_page(self, page: Page) -> None:
-        html = str(page.verdicts(5).html())
+        html = str(show.answers.verdicts(page, 5).html())
         links, ids = set(re.findall(r'href="#([^"]+)"', html)), re.findall(r' id="([^"]+)"', html)
         assert links
         assert links <= set(ids)
@@ -153,14 +154,14 @@ class TestVerdicts:
         table = page.measurement.extra["judgements"].copy()
         table["detail"] = table["detail"].str.replace('["c1"]', '["c1", "gone"]', regex=False)
         extra = {**page.measurement.extra, "judgements": table}
-        html = str(Page(replace(page.measurement, extra=extra)).verdicts(5).html())
+        html = str(show.answers.verdicts(Page(replace(page.measurement, extra=extra)), 5).html())
         links, ids = set(re.findall(r'href="#([^"]+)"', html)), set(re.findall(r' id="([^"]+)"', html))
         assert links
         assert links <= ids
         assert ">gone<" not in html
 
     def test_each_metric_has_its_own_table(self, page: Page) -> None:
-        html = str(page.verdicts(5).html())
+        html = str(show.answers.verdicts(page, 5).html())
         for label in (
             "Statements and verdicts",
             "Claims of the response",
@@ -182,14 +183,14 @@ class TestVerdicts:
         table = found.scores.copy()
         table["value"] = [0.5, 1.0, 0.0, 0.25]
         page = Page(replace(found, scores=table))
-        shown = re.findall(r'<li id="judged0-(s\d)"', str(page.verdicts(2).html()))
+        shown = re.findall(r'<li id="judged0-(s\d)"', str(show.answers.verdicts(page, 2).html()))
         assert shown == ["s2", "s3"]
 
     def test_an_unmeasured_judgement_says_why(self) -> None:
         silent = ScriptedJudge(claims=claims())
         found = scored([sample()], ("faithfulness",), silent)
         for language, reason in (("en", "the response makes no claim"), ("ru", "в ответе нет утверждений")):
-            text = str(Page(found, language=language).verdicts(3).html().striptags())
+            text = str(show.answers.verdicts(Page(found, language=language), 3).html().striptags())
             assert "empty_decomposition" in text
             assert reason in text
 
@@ -200,33 +201,33 @@ class TestVerdicts:
         samples = [sample()]
         found = run(measure(samples, [catalogue()["faithfulness"]], Asked((one, other), resamples=200)))
         made = measurement_of(found, of_samples(samples, "a.jsonl"), Made(("kind", "strict"), Rule(), ("hashing",)))
-        text = str(Page(made).verdicts(1).html().striptags())
+        text = str(show.answers.verdicts(Page(made), 1).html().striptags())
         assert "kind 0.500" in text
         assert "strict 0.000" in text
         assert "neither" in text
-        side = str(Page(made).side_by_side().html().striptags())
+        side = str(show.answers.side_by_side(Page(made)).html().striptags())
         assert "The judges, each by itself" in side
         assert "kindstricttogether" in side.replace(" ", "")
         said = found.rows[0].score.reason
         assert said == "By the judges: kind 0.500; strict 0.000; together (mean): 0.250."
 
     def test_another_metric_may_rank(self, page: Page) -> None:
-        text = str(page.verdicts(3, "noise_sensitivity").html().striptags())
+        text = str(show.answers.verdicts(page, 3, "noise_sensitivity").html().striptags())
         assert "First answers of answers: all have the same noise_sensitivity" in text
         with pytest.raises(ValueError, match="judged are faithfulness"):
-            page.verdicts(3, "mrr")
+            show.answers.verdicts(page, 3, "mrr")
         with pytest.raises(ValueError, match="a whole number from 1"):
-            page.verdicts(0)
+            show.answers.verdicts(page, 0)
 
     def test_nothing_judged_is_said(self) -> None:
-        assert "No answer was judged." in str(Page(measurement()).verdicts().html())
+        assert "No answer was judged." in str(show.answers.verdicts(Page(measurement())).html())
 
 
 class TestUnmeasured:
     def test_counted_with_the_reason_and_both_ends(self) -> None:
         """Of 3 answers one is empty: the mean .5 of 2 would be 1/3 if it were the worst and 2/3 if the best."""
         found = scored([sample(), sample("s2"), sample("s3", response="")], ("faithfulness", "noise_sensitivity"))
-        text = str(Page(found).unmeasured().html().striptags())
+        text = str(show.answers.unmeasured(Page(found)).html().striptags())
         assert "1 of 3" in text
         assert "a text is empty: 1" in text
         assert "the field response is empty" in text
@@ -234,11 +235,11 @@ class TestUnmeasured:
 
     def test_the_worst_end_comes_first_where_low_is_good(self) -> None:
         found = scored([sample(), sample("s2", response="")], ("hallucination",))
-        [row] = [row for row in cells(str(Page(found).unmeasured().html())) if "hallucination" in row]
+        [row] = [row for row in cells(str(show.answers.unmeasured(Page(found)).html())) if "hallucination" in row]
         assert any("0.750 … 0.250" in cell for cell in row)
 
     def test_everything_measured_is_said(self, page: Page) -> None:
-        assert "Every metric was measured on every answer." in str(page.unmeasured().html())
+        assert "Every metric was measured on every answer." in str(show.answers.unmeasured(page).html())
 
 
 class TestCorrelations:
@@ -251,7 +252,7 @@ class TestCorrelations:
 
     def test_people_first_then_the_strongest(self) -> None:
         page = self.made([("a", "b", 0.3), ("a", "c", -0.9), ("people", "c", 0.1), ("b", "c", float("nan"))])
-        html = str(page.correlations().html())
+        html = str(show.comparison.correlations(page).html())
         table = [row for row in cells(PAYLOAD.sub("", html)) if any("[" in cell for cell in row)]
         assert [next(cell for cell in row if cell) for row in table][:2] == ["people&#39;s scores", "a"]
         assert "−0.900" in "".join(table[1])
@@ -259,15 +260,15 @@ class TestCorrelations:
 
     def test_the_picture_is_square_and_symmetric(self) -> None:
         page = self.made([("a", "b", 0.3), ("a", "c", -0.9), ("b", "c", 0.5)])
-        [payload] = PAYLOAD.findall(str(page.correlations().html()))
+        [payload] = PAYLOAD.findall(str(show.comparison.correlations(page).html()))
         figure = json.loads(payload)
         [trace] = figure["data"]
         assert trace["z"] == [[1.0, 0.3, -0.9], [0.3, 1.0, 0.5], [-0.9, 0.5, 1.0]]
         assert figure["layout"]["meta"]["narrow"]["xaxis"] == {"showticklabels": False}, "no room for them on a phone"
-        assert page.correlations().figure is not None
+        assert show.comparison.correlations(page).figure is not None
 
     def test_nothing_to_go_together(self) -> None:
-        assert "fewer than two metrics" in str(Page(measurement()).correlations().html())
+        assert "fewer than two metrics" in str(show.comparison.correlations(Page(measurement())).html())
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=8)
@@ -299,4 +300,4 @@ def test_the_same_bytes_every_time(page: Page, tmp_path: Any) -> None:
 def test_a_score_without_a_sentence_shows_its_reason() -> None:
     row = Row(sample(), catalogue()["faithfulness"], Score.unmeasured(Status.TIMEOUT, "after 30 s", judge="scripted"))
     found = measurement_of(Scores((row,)), of_samples([sample()], "a"), Made(("scripted",), Rule(), ("hashing",)))
-    assert "not measured: timeout after 30 s" in str(Page(found).verdicts(1).html().striptags())
+    assert "not measured: timeout after 30 s" in str(show.answers.verdicts(Page(found), 1).html().striptags())

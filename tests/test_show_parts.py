@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench import show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval import curves, timing
@@ -39,7 +40,7 @@ def test_a_borrowed_spread_names_its_lender(language: str, said: str) -> None:
         for one, lender in zip(m.estimates, ("", "hit_rate@5", "hit_rate@10, " + HOSTILE), strict=True)
     ]
     m = replace(m, estimates=tuple(replace(one, estimate=e) for one, e in zip(m.estimates, lent, strict=True)))
-    page = str(Page(m, language=language).table().html())
+    page = str(show.comparison.table(Page(m, language=language)).html())
     assert said in page
     assert page.count('<li id="note-') == 3, "each lender has its own footnote"
     assert "<script>" not in page
@@ -144,7 +145,7 @@ def test_curves_show_the_numbers_of_their_table() -> None:
 
 
 def test_a_curve_in_the_notebook_has_both_panels_and_no_named_colour() -> None:
-    figure = Page(full()).curves().figure
+    figure = show.retrieval.curves(Page(full())).figure
     assert figure is not None
     assert {trace["xaxis"] for trace in figure["data"]} == {"x", "x2"}
     assert "@" not in json.dumps([trace["line"] for trace in figure["data"]])
@@ -165,7 +166,7 @@ def test_slices_show_verdicts_and_small_ones_none() -> None:
 
 
 def test_the_questions_of_a_slice_are_listed_with_their_values() -> None:
-    text = str(Page(full()).slices().html())
+    text = str(show.comparison.slices(Page(full())).html())
     listed = re.search(r'<details class="rb-fold" id="slice-kind-two">(.*?)</details>', text, re.DOTALL)
     assert listed is not None
     assert re.findall(r"What of (\d+)", listed[1]) == [str(n) for n in range(0, 60, 5)]
@@ -173,7 +174,7 @@ def test_the_questions_of_a_slice_are_listed_with_their_values() -> None:
 
 
 def test_a_slice_without_a_value_is_called_so() -> None:
-    text = plain(str(Page(full(kinds=("one", None))).slices().html()))
+    text = plain(str(show.comparison.slices(Page(full(kinds=("one", None)))).html()))
     assert "not given" in text
     assert "Kind of question: not given, 12 questions" in text
 
@@ -203,7 +204,7 @@ def test_what_was_not_measured_is_not_shown() -> None:
     bare = measurement(("base", "new"), ("mrr",), 30)
     for name in VIEWS:
         assert plain(str(Page(bare).view(name).html())).strip() == ""
-    assert Page(bare).curves().figure is None
+    assert show.retrieval.curves(Page(bare)).figure is None
 
 
 def test_one_run_is_said_to_be_one() -> None:
@@ -223,8 +224,8 @@ def test_two_steps_of_correction_are_told_in_the_method() -> None:
     family = "4, max-T within each of the metrics, Holm over 2 metrics"
     told = tuple(replace(c, comparison=replace(c.comparison, family=family)) for c in found.comparisons)
     page = Page(replace(found, comparisons=told))
-    text = plain(str(page.method().html()))
+    text = plain(str(show.about.method(page).html()))
     assert "within a metric by studentized step-down max-T" in text
     assert "over the 2 metrics by Holm" in text
     assert "at most 5%" in text
-    assert "p (max-T, Holm)" in plain(str(page.table().html()))
+    assert "p (max-T, Holm)" in plain(str(show.comparison.table(page).html()))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragbench import show
 from ragbench.bench.basics import slices
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
@@ -52,7 +53,7 @@ def sliced(dimension: str, values: list[Any]) -> Measurement:
 def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Path) -> None:
     sliced(dimension, values).save(tmp_path)
     made = Measurement.load(tmp_path)
-    text = str(Page(made).slices().html())
+    text = str(show.comparison.slices(Page(made)).html())
     assert "<script>" not in text
     assert "<img" not in text
     ids = re.findall(r'<details class="rb-fold" id="(slice-[^"]+)"', text)
@@ -63,7 +64,9 @@ def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Pat
     listed = [len(re.findall("<li>", part)) for part in text.split('<details class="rb-fold"')[1:]]
     assert counts == listed
     assert 0 not in counts
-    assert str(Page(made, language="ru").slices().html(frozenset({"questions", "slices"}))) or parted == 1
+    assert (
+        str(show.comparison.slices(Page(made, language="ru")).html(frozenset({"questions", "slices"}))) or parted == 1
+    )
 
 
 def test_questions_without_the_column_have_no_list_of_that_slice(tmp_path: Path) -> None:

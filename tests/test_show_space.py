@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench import show
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.show import Page
 from ragbench.types import Estimate
@@ -119,7 +120,7 @@ def test_texts_from_data_stay_texts(language: str, view: str) -> None:
 
 
 def test_the_answer_compares_nothing() -> None:
-    said = Page(space()).answer().html().striptags()
+    said = show.comparison.answer(Page(space())).html().striptags()
     assert "plain needs 7 of its 40 dimensions for 95% of the variance" in said
     assert "0.500, 50% of the mean distance of two texts" in said
     assert "1 pair of texts is nearly the same." in said
@@ -128,7 +129,7 @@ def test_the_answer_compares_nothing() -> None:
 
 
 def test_measures_have_dashes_with_reasons() -> None:
-    text = Page(space()).measures().html().striptags()
+    text = show.about.measures(Page(space())).html().striptags()
     assert re.search(r"total_samples.*?30 —", text)
     assert "a count has no uncertainty of sampling" in text
     assert "copies span fewer dimensions" in text
@@ -137,7 +138,7 @@ def test_measures_have_dashes_with_reasons() -> None:
 
 
 def test_curves_have_an_area_of_one() -> None:
-    [figure] = figures(str(Page(space()).distances().html()))
+    [figure] = figures(str(show.retrieval.distances(Page(space())).html()))
     assert len(figure["data"]) == 4
     for trace in figure["data"]:
         x, y = np.array(trace["x"]), np.array(trace["y"])
@@ -146,7 +147,7 @@ def test_curves_have_an_area_of_one() -> None:
 
 
 def test_the_spectrum_marks_where_95_percent_is_reached() -> None:
-    [figure] = figures(str(Page(space()).spectrum().html()))
+    [figure] = figures(str(show.retrieval.spectrum(Page(space())).html()))
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     assert [trace["x"] for trace in marks] == [[7], [8]]
     assert figure["layout"]["shapes"][0]["y0"] == 0.95
@@ -154,50 +155,50 @@ def test_the_spectrum_marks_where_95_percent_is_reached() -> None:
 
 @pytest.mark.parametrize(("dimensions", "kind"), [(2, "scatter"), (3, "scatter3d")])
 def test_every_text_is_a_point_with_its_words(dimensions: int, kind: str) -> None:
-    drawn = figures(str(Page(space()).map(dimensions).html()))
+    drawn = figures(str(show.retrieval.projection(Page(space()), dimensions).html()))
     assert len(drawn) == 2, "one picture an embedder"
     for figure in drawn:
         assert {trace["type"] for trace in figure["data"]} == {kind}
         assert sum(len(trace["x"]) for trace in figure["data"]) == 30
         hovers = [text for trace in figure["data"] for text in trace["text"]]
         assert any("Text t7." in text for text in hovers)
-    combined = Page(space()).map(dimensions).figure
+    combined = show.retrieval.projection(Page(space()), dimensions).figure
     assert combined is not None
     assert sum(len(trace["x"]) for trace in combined["data"]) == 60
 
 
 def test_colours_follow_the_part_of_the_site_or_the_cluster() -> None:
-    html = str(Page(space()).map().html())
+    html = str(show.retrieval.projection(Page(space())).html())
     assert "coloured by part of the site" in html
     assert re.search(r">a <small>15</small>", html.replace("</span>a", "</span>>a"))
-    assert "rent" in Page(space(hostile="x")).map(2, "cluster").html()
+    assert "rent" in show.retrieval.projection(Page(space(hostile="x")), 2, "cluster").html()
 
 
 def test_a_picture_that_was_not_drawn_says_so() -> None:
     empty = space()
     empty = replace(empty, extra={**empty.extra, "projection": empty.extra["projection"].iloc[:0]})
-    assert "too few texts" in Page(empty).map().html()
+    assert "too few texts" in show.retrieval.projection(Page(empty)).html()
     sampled = replace(space(), facts={**space().facts, "n_texts": 900})
-    assert "30 of 900 texts are drawn, chosen at random." in Page(sampled).map().html()
+    assert "30 of 900 texts are drawn, chosen at random." in show.retrieval.projection(Page(sampled)).html()
 
 
 @pytest.mark.parametrize("wrong", [{"dimensions": 4}, {"colour": "red"}])
 def test_a_wrong_picture_names_the_right_ones(wrong: dict) -> None:
     with pytest.raises(ValueError, match="auto, page, folder, section, kind, cluster"):
-        Page(space()).map(**wrong)
+        show.retrieval.projection(Page(space()), **wrong)
 
 
 def test_near_duplicates_show_both_texts() -> None:
-    html = str(Page(space()).closest().html())
+    html = str(show.retrieval.closest(Page(space())).html())
     assert html.index("Text t0.") < html.index("Text t2.")
     assert html.count("nearly the same</span>") == 2, "one marked pair for each of two embedders"
     assert 'id="near0-t0--t2"' in html
-    assert "Its nearest neighbour" in Page(space()).outliers().html()
+    assert "Its nearest neighbour" in show.retrieval.outliers(Page(space())).html()
     with pytest.raises(ValueError, match=r"closest\(0\)"):
-        Page(space()).closest(0)
+        show.retrieval.closest(Page(space()), 0)
 
 
 def test_counts_have_no_decimals() -> None:
-    text = Page(space()).summary().html().striptags()
+    text = show.about.summary(Page(space())).html().striptags()
     assert re.search(r"effective_dimensionality.*?7 —", text)
     assert "7.0" not in text

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragbench import settings
+from ragbench import settings, show
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
@@ -27,6 +27,7 @@ from ragbench.show import Page
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.items.data import parts
 from ragbench.show.page import VIEWS
+from ragbench.show.sentences.findings import finding
 from ragbench.types import Estimate, Sample, Score, Status
 from tests import every_ending, every_page
 
@@ -56,7 +57,7 @@ def deaths(made: Measurement) -> list[str]:
                 found.append(f"{name} {options}, {language}: {error!r}")
         try:
             json.dumps(list(parts(page.material)), allow_nan=False)
-            str(page.finding)
+            str(finding(page.material))
         except Exception as error:
             found.append(f"parts, {language}: {error!r}")
     return found
@@ -178,7 +179,7 @@ def test_details_that_nothing_writes_today(detail: str | None, tmp_path: Path) -
     again = kept(replace(made, extra={**made.extra, "judgements": rows}), tmp_path)
     assert deaths(again) == []
     if detail is not None and '["a", "b"]' in detail:
-        assert "<th scope=row>a</th>" in str(Page(again).verdicts().html())
+        assert "<th scope=row>a</th>" in str(show.answers.verdicts(Page(again)).html())
 
 
 @pytest.fixture(scope="module")

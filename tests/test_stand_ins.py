@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ragbench
-from ragbench import bench, settings, stand_ins
+from ragbench import bench, settings, show, stand_ins
 from ragbench.bench.runs.overview import over
 from ragbench.commands.run import _conclude as conclude
 from ragbench.judge import LexicalJudge
@@ -136,9 +136,11 @@ def concluded(folder: Path) -> str:
 
 Output = Callable[[Mapping[str, Any], str], str]
 ENGLISH: dict[str, Output] = {
-    "page": lambda here, name: text(Page(here["pages"][name]).answer().html()),
-    "index": lambda here, name: text(Page(here["pages"][name]).summary().html()),
-    "overview": lambda here, name: text(Page(over({"tier3_end_to_end": here["pages"][name]})).overview().html()),
+    "page": lambda here, name: text(show.comparison.answer(Page(here["pages"][name])).html()),
+    "index": lambda here, name: text(show.about.summary(Page(here["pages"][name])).html()),
+    "overview": lambda here, name: text(
+        show.about.overview(Page(over({"tier3_end_to_end": here["pages"][name]}))).html()
+    ),
     "manifest.json": lambda here, name: caveats(
         here["folder"] / "reports" / f"{here['folder'].name}-{name}" / results.MANIFEST
     ),
@@ -175,7 +177,7 @@ def test_it_is_one_sentence_in_russian_too(name: str, here: Mapping[str, Any]) -
     for english, russian in RUSSIAN.items():
         said = said.replace(english, russian)
     outputs = {
-        "page": text(Page(here["pages"][name], language="ru").answer().html()),
+        "page": text(show.comparison.answer(Page(here["pages"][name], language="ru")).html()),
         "LaTeX": (drawn(here, name, "ru") / "tables" / "tier3_end_to_end.tex").read_text("utf-8"),
         "summary.md": (drawn(here, name, "ru") / "summary.md").read_text("utf-8").replace("\\", ""),
         "junit.xml": (drawn(here, name, "ru") / "junit.xml").read_text("utf-8"),

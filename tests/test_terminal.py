@@ -380,5 +380,6 @@ def test_objects_of_notebooks_as_text() -> None:
     rows = [{"id": "1", "system": text, "user_input": "q", "response": "a", "reference": "a"} for text in POSSIBLE]
     assert hostile.remains(repr(rb.score(rows, metrics=["exact_match"]))) == []
     page = show.Page(measurement(hostile.STRINGS, ("mrr",), questions=3), language="en")
+    assert hostile.remains(repr(page)) == []
     for view in ("answer", "table", "method"):
-        assert hostile.remains(getattr(page, view)()._repr_mimebundle_()["text/plain"]) == []
+        assert hostile.remains(page.view(view)._repr_mimebundle_()["text/plain"]) == []

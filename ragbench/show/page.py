@@ -1,39 +1,37 @@
-"""A page over one measurement: who was compared on what, and the views a reader sees, in their order."""
+"""A page over one measurement: who was compared on what, and what it has to show."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ragbench.show.answering import AnsweringViews
-from ragbench.show.blaming import BlameViews
-from ragbench.show.calibrating import CalibratingViews
-from ragbench.show.comparing import ComparingViews
-from ragbench.show.conversing import ConversingViews
-from ragbench.show.correcting import CorrectingViews
-from ragbench.show.deciding import DecidingViews
-from ragbench.show.describing import DescribingViews
-from ragbench.show.judging import JudgedViews
-from ragbench.show.overseeing import OverseeingViews
-from ragbench.show.running import RunViews
-from ragbench.show.trusting import JudgeQualityViews
-from ragbench.show.view import View
+from markupsafe import Markup
+
+from ragbench import language as languages
+from ragbench import terminal
+from ragbench.measurement import Measurement
+from ragbench.show.basics import chart
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.show.view import View, style
+
+Options = ParamSpec("Options")
+Drawn = Callable[Concatenate[Material, frozenset[str], Options], Markup]
+Figure = TypeVar("Figure", bound=Callable[..., Mapping[str, Any] | None])
+VIEWS: dict[str, Callable[..., View]] = {}
+"""Every view by the name under which stored notebooks ask for it; whole once `ragbench.show` is imported."""
+CHARTS: dict[str, Callable[..., Mapping[str, Any] | None]] = {}
+COUNTS = ("count", "most")
+"""Options that say how many are listed."""
+SENTENCES = re.compile(r"(<p[^>]*>[^<]*</p>|\s)*")
+"""What a view is that has nothing to show, or only says why."""
 
 
-class Page(
-    ComparingViews,
-    DescribingViews,
-    CalibratingViews,
-    JudgedViews,
-    AnsweringViews,
-    BlameViews,
-    OverseeingViews,
-    DecidingViews,
-    ConversingViews,
-    CorrectingViews,
-    JudgeQualityViews,
-    RunViews,
-):
-    """The page of a measurement in one language.
+class Page:
+    """The page of a measurement in one language; its views are the functions of `show.comparison`, `show.retrieval`…
 
     primary: the metric that the answer sentence speaks of and that ranks the worst questions; by default what the
         measurement names as `primary`, else mrr where it was measured, else the first metric.
@@ -41,17 +39,110 @@ class Page(
     Raises ValueError for a language without a catalogue and for a primary metric that was not measured.
     """
 
+    def __init__(self, measurement: Measurement, *, language: str = "en", primary: str | None = None) -> None:
+        self.measurement = measurement
+        self.language = language
+        self.primary = primary
+        self.material = Material(measurement, languages.translator(language), primary)
+
     def view(self, name: str, **options: Any) -> View:
         """The view of that name; raises ValueError, naming those there are, for any other."""
         if name not in VIEWS:
-            raise ValueError(f"there is no view {name!r}; there are {', '.join(VIEWS)}")
-        made: View = getattr(self, name)(**options)
+            raise ValueError(f"there is no view {name!r}; there are {', '.join(sorted(VIEWS))}")
+        return VIEWS[name](self, **options)
+
+    @cached_property
+    def shows(self) -> dict[str, list[str]]:
+        """The views with more to show than a sentence, by topic: `{"blame": ["waterfall", …], …}`. Draws them all."""
+        found: dict[str, list[str]] = {}
+        for one in VIEWS.values():
+            if not SENTENCES.fullmatch(one(self).draw(frozenset())):
+                found.setdefault(_topic(one), []).append(one.__name__)
+        return {topic: sorted(names) for topic, names in sorted(found.items())}
+
+    def _facts(self) -> dict[str, str]:
+        _, material = self.material.text, self.material
+        known = {
+            _("notebook"): self.measurement.notebook,
+            _("data set"): material.facts.get("dataset"),
+            _("systems"): ", ".join(material.systems),
+            _("primary metric"): material.primary,
+            _("language"): self.language,
+        }
+        return {name: str(value) for name, value in known.items() if value}
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {terminal.plain(value)}" for name, value in self._facts().items())
+
+    def _repr_html_(self) -> str:
+        said = self._facts() | {f"show.{topic}": ", ".join(names) for topic, names in self.shows.items()}
+        rows = (Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(*map(shown, pair)) for pair in said.items())
+        return str(style() + Markup('<div class="rb"><dl class="rb-facts">{}</dl></div>').format(Markup("").join(rows)))
+
+
+def called(name: str) -> str:
+    """How a notebook asks for the view of that name: `show.blame.waterfall(page)`."""
+    return f"show.{_topic(VIEWS[name])}.{VIEWS[name].__name__}(page)"
+
+
+def _topic(one: Callable[..., View]) -> str:
+    return one.__module__.split(".")[2]
+
+
+def view(
+    name: str, *, check: Callable[..., None] | None = None
+) -> Callable[[Drawn[Options]], Callable[Concatenate[Page, Options], View]]:
+    """Makes a function of a page, and of its options, from what draws the HTML.
+
+    What is decorated gets the page's material and the names of the views that are present, for links between them.
+    name: what a stored notebook calls the view, whatever the function is called today. check: raises ValueError for
+    options that the page does not have; counts are checked here.
+    """
+
+    def decorate(draw: Drawn[Options]) -> Callable[Concatenate[Page, Options], View]:
+        own = signature(draw)
+        options = list(own.parameters.values())[2:]
+        of_page = own.replace(parameters=options)
+
+        @wraps(draw)
+        def made(page: Page, *args: Options.args, **named: Options.kwargs) -> View:
+            bound = of_page.bind(*args, **named)
+            bound.apply_defaults()
+            asked = bound.arguments
+            for option in COUNTS:
+                if asked.get(option, 1) < 1:
+                    raise ValueError(f"{name}({asked[option]}): a count is a whole number from 1")
+            if check is not None:
+                check(page.material, **asked)
+            return View(
+                name=name,
+                options=({} if page.primary is None else {"primary": page.primary}) | asked,
+                language=page.language,
+                measurement=page.measurement.notebook,
+                draw=lambda present: draw(page.material, present, *args, **named),
+                chart=lambda: CHARTS[name](page.material, **asked) if name in CHARTS else None,
+            )
+
+        first = Parameter("page", Parameter.POSITIONAL_OR_KEYWORD, annotation="Page")
+        made.__signature__ = own.replace(parameters=[first, *options], return_annotation="View")  # type: ignore[attr-defined]
+        VIEWS[name] = made
         return made
 
+    return decorate
 
-VIEWS = tuple(
-    name
-    for kind in Page.__bases__
-    for name, member in vars(kind).items()
-    if not name.startswith("_") and getattr(member, "__annotations__", {}).get("return") == "View"
-)
+
+def charted(name: str, *table: str) -> Callable[[Figure], Figure]:
+    """The decorated function makes the Plotly figure that JupyterLab shows in place of the view's HTML.
+
+    table: a table of the measurement, and columns, without which there is no figure.
+    """
+
+    def decorate(make: Figure) -> Figure:
+        def figure(material: Material, *args: Any, **options: Any) -> dict[str, Any] | None:
+            made = make(material, *args, **options) if not table or len(material.kept(*table)) else None
+            return None if made is None else chart.in_notebook(made)
+
+        CHARTS[name] = figure
+        return make
+
+    return decorate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,12 @@ def style() -> Markup:
 
 @dataclass(frozen=True)
 class View:
-    """What `Page.table()` and its like return.
+    """What `show.comparison.table(page)` and its like return.
 
     name, options: how to ask the same page for the same view again; a stored notebook carries these instead of HTML
     that would have to be trusted, and pages are rendered from the measurement that lies beside them.
     draw: makes the HTML, given the names of the views that the page holds (for links between them).
+    chart: makes the figure that JupyterLab shows instead; None where there is none.
     """
 
     name: str
@@ -36,7 +37,12 @@ class View:
     language: str
     measurement: str
     draw: Callable[[frozenset[str]], Markup]
-    figure: Mapping[str, Any] | None = field(default=None, repr=False)
+    chart: Callable[[], Mapping[str, Any] | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def figure(self) -> Mapping[str, Any] | None:
+        """The figure as Plotly's JSON; None for a view without one."""
+        return self.chart()
 
     def html(self, present: frozenset[str] = frozenset()) -> Markup:
         """The view as HTML; every text from data is escaped."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ from ragbench.report.keeping import files, results
 from ragbench.report.pages import assembly
 from ragbench.report.pages.drawing import render
 from ragbench.settings import secrets
-from ragbench.show import MIME, Page
+from ragbench.show import MIME, VIEWS, Page, View
+from ragbench.show.page import called
 
-PAGE = "page"
 BESIDE = Path(__file__).parents[3] / "notebooks"
 """Where a checkout has the notebooks that came with ragbench."""
 
@@ -61,7 +61,7 @@ def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:
     values = parameters.defaults(notebook, page.measurement.notebook) | dict(given)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [_output(page, *call) for call in _asked(cell.source, values)]
+            cell.outputs = [_output(one(page, *some, **named)) for one, some, named in _asked(cell.source, values)]
     parameters.inject(notebook, given)
     return notebook
 
@@ -71,29 +71,29 @@ def _plain(page: Page, views: Sequence[str]) -> Any:
     import nbformat
 
     cells = [
-        nbformat.v4.new_code_cell(f"{PAGE}.{name}()", id=name.replace("_", "-"), outputs=[_output(page, name, [], {})])
+        nbformat.v4.new_code_cell(called(name), id=name.replace("_", "-"), outputs=[_output(page.view(name))])
         for name in views
     ]
     return nbformat.v4.new_notebook(cells=cells)
 
 
-def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
-    """The views that a cell shows, `page.verdicts(10)`, with their arguments: literals and parameters."""
+def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..., View], list[Any], dict[str, Any]]]:
+    """The views that a cell shows, `show.answers.verdicts(page, 10)`, with arguments: literals and parameters."""
 
     def value(node: ast.expr) -> Any:
         return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
 
+    by_call = {called(name).partition("(")[0]: one for name, one in VIEWS.items()}
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-        asked = call.func
-        if isinstance(asked, ast.Attribute) and isinstance(asked.value, ast.Name) and asked.value.id == PAGE:
+        if shown := by_call.get(ast.unparse(call.func)):
             named = {str(word.arg): value(word.value) for word in call.keywords}
-            yield asked.attr, [value(argument) for argument in call.args], named
+            yield shown, [value(argument) for argument in call.args[1:]], named
 
 
-def _output(page: Page, name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def _output(view: View) -> Any:
     import nbformat
 
-    bundle = getattr(page, name)(*given, **named)._repr_mimebundle_()
+    bundle = view._repr_mimebundle_()
     data = {key: bundle[key] for key in (MIME, "text/plain") if key in bundle}
     return nbformat.v4.new_output("display_data", data=data)

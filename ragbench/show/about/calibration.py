@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.verdict_table import DASH
+from ragbench.show.page import view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,9 @@ PARTS = (
 Row = Mapping[Any, Any]
 
 
+@view("promise")
 def promise(material: Material, present: frozenset[str]) -> Markup:
-    """In how many cells the printed interval and the tests keep what they promise, and every cell where they do not."""
+    """Where intervals and tests kept what they promise in simulations, and every cell where they did not."""
     _ = material.text
     frame = material.kept("calibration", "nominal")
     if not len(frame):
@@ -69,8 +71,14 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     )
 
 
-def coverage(material: Material, present: frozenset[str], part: str) -> Markup:
-    """One row a population and method, one column a size: the share of simulations in which it was right."""
+def _simulated(material: Material, part: str = "interval") -> None:
+    if part not in PARTS:
+        raise ValueError(f"simulations({part!r}): the part is one of {', '.join(PARTS)}")
+
+
+@view("simulations", check=_simulated)
+def simulations(material: Material, present: frozenset[str], part: str = "interval") -> Markup:
+    """How often each method was right, by population and size; part: what was simulated, such as "clusters"."""
     _ = material.text
     frame = material.kept("calibration", "nominal")
     rows = frame[frame["part"] == part] if len(frame) else frame

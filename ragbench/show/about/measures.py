@@ -7,19 +7,22 @@ import math
 from markupsafe import Markup
 
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.show.basics.cells import cell, head, table
+from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link, metric_name
+from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread
 from ragbench.show.items.kinds import has_items
+from ragbench.show.page import view
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Values with their intervals; a dash and a footnote for what has none."""
+@view("measures")
+def measures(material: Material, present: frozenset[str]) -> Markup:
+    """Values with intervals and meanings, of a page that describes and does not compare."""
     _ = material.text
     if not material.metrics:
         return html.p(_("Nothing was measured."))

@@ -9,19 +9,20 @@ from markupsafe import Markup
 
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
+from ragbench.show.basics.footnotes import method_name
 from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison import descriptions
-from ragbench.show.comparison.verdict_table import method_name
+from ragbench.show.page import view
 from ragbench.show.retrieval import doubts
+from ragbench.show.sentences import descriptions, judges
 from ragbench.types import Verdict
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Sentences on intervals, tests, families and clusters, and on what in the data makes one doubt the numbers; then
-    the systems and the metrics in a folded list.
+@view("method")
+def method(material: Material, present: frozenset[str]) -> Markup:
+    """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean.
 
     Where something was judged, also who judged, unless the page says that elsewhere.
     """
@@ -32,11 +33,9 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     text = html.p(" ".join(sentences)) if sentences else Markup("")
     if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
         text += html.warning(" ".join(doubted))
-    text += html.all(*map(html.warning, who_judged.answered(material, "embedder", "other")))
-    text += html.all(*map(html.meta, who_judged.answered(material, "embedder", "alias")))
-    judging = (
-        who_judged.draw(material, present) if who_judged.known(material) and "judges" not in present else Markup("")
-    )
+    text += html.all(*map(html.warning, judges.answered(material, "embedder", "other")))
+    text += html.all(*map(html.meta, judges.answered(material, "embedder", "alias")))
+    judging = who_judged.said(material) if judges.known(material) and "judges" not in present else Markup("")
     return text + judging + _systems(material) + _metrics(material, present)
 
 

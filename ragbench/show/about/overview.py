@@ -12,17 +12,19 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import said_of
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
 from ragbench.settings import Band
 from ragbench.show.about.summary import leading
 from ragbench.show.basics import cells
 from ragbench.show.basics.links import metric_name, row_anchor
+from ragbench.show.basics.marks import chip_of, small, spread
 from ragbench.show.basics.material import COUNTS, Material
 from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import Blamed
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.answer import standing_in
-from ragbench.show.comparison.verdict_table import DASH, chip_of, small, spread
+from ragbench.show.page import view
 from ragbench.types import Verdict
 
 Row = Mapping[Any, Any]
@@ -72,16 +74,21 @@ class Overview:
         return over or title
 
 
-def draw(material: Material, present: frozenset[str], most: int) -> Markup:
-    """One table for each group of pages that share systems, with at most so many metrics of a page."""
+@view("overview")
+def overview(material: Material, present: frozenset[str], most: int = 4) -> Markup:
+    """Pages down, systems across: values with interval, band and verdict, each leading to its page.
+
+    most: how many metrics stand for a page, those with a threshold and the leading ones first.
+    """
     found = Overview(material)
     if not found.pages:
         return Markup("<p>{}</p>").format(material.text("Nothing was measured."))
     return Markup("").join(_table(found, group, most, present) for group in _groups(found.pages)) + _legend(found, most)
 
 
+@view("standing")
 def standing(material: Material, present: frozenset[str]) -> Markup:
-    """Is it good, is it better, what is to blame: a sentence each, from the cells and from the pages' facts."""
+    """Is it good, is it better: what all pages of the run add up to, in a sentence each."""
     found = Overview(material)
     said = [*_good(found), *_better(found), *_blamed(found), *_missing(found)]
     if not said:
@@ -343,8 +350,9 @@ def _legend(found: Overview, most: int) -> Markup:
     )
 
 
+@view("limits")
 def limits(material: Material, present: frozenset[str]) -> Markup:
-    """The thresholds that the numbers were held to, by metric."""
+    """The thresholds that the numbers were held to."""
     found = Overview(material)
     _ = material.text
     known: dict[str, Row] = {str(row["metric"]): row for row in found.all_rows if math.isfinite(row["good"])}

@@ -8,11 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.answers.who_judged import known
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.answer import unit
+from ragbench.show.page import view
+from ragbench.show.sentences.judges import known
 from ragbench.stand_ins import names as names_of
 from ragbench.stand_ins import of
 
@@ -24,8 +25,9 @@ UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds",
 IDENTITIES = ("embedder_identity",)
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A list of terms with their values; what is nested is written flat."""
+@view("provenance")
+def provenance(material: Material, present: frozenset[str]) -> Markup:
+    """Where the numbers come from: data, systems, parameters, seeds, versions, commit."""
     return html.heading(material.text("Provenance"), 2) + html.terms(_rows(material))
 
 

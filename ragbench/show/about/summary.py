@@ -8,24 +8,26 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.show.basics.marks import chip, named, sign, small
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison import answer
-from ragbench.show.comparison.intervals import named, sign
-from ragbench.show.comparison.verdict_table import chip, small
+from ragbench.show.comparison.answer import facts
+from ragbench.show.page import view
+from ragbench.show.sentences.findings import sentences
 
 KEY_METRICS = 5
 
 
-def draw(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
-    """The first sentences, and unless it is to be brief a line for each key metric, and the facts."""
-    says = html.div(html.all(*answer.sentences(material)), "rb-says")
+@view("summary")
+def summary(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
+    """What an index says of the page: the answer and a few metrics with verdicts; if brief, the answer."""
+    says = html.div(html.all(*sentences(material)), "rb-says")
     if brief:
         return says
     lines = [(shown(metric), _values(material, metric)) for metric in key_metrics(material)]
     systems = [named(material, name) for name in material.systems] if len(material.systems) > 1 else []
-    return html.all(says, html.list(systems, "rb-legend"), html.keys(lines), answer.facts(material))
+    return html.all(says, html.list(systems, "rb-legend"), html.keys(lines), facts(material))
 
 
 def key_metrics(material: Material) -> list[str]:

@@ -8,17 +8,18 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.metrics.cache import Serving
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.links import behind, left, link
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import legend, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import legend, named, series
-from ragbench.show.comparison.verdict_table import DASH
 from ragbench.show.items.turns import served_link
-from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+from ragbench.show.page import view
 
 PANEL = 220
 SUMMARY, EXCERPT = 100, 600
@@ -27,8 +28,9 @@ WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)
 RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A panel of curves for each kind of question, and the table at the threshold that is used."""
+@view("cache")
+def cache(material: Material, present: frozenset[str]) -> Markup:
+    """How often a cache would serve, and serve wrongly, at each threshold and at the one that is used."""
     _ = material.text
     kinds = _kinds(material)
     if not kinds:
@@ -184,8 +186,9 @@ def _spread(material: Material, value: float, low: float | None, high: float | N
     return html.spread(_.number(float(value)), _.interval(low, high))
 
 
-def hits(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each embedder what the cache would serve: wrong answers first, then doubtful ones, then the rest."""
+@view("hits")
+def hits(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """What the cache would serve, at most `count` for each embedder, wrong answers first."""
     if not _kinds(material):
         return Markup("")
     more = behind(material, present, material.text("Every question and every dialogue with its values"))

@@ -7,17 +7,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.show.basics.cells import cell, head, row, table
+from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.marks import chip, named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, chip
-from ragbench.show.retrieval.neighbours import rows_of
+from ragbench.show.page import view
 from ragbench.types import Verdict
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A row a system and metric that people labelled, the differences below; a sentence where there are no labels."""
+@view("corrected")
+def corrected(material: Material, present: frozenset[str]) -> Markup:
+    """Judged means beside what people would give; see `ragbench.bench.corrected`."""
     _ = material.text
     rows = rows_of(material.kept("corrected"))
     if not rows:

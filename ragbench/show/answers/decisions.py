@@ -9,18 +9,19 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import said_of
+from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
-from ragbench.show.answers.constants import is_constant
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.links import behind, left, link
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import SYMBOLS, chip_of, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import SYMBOLS, named, series
-from ragbench.show.comparison.verdict_table import DASH, chip_of
 from ragbench.show.items.decided_answers import cell_link
-from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+from ragbench.show.page import view
+from ragbench.show.sentences.constants import is_constant
 from ragbench.types import Verdict
 
 SUMMARY, EXCERPT = 110, 900
@@ -29,8 +30,9 @@ ERRORS = (Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.F
 RIGHT = (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE)
 
 
-def confusion(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each judge the matrix of labels and decisions, and behind each cell its cases, errors first."""
+@view("confusion")
+def confusion(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """Labels against decisions for each judge, with at most `count` cases behind each cell, surest errors first."""
     rows = material.kept("decisions")
     if not len(rows):
         return html.p(material.text("The data set has no labelled decisions to hold a judge to."))
@@ -134,8 +136,9 @@ def _case(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     return entry(anchor(prefix, str(one["sample"])), summary, marks, html.all(*body))
 
 
+@view("pairs")
 def pairs(material: Material, present: frozenset[str]) -> Markup:
-    """For every two judges the cases that only one of them decided rightly, and McNemar's test of these."""
+    """Every two judges by McNemar's test: the cases that only one of them decided rightly."""
     _ = material.text
     rows = rows_of(material.kept("pairs"))
     if not rows:
@@ -155,8 +158,9 @@ def pairs(material: Material, present: frozenset[str]) -> Markup:
     return grid(_("Judges in pairs"), heads, body) + html.meta(note)
 
 
+@view("costs")
 def costs(material: Material, present: frozenset[str]) -> Markup:
-    """What showing from a score on would cost: the curves of both halves, and the threshold held to the second one."""
+    """The score from which on to show an answer, chosen on one half of the cases and held to the other."""
     _ = material.text
     rows = rows_of(material.kept("thresholds"))
     if not rows:

@@ -8,14 +8,15 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.links import behind, left
+from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, small, spread
-from ragbench.show.retrieval.neighbours import rows_of
+from ragbench.show.page import view
 
 MOST = 60  # pictures of an embedder
 EXCERPT = 400
@@ -24,8 +25,9 @@ METRICS = ("context_preservation", "answer_consistency")
 Pairs = Mapping[tuple[str, str], Mapping[tuple[int, int], float]]
 
 
-def draw(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each embedder a square for each dialogue, the least connected first, and what all pairs come to."""
+@view("dialogues")
+def dialogues(material: Material, present: frozenset[str], count: int = 30) -> Markup:
+    """A picture of the similarities of each dialogue's turns, the least connected first, at most `count`."""
     _ = material.text
     if not len(material.kept("similarities")):
         return html.p(_("No dialogue has a second turn: there is nothing to compare."))

@@ -8,31 +8,38 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import reason_in
-from ragbench.show.answers.judgements import Ruling, Rulings, reason, rows, rulings, stored
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import anchor, clean, shortened, shown
+from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import lowest, value_of
+from ragbench.show.items.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
+from ragbench.show.page import view
 
 Passages = Mapping[str, str]
-KINDS = {
-    "supported": "rb-better",
-    "useful": "rb-better",
-    "committal": "rb-better",
-    "yes": "rb-better",
-    "contradicted": "rb-worse",
-    "useless": "rb-worse",
-    "noncommittal": "rb-worse",
-    "no": "rb-worse",
-}
 STATEMENT, PASSAGE = 600, 1200
 
 
-def draw(material: Material, present: frozenset[str], count: int, metric: str = "") -> Markup:
-    """A list for each system: its `count` worst answers by the metric, each with all that judges said of it."""
+def ranked_by(material: Material, metric: str = "") -> str | None:
+    """The judged metric that says which answers are the worst: the one named, else the page's, else the first."""
+    known = list(dict.fromkeys(line["metric"] for lines in rows(material).values() for line in lines))
+    if metric and metric not in known:
+        raise ValueError(f"verdicts(metric={metric!r}): judged are {', '.join(known) or 'none'}")
+    wanted = (metric, material.primary, *known)
+    return next((name for name in wanted if name in known and name in material.metrics), None)
+
+
+def _judged(material: Material, count: int = 10, metric: str = "") -> None:
+    ranked_by(material, metric)
+
+
+@view("verdicts", check=_judged)
+def verdicts(material: Material, present: frozenset[str], count: int = 10, metric: str = "") -> Markup:
+    """The `count` worst answers of each system, with every statement's verdict, reason, passages and the formula.
+
+    metric: the judged metric that says which are the worst; empty for the page's primary one.
+    """
     _ = material.text
     judged = rows(material)
     chosen = ranked_by(material, metric)
@@ -55,15 +62,6 @@ def draw(material: Material, present: frozenset[str], count: int, metric: str = 
         items = [_item(material, name, sample, chosen, judged) for sample in samples]
         blocks.append(html.heading(worst) + html.entries(items, "rb-questions rb-judged"))
     return html.all(*blocks)
-
-
-def ranked_by(material: Material, metric: str = "") -> str | None:
-    """The judged metric that says which answers are the worst: the one named, else the page's, else the first."""
-    known = list(dict.fromkeys(line["metric"] for lines in rows(material).values() for line in lines))
-    if metric and metric not in known:
-        raise ValueError(f"verdicts(metric={metric!r}): judged are {', '.join(known) or 'none'}")
-    wanted = (metric, material.primary, *known)
-    return next((name for name in wanted if name in known and name in material.metrics), None)
 
 
 def _item(
@@ -210,26 +208,6 @@ def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: P
 def chip(material: Material, verdict: str) -> Markup:
     """A judge's verdict as a word in its colour."""
     return html.span(word(material, verdict), f"rb-chip {KINDS.get(verdict, 'rb-not-shown')}")
-
-
-def word(material: Material, verdict: str) -> str:
-    """A verdict's word in the page's language."""
-    _ = material.text
-    words = {
-        "supported": _("supported"),
-        "contradicted": _("contradicted"),
-        "neutral": _("neither"),
-        "useful": _("useful"),
-        "useless": _("useless"),
-        "committal": _("committal"),
-        "noncommittal": _("noncommittal"),
-        "relevant": _("a relevant passage"),
-        "irrelevant": _("an irrelevant passage"),
-        "yes": _("yes"),
-        "no": _("no"),
-        UNJUDGED: _("no verdict"),
-    }
-    return words.get(verdict) or shortened(verdict, 80)
 
 
 def _value(value: Any) -> float:

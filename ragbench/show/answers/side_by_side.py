@@ -8,23 +8,27 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
-from ragbench.show.answers import who_judged
-from ragbench.show.answers.judgements import reason, stored
-from ragbench.show.answers.judgements import rows as judgements
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses as in_words
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread, unmeasured
+from ragbench.show.comparison.verdict_table import unmeasured as lacking
+from ragbench.show.items.judgements import reason, stored
+from ragbench.show.items.judgements import rows as judgements
+from ragbench.show.page import view
+from ragbench.show.sentences import judges
 from ragbench.types import Estimate
 
 EXAMPLES = 5
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A table of each judge's own means, one of each embedder's; nothing where there is one of each."""
+@view("side_by_side")
+def side_by_side(material: Material, present: frozenset[str]) -> Markup:
+    """Each judge's and each embedder's own means; empty where there is one of each."""
     _ = material.text
     titles = {"judge": _("The judges, each by itself"), "embedder": _("The embedders, each by itself")}
     parts = []
@@ -32,7 +36,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
         own = material.measurement.estimates_by(kind)
         if own:
             parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, kind, own)))
-            notes = who_judged.uneven(material) if kind == "judge" else []
+            notes = judges.uneven(material) if kind == "judge" else []
             parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
     return Markup("").join(parts)
 
@@ -67,10 +71,11 @@ def _value(material: Material, metric: str, found: Estimate | None, notes: Notes
     return content + small(counted(found, material.text, material.digits(metric)))
 
 
-def missing(material: Material, present: frozenset[str]) -> Markup:
-    """What could not be measured, why, and where the mean would lie with all of it at either end of the scale."""
+@view("unmeasured")
+def unmeasured(material: Material, present: frozenset[str]) -> Markup:
+    """What could not be measured, why, and the means with all of it at the worst and at the best end."""
     _ = material.text
-    if not unmeasured(material):
+    if not lacking(material):
         return Markup("<p>{}</p>").format(_("Every metric was measured on every answer."))
     titles = {
         "missing": _("unmeasured"),

@@ -6,16 +6,19 @@ import math
 
 from markupsafe import Markup, escape
 
+from ragbench.language import DASH
 from ragbench.show.answers.writers import quantiles
+from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.comparison.verdict_table import DASH, spread
+from ragbench.show.page import view
 
 OPEN = "…"
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Milliseconds by stage; nothing where nobody read a clock."""
+@view("stages")
+def stages(material: Material, present: frozenset[str]) -> Markup:
+    """Latency by stage: embed, search, write, judge; empty where none was measured."""
     table = material.measurement.estimates_by("stage", "probability")
     if not table:
         return Markup("")

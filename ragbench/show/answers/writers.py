@@ -8,30 +8,33 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
-from ragbench.show.answers import who_judged
 from ragbench.show.basics.cells import grid, grouped
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, spread
+from ragbench.show.page import view
+from ragbench.show.sentences import judges
 from ragbench.types import Estimate
 
 ANSWER = 400  # characters of an answer in a list
 Row = Mapping[Any, Any]
 
 
+@view("writers")
 def writers(material: Material, present: frozenset[str]) -> Markup:
-    """Who answered, from what, what a limit cut, what failed, who is not measured and why."""
+    """Who answered, from what, what a limit on the context cut, what failed."""
     generators: Mapping[str, Any] = material.facts.get("generators", {})
     if not generators:
         return Markup("")
     lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
-    lines += who_judged.answered(material, "generator", "alias")
+    lines += judges.answered(material, "generator", "alias")
     return html.all(
         html.heading(material.text("Who answered, and from what"), 2),
-        *(html.p(line, "rb-standin") for line in who_judged.answered(material, "generator", "other")),
+        *(html.p(line, "rb-standin") for line in judges.answered(material, "generator", "other")),
         html.list([line for line in lines if line], "rb-notes"),
     )
 
@@ -150,8 +153,9 @@ def _left_out(material: Material) -> Iterable[Markup]:
         )
 
 
+@view("lengths")
 def lengths(material: Material, present: frozenset[str]) -> Markup:
-    """Words of answers, references and passages, tokens read and written: quantiles with their intervals."""
+    """How long answers, references and contexts are; tokens where a model wrote."""
     table = material.measurement.estimates_by("of", "probability")
     if not table:
         return Markup("")
@@ -197,8 +201,9 @@ def _number(material: Material, value: float, low: float | None, high: float | N
     return spread(f"{_.number(value, 0)} {_.interval(low, high, 0)}")
 
 
-def refusals(material: Material, present: frozenset[str], count: int) -> Markup:
-    """How often each system said that there is no answer, where there is one and where there is none, with examples."""
+@view("refusals")
+def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
     table = material.kept("refusals")
     if not len(table):
         return Markup("")

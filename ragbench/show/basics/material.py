@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from ragbench.bench.basics.verdicts import said, word
 from ragbench.language import Translator
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import declaration, meant
-from ragbench.show.basics.templates import html
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -233,8 +230,3 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
 
 def _records(table: pd.DataFrame) -> Iterable[Mapping[Any, Any]]:
     return table.to_dict("records")
-
-
-def listed(items: Iterable[Markup]) -> Markup:
-    """The items of an HTML list."""
-    return html.items(items)

@@ -8,17 +8,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
-from ragbench.show.comparison.intervals import named
 from ragbench.show.comparison.worst_questions import instead, relevant, wanted
+from ragbench.show.page import view
 
 ANSWER, REASON = 500, 300
 
 
-def draw(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each system and part the first `count` questions, folded; good ones are left out."""
+@view("blame_questions")
+def questions(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The first `count` questions of every part that failed, with answer, passages and reason."""
     blamed = Blamed(material)
     if not blamed.systems:
         return Markup("")

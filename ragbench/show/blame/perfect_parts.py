@@ -8,18 +8,21 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.blame.parts import GOOD, Blamed, end
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, spread
+from ragbench.show.page import view
 from ragbench.types import Comparison, Verdict
 
 Row = Mapping[Any, Any]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A row a part under each system: good answers and the mean score as they are and as they would be."""
+@view("perfect_parts")
+def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
+    """What the whole would be worth if one part were perfect; empty where nothing was measured again."""
     table = material.kept("blame_counterfactuals")
     if not len(table):
         return Markup("")

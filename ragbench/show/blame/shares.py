@@ -8,17 +8,21 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.blame.waterfall import unanswerable
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
+from ragbench.show.comparison.verdict_table import corrected_title
+from ragbench.show.page import view
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A row a part, grouped by whether the base holds an answer."""
+@view("blame_table")
+def table(material: Material, present: frozenset[str]) -> Markup:
+    """The share of every part with its interval, system by system, and comparisons with the baseline."""
     blamed = Blamed(material)
     if not blamed.systems:
         return Markup("")
@@ -125,8 +129,9 @@ def _missing(blamed: Blamed, group: str, width: int) -> list[Markup]:
     return [cells.under(text, width)]
 
 
+@view("blame_changes")
 def changes(material: Material, present: frozenset[str]) -> Markup:
-    """For each challenger how its parts go together with the baseline's; empty for one system."""
+    """How the parts of two systems go together, question by question; empty for one system."""
     blamed = Blamed(material)
     if len(blamed.systems) < 2:
         return Markup("")

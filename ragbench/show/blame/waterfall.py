@@ -7,17 +7,19 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
+from ragbench.show.basics.marks import named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
-from ragbench.show.comparison.intervals import named, series
+from ragbench.show.page import charted, view
 
 ROW, HEAD, FOOT = 27, 34, 30
 WORDS = 34
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Heading, a sentence for each system, the chart, and what was taken as right; empty where nothing was blamed."""
+@view("blame")
+def waterfall(material: Material, present: frozenset[str]) -> Markup:
+    """The waterfall from all questions down to the good answers; empty where nothing was blamed."""
     blamed = Blamed(material)
     if not blamed.systems or not blamed.has(ANSWERABLE):
         return Markup("")
@@ -131,6 +133,7 @@ def _scale(blamed: Blamed, name: str) -> str:
     return f"{number(low, 0)}–{number(high, 0)}"
 
 
+@charted("blame")
 def notebook_figure(material: Material) -> dict[str, Any] | None:
     """The same chart for JupyterLab; None where nothing was blamed."""
     blamed = Blamed(material)
@@ -142,7 +145,7 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
     made["layout"]["height"] += 44
     for label in made["layout"]["annotations"]:
         label["visible"] = label.get("name") == "system"
-    return chart.in_notebook(made)
+    return made
 
 
 def figure(blamed: Blamed) -> dict[str, Any]:

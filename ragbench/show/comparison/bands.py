@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-from ragbench.language import Translator
+from ragbench.language import DASH, Translator
 from ragbench.metric import Reading
 from ragbench.settings import Band
 from ragbench.show.basics.links import metric_name
-from ragbench.show.basics.material import Material, listed
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.types import Estimate
-
-DASH = "\N{EM DASH}"
 
 
 def word(material: Material, name: str) -> str:
@@ -106,7 +105,7 @@ def _thresholds(material: Material, present: frozenset[str]) -> Markup:
         items.append(Markup("<b>{}</b> · {}").format(metric_name(material, present, label), "; ".join(said)))
     name = str(material.facts.get("thresholds", {}).get("set", ""))
     return Markup('<p class="rb-lead">{}</p><p class="rb-meta">{}</p><ul class="rb-glossary rb-limits">{}</ul>').format(
-        _("Thresholds"), shown(stated(material, name)), listed(items)
+        _("Thresholds"), shown(stated(material, name)), html.items(items)
     )
 
 
@@ -115,7 +114,7 @@ def _rules(material: Material, readings: Mapping[str, Reading]) -> Markup:
     _ = material.text
     if not readings:
         return Markup("")
-    items = listed(
+    items = html.items(
         Markup("<b>{}</b> · {} <small>{}</small>").format(
             shown(name), Markup(" ").join(escape(_(rule)) for rule in one.rules), _(one.source)
         )

@@ -9,11 +9,14 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
 from ragbench.show.basics import cells, chart
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.verdict_table import DASH, Notes, small, spread
+from ragbench.show.page import charted, view
 from ragbench.types import Estimate
 
 PEOPLE = "people"
@@ -22,8 +25,9 @@ CELL, MARGIN, LABEL = 26, 160, 26
 MOST_NUMBERS = 14
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """The picture, the pairs that go together most (those with people first), and all pairs folded below."""
+@view("correlations")
+def correlations(material: Material, present: frozenset[str]) -> Markup:
+    """Spearman's ρ of every two metrics over the answers, with intervals; with people's scores where known."""
     _ = material.text
     rows = pairs(material)
     if not rows:
@@ -116,11 +120,7 @@ def name(material: Material, metric: str) -> Markup:
     return shown(material.text("people's scores")) if metric == PEOPLE else shown(metric)
 
 
-def notebook_figure(material: Material) -> dict[str, Any] | None:
-    """The same picture for JupyterLab; None where nothing goes together."""
-    return chart.in_notebook(figure(material)) if pairs(material) else None
-
-
+@charted("correlations")
 def figure(material: Material) -> dict[str, Any]:
     """A square of colours, one row and one column a metric; a metric without any ρ has none."""
     _ = material.text

@@ -8,23 +8,23 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
+from ragbench.show.basics.marks import SYMBOLS, legend, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison import answer
+from ragbench.show.page import charted, view
+from ragbench.show.sentences import findings
 from ragbench.types import Estimate
 
-SERIES = 8
-SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
-GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
 LABEL = 26
 AXIS_PIXELS = 44
 TOP, BOTTOM = 6, 26
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """The figure with its finding, its legend and the data of the chart; without marks, a sentence."""
+@view("intervals")
+def intervals(material: Material, present: frozenset[str]) -> Markup:
+    """Means with their intervals, system by system, under the finding as a title."""
     _ = material.text
-    title = answer.finding(material)
+    title = findings.finding(material)
     if not _panels(material):
         return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
     data = figure(material)
@@ -39,29 +39,6 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     )
 
 
-def legend(material: Material) -> Markup:
-    """Systems with the colour and the sign of their marks."""
-    return Markup("").join(Markup("<li>{}</li>").format(named(material, name)) for name in material.systems)
-
-
-def named(material: Material, system: str) -> Markup:
-    """A system's sign in its colour, and its name."""
-    return sign(material, system) + shown(system)
-
-
-def sign(material: Material, system: str) -> Markup:
-    """The sign that stands for a system in the chart, in its colour."""
-    number = series(material, system)
-    return Markup('<span class="rb-s{}" aria-hidden="true">{}</span>').format(number, GLYPHS[number])
-
-
-def series(material: Material, system: str) -> int:
-    """The colour of a system: 0 is the baseline's, challengers count from 1 and begin again after the last."""
-    if system == material.baseline:
-        return 0
-    return 1 + material.challengers.index(system) % (SERIES - 1)
-
-
 def axis_text(material: Material) -> str:
     """What is drawn: `mean over questions, 95% interval`."""
     _ = material.text
@@ -69,16 +46,17 @@ def axis_text(material: Material) -> str:
     return _("mean over questions, {level} interval", level=_.percent(level))
 
 
+@charted("intervals")
 def notebook_figure(material: Material) -> dict[str, Any]:
     """The same figure for JupyterLab: title and legend inside, colours that suit light and dark."""
     made = figure(material)
     layout = made["layout"]
-    layout["title"] = {"text": chart.plain(answer.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
+    layout["title"] = {"text": chart.plain(findings.finding(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
     layout["showlegend"] = len(material.systems) > 1
     layout["margin"]["t"] = 76
     layout["height"] += 70
     layout["annotations"] = []
-    return chart.in_notebook(made)
+    return made
 
 
 def figure(material: Material) -> dict[str, Any]:

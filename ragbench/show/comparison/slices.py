@@ -10,13 +10,16 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import lacking
+from ragbench.language import DASH
 from ragbench.show.basics import cells
+from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, chip, corrected_title, small, spread
+from ragbench.show.comparison.verdict_table import corrected_title
 from ragbench.show.comparison.worst_questions import value_of
+from ragbench.show.page import view
 from ragbench.types import Comparison, Estimate
 
 FEWEST = 20
@@ -24,8 +27,9 @@ Slice = tuple[str, str | None]
 Rows = Mapping[str, tuple[Estimate, Comparison | None]]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Heading, table and the questions of each slice, folded; nothing where there is nothing to slice by."""
+@view("slices")
+def slices(material: Material, present: frozenset[str]) -> Markup:
+    """Values and verdicts on parts of the questions, and the questions of each; empty without parts."""
     made = material.measurement.estimates_by("slice")
     if not made:
         return Markup("")

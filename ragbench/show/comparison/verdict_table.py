@@ -8,20 +8,21 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import brackets, missing
+from ragbench.language import DASH
+from ragbench.show.basics.cells import cell, head, row, under
+from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import behind, link, metric_name
+from ragbench.show.basics.marks import chip, named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
-from ragbench.show.comparison.intervals import named
-from ragbench.types import Comparison, Estimate, Verdict
-
-MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
-         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
-DASH = "\N{EM DASH}"
+from ragbench.show.page import view
+from ragbench.types import Comparison
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """One row a metric for two systems, one row a system under each metric for more; footnotes below."""
+@view("table")
+def table(material: Material, present: frozenset[str]) -> Markup:
+    """Values, differences, corrected p and verdict words, metric by metric."""
     _ = material.text
     if not material.metrics:
         return Markup("<p>{}</p>").format(_("Nothing was measured."))
@@ -38,106 +39,14 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     )
 
 
-class Notes:
-    """Footnotes in the order in which the table calls for them."""
-
-    def __init__(self, material: Material, prefix: str = "note") -> None:
-        self._material = material
-        self._prefix = prefix
-        self._called: dict[tuple[str, str, str], int] = {}
-
-    def mark(self, estimate: Estimate | Comparison) -> Markup:
-        """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
-        if not estimate.note or estimate.note == "empty":
-            return Markup("")
-        note = estimate.note
-        if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
-            note = "few_clusters"
-        elif note == "few" and isinstance(estimate, Comparison):
-            note = "few_moved"
-        lender = estimate.lender if isinstance(estimate, Estimate) else ""
-        number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
-        return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
-            f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
-        )
-
-    def html(self) -> Markup:
-        """The list of footnotes; empty if none was called."""
-        if not self._called:
-            return Markup("")
-        items = Markup("").join(
-            Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
-                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method, lender)
-            )
-            for (note, method, lender), number in self._called.items()
-        )
-        return Markup('<ul class="rb-notes">{}</ul>').format(items)
-
-
-def explained(material: Material, note: str, method: str, lender: str = "") -> str:
-    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread"."""
-    _ = material.text
-    reasons = {
-        "few": _("few questions: the plain bootstrap interval would be too narrow"),
-        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
-        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
-        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
-        "borrowed_spread": _(
-            "all values are equal and show no spread: how much groups and single values differ is taken from {metric}",
-            metric=shown(lender) if lender else _("another measurement"),
-        ),
-        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
-        "no_bca": _("the plain bootstrap interval does not exist for these values"),
-        "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
-        "count": _("a count has no uncertainty of sampling"),
-        "topics": _("topics are found anew in every set of questions"),
-        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
-        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
-        "dimensions": _(
-            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
-        ),
-        "undefined": _("the number is not defined on some resamples"),
-        "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
-    }
-    name = method_name(material, method)
-    reason = reasons.get(note, shown(note))
-    return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
-
-
-def method_name(material: Material, method: str) -> str:
-    """The name of an interval's method for people."""
-    _ = material.text
-    names = {
-        "bca": _("bootstrap interval (BCa)"),
-        "percentile": _("bootstrap interval (percentile)"),
-        "studentized": _("bootstrap interval (studentized)"),
-        "wilson": _("Wilson's interval"),
-        "clopper_pearson": _("Clopper–Pearson interval"),
-        "fisher": _("interval on Fisher's z"),
-        "bonett_wright": _("Bonett–Wright interval"),
-        "bonett_price": _("Bonett–Price interval"),
-        "t": _("Student's t interval"),
-        "t_effective": _("Student's t interval for unequal groups"),
-        "delta": _("normal interval"),
-        "jackknife": _("jackknife interval"),
-        "u_statistic": _("interval of a U-statistic"),
-        "none": _("no interval"),
-    }
-    return names.get(method, method)
-
-
-def _letter(number: int) -> str:
-    return chr(ord("a") + (number - 1) % 26)
-
-
 def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
     challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
-    heads = [Markup("<th scope=col>{}</th>").format(_("metric"))]
-    heads += [_system_head(material, name) for name in material.systems]
+    heads = [head(_("metric"))]
+    heads += [head(named(material, name), "rb-name") for name in material.systems]
     if challenger is not None:
-        heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
-        heads.append(_head(_("verdict"), "rb-word"))
+        heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
+        heads.append(head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     rows = []
     for metric in material.metrics:
@@ -153,9 +62,9 @@ def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
 
 def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
     _ = material.text
-    heads = [Markup("<th scope=col>{}</th>").format(_("system")), _head(_value_title(material))]
-    heads += [_head(_difference_title(material)), _head(p_title(material), "rb-short")]
-    heads.append(_head(_("verdict"), "rb-word"))
+    heads = [head(_("system")), head(_value_title(material))]
+    heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
+    heads.append(head(_("verdict"), "rb-word"))
     heads += _count_heads(material)
     bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
     for metric in material.metrics:
@@ -178,14 +87,6 @@ def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
             rows.append(_row(material, cells, comparison, metric))
         bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
     return Markup("").join(bodies)
-
-
-def _head(text: str, kind: str = "") -> Markup:
-    return Markup("<th scope=col{}>{}</th>").format(Markup(' class="{}"').format(kind) if kind else "", text)
-
-
-def _system_head(material: Material, name: str) -> Markup:
-    return Markup('<th scope=col class="rb-name">{}</th>').format(named(material, name))
 
 
 def _metric_head(material: Material, metric: str, present: frozenset[str]) -> Markup:
@@ -229,19 +130,13 @@ def corrected_title(material: Material, family: str) -> str:
     return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
 
 
-def _cell(label: str, content: Markup | str, kind: str = "") -> Markup:
-    return Markup('<td data-label="{}"{}><span>{}</span></td>').format(
-        label, Markup(' class="{}"').format(kind) if kind else "", content
-    )
-
-
 def _value(
     material: Material, system: str, metric: str, notes: Notes, present: frozenset[str], label: str | None = None
 ) -> Markup:
     estimate = material.estimate(system, metric)
     name = shown(system) if label is None else label
     if estimate is None:
-        return _cell(name, DASH)
+        return cell(name, DASH)
     content = spread(material.value(estimate, metric))
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     if address is not None:
@@ -249,20 +144,7 @@ def _value(
     content += notes.mark(estimate) + bands.below(material, metric, estimate)
     if math.isnan(estimate.value):
         content += Markup(" <small>{}</small>").format(material.text("not measured"))
-    return _cell(name, content)
-
-
-def small(text: str) -> Markup:
-    """Words beside a number, quieter; nothing for none."""
-    return Markup(" <small>{}</small>").format(text) if text else Markup("")
-
-
-def spread(text: str) -> Markup:
-    """A number with its interval, the interval quieter."""
-    value, space, interval = text.partition(" ")
-    if not space:
-        return Markup('<span class="rb-number">{}</span>').format(value)
-    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
+    return cell(name, content)
 
 
 def _compared(
@@ -271,7 +153,7 @@ def _compared(
     _ = material.text
     titles = (_difference_title(material), p_title(material), _("verdict"))
     if comparison is None:
-        return [_cell(title, DASH) for title in titles]
+        return [cell(title, DASH) for title in titles]
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     number = spread(material.difference(comparison, metric))
     wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
@@ -279,38 +161,21 @@ def _compared(
     if address is not None:
         number = Markup('<a href="{}">{}</a>').format(address, number)
     return [
-        _cell(_("difference"), number + notes.mark(comparison)),
-        _cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        _cell(titles[2], chip(material, comparison), "rb-word"),
+        cell(_("difference"), number + notes.mark(comparison)),
+        cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        cell(titles[2], chip(material, comparison), "rb-word"),
     ]
 
 
 def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
     """A row, and below it what a comparison without a verdict could have shown."""
     more = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
-    row = Markup("<tr{}>{}</tr>").format(Markup(' class="rb-over"') if more else "", Markup("").join(cells))
-    if not more:
-        return row
-    under = Markup('<tr class="rb-under"><td colspan="{}">{}</td></tr>')
-    return row + under.format(len(cells), "; ".join(more))
-
-
-def chip(material: Material, of: Comparison | Verdict) -> Markup:
-    """A verdict in words, with its sign."""
-    verdict = of if isinstance(of, Verdict) else of.verdict
-    return chip_of(verdict, material.verdict(of))
-
-
-def chip_of(verdict: Verdict, words: str) -> Markup:
-    """The same of words that are already found."""
-    return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
-        verdict.name.lower().replace("_", "-"), MARKS[verdict], words
-    )
+    return row(cells, "rb-over") + under("; ".join(more), len(cells)) if more else row(cells)
 
 
 def _count_heads(material: Material) -> list[Markup]:
     _ = material.text
-    return [_head(_("n"))] + ([_head(_("unmeasured"))] if unmeasured(material) else [])
+    return [head(_("n"))] + ([head(_("unmeasured"))] if unmeasured(material) else [])
 
 
 def _counts(material: Material, metric: str, comparison: Comparison | None, systems: tuple[str, ...]) -> list[Markup]:
@@ -318,11 +183,11 @@ def _counts(material: Material, metric: str, comparison: Comparison | None, syst
     _ = material.text
     found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
     measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
-    cells = [_cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
+    cells = [cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
         lacked = [missing(e, _, material.digits(metric)) for e in found]
         text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
-        cells.append(_cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+        cells.append(cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
     return cells
 
 

@@ -9,16 +9,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.lists import entry, ordered
+from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import legend, sign
+from ragbench.show.page import view
 
 SHOWN_HITS = 3
 EXCERPT = 280
 
 
-def draw(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each challenger (for each system, where nothing is compared) its worst, then its losses to the baseline."""
+@view("worst")
+def worst(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
     _ = material.text
     metric = material.primary
     if metric is None or not material.question_rows:
@@ -74,8 +77,7 @@ def _list(
     if not samples:
         body = Markup("<p>{}</p>").format(empty)
     else:
-        items = [_item(material, sample, system, metric, prefix, present) for sample in samples]
-        body = Markup('<ol class="rb-questions">{}</ol>').format(Markup("").join(items))
+        body = ordered(_item(material, sample, system, metric, prefix, present) for sample in samples)
     return Markup("<h3>{}</h3>{}").format(title, body)
 
 
@@ -87,17 +89,9 @@ def _item(material: Material, sample: str, system: str, metric: str, prefix: str
     needed = relevant(row)
     place = material.systems.index(system)
     more = Markup('<a href="#{}">{}</a>').format(anchor("q", sample), _("all values")) if "questions" in present else ""
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span><span class="rb-marks">{}</span></summary>{}{}{}'
-        "</details></li>"
-    ).format(
-        anchor(f"{prefix}{place}", sample),
-        shown(row["text"], 400),
-        marks,
-        instead(material, sample, system, needed),
-        wanted(material, sample, needed, row),
-        Markup('<p class="rb-meta">{} {}</p>').format(shown(sample, 80), more),
-    )
+    body = instead(material, sample, system, needed) + wanted(material, sample, needed, row)
+    body += Markup('<p class="rb-meta">{} {}</p>').format(shown(sample, 80), more)
+    return entry(anchor(f"{prefix}{place}", sample), shown(row["text"], 400), marks, body)
 
 
 def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:

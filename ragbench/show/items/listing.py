@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.marks import named, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import drawn
 from ragbench.show.basics.text import anchor, clean, shortened
-from ragbench.show.comparison.intervals import named, sign
 from ragbench.show.items.views import Items, Judged, Measured, Section
 
 TEXT, LINE, NAME = 400, 1000, 80

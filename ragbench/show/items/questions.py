@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.metrics.explanation import reason_in
-from ragbench.show.answers import judged_answers
-from ragbench.show.answers.judgements import Ruling, reason, rows, rulings, stored
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
+from ragbench.show.items.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.show.items.views import Detail, Entry, Items, Judged, Measured, Parting, Section, number
 from ragbench.types import Status
 
@@ -195,7 +194,7 @@ class _Questions:
     def _verdict(self, line: Ruling) -> Entry:
         cited = ", ".join(shortened(name, 80) for name in line.chunks)
         why = shortened(reason_in(line.reason, self._material.text), REASON)
-        mark = judged_answers.word(self._material, line.verdict) if line.verdict else ""
-        kind = judged_answers.KINDS.get(line.verdict, "rb-not-shown")
+        mark = word(self._material, line.verdict) if line.verdict else ""
+        kind = KINDS.get(line.verdict, "rb-not-shown")
         meta = " · ".join(filter(None, (why, cited)))
         return Entry(shortened(line.statement, STATEMENT), meta, mark=mark, kind=kind)

@@ -6,19 +6,24 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.marks import GLYPHS, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
-from ragbench.show.comparison.intervals import GLYPHS, series
 from ragbench.show.items import listing
 from ragbench.show.items.data import slug
 from ragbench.show.items.kinds import items_of
 from ragbench.show.items.views import Items
+from ragbench.show.page import view
 
 
-def draw(material: Material, present: frozenset[str], limit: int) -> Markup:
-    """In a page (which knows that it holds this view) the table, whose data lies beside the page; else a list."""
+@view("questions")
+def questions(material: Material, present: frozenset[str], limit: int = 2000) -> Markup:
+    """Every question, or other item, with its values; of a list at most `limit`.
+
+    In a page (which knows that it holds this view) a table whose data lies beside the page; elsewhere a list.
+    """
     items = items_of(material)
     if not (items.ids and items.measures and material.systems):
         return html.p(items.empty) if items.empty else Markup("")

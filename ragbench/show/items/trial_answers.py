@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragbench.language import DASH
 from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
-from ragbench.show.comparison.verdict_table import DASH
 from ragbench.show.items.views import Detail, Entry, Items, Measured, Parting, Section, number
 from ragbench.show.judges import words
 from ragbench.types import Status

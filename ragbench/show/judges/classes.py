@@ -6,18 +6,20 @@ import math
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.show.basics import cells
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.verdict_table import DASH
 from ragbench.show.judges import words
+from ragbench.show.page import view
 
 OVERALL = ("accuracy", "balanced_accuracy", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "gwet_ac1")
 EACH = ("precision", "recall", "f1")
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """For each judge the table of people's classes and its own, and its classes one by one; then κ over all classes."""
+@view("classes")
+def classes(material: Material, present: frozenset[str]) -> Markup:
+    """Which class each judge takes for which, where people have more than two; empty otherwise."""
     _ = material.text
     judges = [name for name in words.judges_of(material) if words.kept(material, "confusion", name)]
     names = [str(name) for name in material.facts.get("classes", ())]

@@ -9,21 +9,23 @@ from markupsafe import Markup
 
 from ragbench.show.basics import cells, chart
 from ragbench.show.basics.links import behind, link
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import GLYPHS, SYMBOLS
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.intervals import GLYPHS, SYMBOLS
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
 from ragbench.show.judges.words import UNMEASURED
-from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+from ragbench.show.page import charted, view
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 HEIGHT = 300
 MOST_SERIES = 7
 
 
+@view("probes")
 def probes(material: Material, present: frozenset[str]) -> Markup:
-    """One table a judge: what was tried, the effect, the limit, the verdict; then what could not be tried."""
+    """What sways each judge: effect, limit and verdict of every probe."""
     _ = material.text
     judges = words.judges_of(material)
     if not judges:
@@ -93,8 +95,9 @@ def _limit(material: Material, row: words.Row) -> str:
     return f"≤ {_.number(high, digits)}" if math.isnan(low) else f"≥ {_.number(low, digits)}"
 
 
+@view("ladder")
 def ladder(material: Material, present: frozenset[str]) -> Markup:
-    """Mean scores from the best answer to the worst, how often they stand in order, and an example of each."""
+    """Scores of answers from the best to the worst, and how the answers were made; empty where none were."""
     _ = material.text
     if not words.kept(material, "ladder"):
         return Markup("")
@@ -128,6 +131,7 @@ def _ladder_title(material: Material) -> str:
     return _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
 
 
+@charted("ladder", "ladder")
 def ladder_figure(material: Material) -> dict[str, Any]:
     """A line a judge over the rungs."""
     names = [chart.plain(words.rung(material, rung)) for rung in LADDER]
@@ -177,8 +181,9 @@ def _examples(material: Material) -> Markup:
     )
 
 
+@view("reliability")
 def reliability(material: Material, present: frozenset[str]) -> Markup:
-    """Of the answers with a score, how many people call good: the reliability figure, and its numbers."""
+    """Share of answers that people call good by the judge's score, with sensitivity, specificity, Brier score."""
     _ = material.text
     if not len(material.kept("reliability")):
         return Markup("")  # the view of agreement says why
@@ -193,6 +198,7 @@ def reliability(material: Material, present: frozenset[str]) -> Markup:
     return drawn + calibration(material)
 
 
+@charted("reliability", "reliability")
 def reliability_figure(material: Material) -> dict[str, Any]:
     """Share of good answers in each bin of scores with its interval, and the line on which a calibrated judge lies."""
     line = {
@@ -236,8 +242,9 @@ def reliability_figure(material: Material) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def disagreements(material: Material, present: frozenset[str], count: int) -> Markup:
-    """The answers on which each judge and people are furthest apart, with both sides' words."""
+@view("disagreements")
+def disagreements(material: Material, present: frozenset[str], count: int = 5) -> Markup:
+    """The `count` answers on which each judge and people are furthest apart."""
     _ = material.text
     parts = []
     for judge in words.judges_of(material):

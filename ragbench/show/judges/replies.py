@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
 from ragbench.show.basics import cells
+from ragbench.show.basics.marks import chip
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.verdict_table import DASH, chip
 from ragbench.show.judges import words
+from ragbench.show.page import view
 from ragbench.types import Verdict
 
 AGREEMENT = (
@@ -25,8 +27,9 @@ PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
 
 
+@view("replies")
 def replies(material: Material, present: frozenset[str]) -> Markup:
-    """How the judge's replies ended: counts that add up to the number of questions, and shares with intervals."""
+    """How the judges' replies ended: valid, unparseable, refused, cut off, failed; counts add up to all asked."""
     _ = material.text
     judges = words.judges_of(material)
     rows = words.kept(material, "coverage")
@@ -80,8 +83,9 @@ def _meta(text: str) -> Markup:
     return Markup('<p class="rb-meta">{}</p>').format(text)
 
 
+@view("repeatability")
 def repeatability(material: Material, present: frozenset[str]) -> Markup:
-    """A judge with itself; nothing for a single repeat."""
+    """How far each judge agrees with itself, and the smallest difference that means anything."""
     _ = material.text
     if not words.judges_of(material):
         return Markup("")
@@ -94,6 +98,7 @@ def repeatability(material: Material, present: frozenset[str]) -> Markup:
     return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + _meta(note)
 
 
+@view("pairwise")
 def pairwise(material: Material, present: frozenset[str]) -> Markup:
     """Which of two answers is better, asked in both orders."""
     _ = material.text
@@ -114,8 +119,9 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
     return table + _meta("; ".join(said) + ".")
 
 
+@view("people")
 def people(material: Material, present: frozenset[str]) -> Markup:
-    """Judges with single people and with their mean, beside people with each other."""
+    """How far each judge agrees with people, beside how far people agree with each other."""
     _ = material.text
     rows = words.kept(material, "agreement")
     if not words.judges_of(material):
@@ -184,8 +190,9 @@ def calibration(material: Material) -> Markup:
     return _by_judge(material, "calibration", CALIBRATION, material.text("Calibration"))
 
 
+@view("rivals")
 def rivals(material: Material, present: frozenset[str]) -> Markup:
-    """Each judge against the lexical baseline: concordance with people, and whether it beats it."""
+    """Each judge against the lexical baseline at ordering answers as people do."""
     _ = material.text
     judges = list(dict.fromkeys(str(row["judge"]) for row in words.kept(material, "rivals")))
     rival = shown(material.facts.get("rival"))
@@ -220,8 +227,9 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
     return cells.table(_("Against the baseline"), heads, body) + Markup('<p class="rb-meta">{}</p>').format(note)
 
 
+@view("panel")
 def panel(material: Material, present: frozenset[str]) -> Markup:
-    """What the panel becomes without each judge; nothing for a single judge."""
+    """What the panel becomes without each of its judges; empty for a single one."""
     _ = material.text
     rows = words.kept(material, "panel")
     if not rows:

@@ -9,11 +9,12 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
+from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.marks import small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.verdict_table import DASH, small, spread
-from ragbench.show.retrieval.neighbours import rows_of
 
 Row = Mapping[Any, Any]
 FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"

@@ -10,12 +10,14 @@ from markupsafe import Markup
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.links import behind, left
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import SYMBOLS, legend, named, series, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import SYMBOLS, legend, named, series, sign
 from ragbench.show.items.passages import page_id
-from ragbench.show.retrieval.neighbours import entry, ordered, rows_of, text
+from ragbench.show.page import charted, view
+from ragbench.show.retrieval.neighbours import text
 
 ROW = 28
 NAME = 46
@@ -23,8 +25,9 @@ SUMMARY = 110
 FIRST = 4  # questions of a topic that are shown before it is unfolded further
 
 
+@view("topics")
 def topics(material: Material, present: frozenset[str]) -> Markup:
-    """Topics by the distinct chunks that were found for a question of theirs, then each topic with its questions."""
+    """Topics of questions, with what was retrieved for each, and which of them are thin."""
     _ = material.text
     known = rows_of(material.kept("topics"))
     if not known:
@@ -56,6 +59,7 @@ def topic_name(material: Material, number: int) -> str:
     return str(number)
 
 
+@charted("topics", "coverage", "topic_id")
 def topics_figure(material: Material) -> dict[str, Any]:
     """A row a topic, largest topic first; a mark a system."""
     _ = material.text
@@ -157,8 +161,9 @@ def _question(material: Material, sample: str) -> tuple[str, Markup]:
     return anchor("topic-question", sample), html.all(text, " ", html.small(shown(sample, 80)))
 
 
-def unused(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each system the chunks that it never retrieved; those that a question is labelled with come first."""
+@view("unused")
+def unused(material: Material, present: frozenset[str], count: int = 20) -> Markup:
+    """The chunks that were never retrieved; those that a question needs come first."""
     more = behind(material, present, material.text("Every passage and every page with its values"))
     return html.all(*(_unused(material, name, count) for name in material.systems), more)
 
@@ -199,8 +204,9 @@ def _chunk(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     )
 
 
-def pages(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each system the pages that are retrieved for most questions, against how many questions need them."""
+@view("pages")
+def pages(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The pages that are retrieved for most questions."""
     return html.all(*(_pages(material, present, name, count) for name in material.systems))
 
 

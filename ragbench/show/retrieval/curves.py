@@ -11,10 +11,10 @@ from markupsafe import Markup
 from ragbench.measurement import NamedEstimate
 from ragbench.show.basics import cells, chart
 from ragbench.show.basics.links import behind
+from ragbench.show.basics.marks import SYMBOLS, legend, named, series, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.intervals import SYMBOLS, legend, named, series
-from ragbench.show.comparison.verdict_table import spread
+from ragbench.show.page import charted, view
 from ragbench.types import Estimate
 
 HEIGHT = 290
@@ -24,8 +24,9 @@ FEW_DEPTHS = 12
 WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Heading, figure, and the numbers of the curves in a folded table; nothing where no curve was measured."""
+@view("curves")
+def curves(material: Material, present: frozenset[str]) -> Markup:
+    """Recall and NDCG by depth, with an interval at each; empty for rankings of depth 1."""
     table = material.measurement.estimates_by("k")
     if not table:
         return Markup("")
@@ -68,6 +69,7 @@ def finding(material: Material) -> str:
     return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
 
 
+@charted("curves")
 def notebook_figure(material: Material) -> dict[str, Any] | None:
     """Both panels in one figure, for JupyterLab; None where no curve was measured."""
     table = material.measurement.estimates_by("k")
@@ -88,7 +90,7 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
         }
         layout[f"yaxis{suffix}"] = _scale(table) | {"anchor": f"x{suffix}"}
         data += _traces(material, table, metric, suffix)
-    return chart.in_notebook({"data": data, "layout": layout})
+    return {"data": data, "layout": layout}
 
 
 def _panel(material: Material, metric: str) -> Markup:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
+from ragbench.show.basics.marks import legend, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.descriptions import fact, value
-from ragbench.show.comparison.intervals import legend, series
+from ragbench.show.page import charted, view
+from ragbench.show.sentences.descriptions import fact, value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,15 +24,17 @@ DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot",
 MARKED = 0.95
 
 
+@view("distances")
 def distances(material: Material, present: frozenset[str]) -> Markup:
-    """Two panels: distances to the nearest neighbours, and distances of all pairs."""
+    """How distances to nearest neighbours, and of all pairs, are spread."""
     said = material.text("how often a distance occurs; the area under every curve is the same")
     drawn = _drawn(material, "histograms", _distances_title, distances_figure)
     return drawn + html.p(said, "rb-axis")
 
 
+@view("spectrum")
 def spectrum(material: Material, present: frozenset[str]) -> Markup:
-    """Share of the variance by number of components, with the point where it reaches 95 %."""
+    """How much of the variance the first principal components hold."""
     drawn = _drawn(material, "spectrum", _spectrum_title, spectrum_figure)
     count = int(material.facts.get("n_texts", 0))
     if not any(fact(material, name, "width") >= count for name in material.systems):
@@ -74,6 +77,7 @@ def _spectrum_title(material: Material) -> str:
     return _("95% of the variance lies in {held}", held=_.enumeration(parts))
 
 
+@charted("distances", "histograms")
 def distances_figure(material: Material) -> dict[str, Any]:
     """Step curves whose area is 1, so that sets of different size and classes of different width compare."""
     _ = material.text
@@ -133,6 +137,7 @@ def _trimmed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[full[0] : full[-1] + 1] if len(full) else rows
 
 
+@charted("spectrum", "spectrum")
 def spectrum_figure(material: Material) -> dict[str, Any]:
     """Cumulative shares on a logarithmic axis, so that the first components can be told apart."""
     _ = material.text

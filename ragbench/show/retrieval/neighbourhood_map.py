@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
+from ragbench.show.basics.marks import GLYPHS, SERIES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.intervals import GLYPHS, SERIES
+from ragbench.show.page import charted, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +27,15 @@ HOVER, LINE = 240, 56
 LEAST_COLOURED = 0.4  # share of the texts: a colouring that leaves more of them grey tells little
 
 
-def draw(material: Material, present: frozenset[str], dimensions: int, colour: str) -> Markup:
-    """One picture for each embedder, side by side where there is room, with a legend for all."""
+def _drawable(material: Material, dimensions: int = 2, colour: str = "auto") -> None:
+    if dimensions not in AXES or colour not in COLOURS:
+        names = ", ".join(COLOURS)
+        raise ValueError(f"map({dimensions}, {colour!r}): dimensions are 2 or 3, the colour is one of {names}")
+
+
+@view("map", check=_drawable)
+def projection(material: Material, present: frozenset[str], dimensions: int = 2, colour: str = "auto") -> Markup:
+    """The texts as points in 2 or 3 dimensions; colour: auto, page, folder, section, kind or cluster."""
     _ = material.text
     table = material.kept("projection")
     if not len(table):
@@ -136,6 +144,7 @@ def figure(material: Material, system: str, dimensions: int, colour: str) -> dic
     return {"data": _points(material, system, dimensions, colour, ""), "layout": layout}
 
 
+@charted("map")
 def notebook_figure(material: Material, dimensions: int, colour: str) -> dict[str, Any]:
     """All embedders in one figure, side by side, for JupyterLab."""
     if not len(material.kept("projection")):
@@ -155,7 +164,7 @@ def notebook_figure(material: Material, dimensions: int, colour: str) -> dict[st
              "yanchor": "bottom", "xanchor": "left"}
         )  # fmt: skip
         traces += _points(material, name, dimensions, colour, suffix)
-    return chart.in_notebook({"data": traces, "layout": layout})
+    return {"data": traces, "layout": layout}
 
 
 def _places(dimensions: int, suffix: str, domain: list[float] | None) -> dict[str, Any]:

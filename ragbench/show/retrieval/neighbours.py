@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.descriptions import fact, known
-from ragbench.show.comparison.intervals import named
+from ragbench.show.page import view
+from ragbench.show.sentences.descriptions import fact, known
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 SUMMARY = 110
 LINE = 74  # of a pair, whose texts stand one below the other
 EXCERPT = 600
 
 
-def closest(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each embedder the closest pairs, those within the threshold marked as nearly the same."""
+@view("closest")
+def closest(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The closest pairs of texts of each embedder, near-duplicates marked."""
     return html.all(*(_closest(material, name, count) for name in material.systems)) or _nothing(material)
 
 
-def outliers(material: Material, present: frozenset[str], count: int) -> Markup:
-    """For each embedder the texts whose nearest neighbour is farthest, with that neighbour."""
+@view("outliers")
+def outliers(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The texts that lie farthest from their nearest neighbour."""
     return html.all(*(_outliers(material, name, count) for name in material.systems)) or _nothing(material)
 
 
@@ -90,16 +94,6 @@ def text(one: Mapping[str, Any]) -> tuple[Markup, Markup]:
     return shown(one.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
 
 
-def entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
-    """A folded entry of a list: what it is, its numbers, and what unfolds."""
-    return html.entry(identifier, summary, marks, body)
-
-
-def ordered(items: Iterable[Markup]) -> Markup:
-    """A list of folded entries."""
-    return html.entries(items)
-
-
 def _name(material: Material, system: str) -> Markup:
     return named(material, system) if len(material.systems) > 1 else shown(system)
 
@@ -110,10 +104,3 @@ def _number(material: Material, value: float) -> Markup:
 
 def _threshold(material: Material, system: str) -> float | None:
     return known(material, system).get("near_distance")
-
-
-def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:
-    """The rows of a table, of one system where it is named."""
-    if system is not None and len(table):
-        table = table[table["system"] == system]
-    return list(table.to_dict("records")) if len(table) else []

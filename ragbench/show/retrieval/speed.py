@@ -8,21 +8,24 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import DASH
 from ragbench.show.answers.stages import milliseconds
 from ragbench.show.basics.cells import grid, grouped
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.comparison.intervals import named
-from ragbench.show.comparison.verdict_table import DASH, Notes, spread
+from ragbench.show.page import view
 from ragbench.types import Estimate
 
 SLOWEST = 10
 OPEN = "…"
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """Latencies, index against exact search, repeats; nothing where the clock was not read and nothing repeated."""
+@view("speed")
+def speed(material: Material, present: frozenset[str]) -> Markup:
+    """Latency, index against exact search, and what repeats gave; empty where none was measured."""
     parts = [
         _latencies(material),
         _slowest(material, present),

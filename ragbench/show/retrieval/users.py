@@ -13,11 +13,12 @@ from markupsafe import Markup
 
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
+from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shortened, shown
-from ragbench.show.comparison.verdict_table import spread
-from ragbench.show.retrieval.neighbours import entry, ordered, rows_of
+from ragbench.show.page import charted, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +29,9 @@ LONGEST = 40  # words: all longer questions share the last bar
 SCORES = range(1, 6)
 
 
+@view("proxy")
 def proxy(material: Material, present: frozenset[str]) -> Markup:
-    """What the label is, what it is not, and how many logged questions have none."""
+    """What the label of real questions is worth, and how many have none."""
     _, known = material.text, material.facts
     logged = int(known.get("n_history", 0))
     if not logged:
@@ -76,8 +78,9 @@ class Bars:
     counts: Sequence[int]
 
 
+@view("usage")
 def usage(material: Material, present: frozenset[str]) -> Markup:
-    """Small bar charts of lengths, scores and times, and the same in numbers with their intervals."""
+    """How long real questions are, how their answers were scored, and when they were asked."""
     drawn = panels(material)
     if not drawn:
         return html.p(material.text("There are no questions to show."))
@@ -209,6 +212,7 @@ def _axes(one: Bars, suffix: str) -> dict[str, Any]:
     return {f"xaxis{suffix}": across, f"yaxis{suffix}": up}
 
 
+@charted("usage", "asked")
 def notebook_figure(material: Material) -> dict[str, Any]:
     """The small charts in one figure, two a row, for JupyterLab."""
     drawn = panels(material)
@@ -228,11 +232,12 @@ def notebook_figure(material: Material) -> dict[str, Any]:
         axes[f"yaxis{suffix}"]["domain"] = [1 - (row + 0.72) / rows, 1 - row / rows]
         layout |= axes
         traces.append(_bars(material, one, suffix))
-    return chart.in_notebook({"data": traces, "layout": layout})
+    return {"data": traces, "layout": layout}
 
 
-def repeats(material: Material, present: frozenset[str], count: int) -> Markup:
-    """Questions that were asked more than once in the same words, and the pages that were shown most."""
+@view("repeats")
+def repeats(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """Questions asked more than once, and the pages shown most."""
     _ = material.text
     if not material.facts.get("n_history"):
         return Markup("")

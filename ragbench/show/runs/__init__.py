@@ -1,1 +1,6 @@
 """Several runs side by side and over time."""
+
+from ragbench.show.runs.compared import changes, effects, fallen, refused, runs, summaries
+from ragbench.show.runs.history import history
+
+__all__ = ["changes", "effects", "fallen", "history", "refused", "runs", "summaries"]

@@ -9,19 +9,22 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.runs.changes import Refusal, said
+from ragbench.language import DASH
 from ragbench.show.basics.cells import cell, head, row, table, under
+from ragbench.show.basics.marks import chip, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import ELLIPSIS, anchor, shown
 from ragbench.show.comparison.answer import standing_in
-from ragbench.show.comparison.verdict_table import DASH, chip, spread
+from ragbench.show.page import view
 from ragbench.types import Verdict
 
 EXCERPT = 160
 LONG = 40
 
 
-def draw_runs(material: Material, present: frozenset[str]) -> Markup:
-    """The runs with their dates, data, code and status, a column a run."""
+@view("runs")
+def runs(material: Material, present: frozenset[str]) -> Markup:
+    """The runs that are compared: dates, data, code, status."""
     _ = material.text
     known = [one for one in material.facts.get("runs", ()) if isinstance(one, Mapping)]
     titles = {
@@ -55,8 +58,9 @@ def _told(value: Any) -> Markup:
     return shown(value, EXCERPT) if value not in (None, "") else Markup("{}").format(DASH)
 
 
-def draw_changes(material: Material, present: frozenset[str]) -> Markup:
-    """What differs between the runs besides their numbers; a sentence where nothing does."""
+@view("changes")
+def changes(material: Material, present: frozenset[str]) -> Markup:
+    """What differs between two runs besides their numbers."""
     _ = material.text
     found = _records(material, "changes")
     if not found:
@@ -105,8 +109,9 @@ def kind(material: Material, name: str) -> str:
     return words.get(name, name)
 
 
-def draw_refused(material: Material, present: frozenset[str]) -> Markup:
-    """What was not compared, and what would make it comparable; nothing where everything was."""
+@view("refused")
+def refused(material: Material, present: frozenset[str]) -> Markup:
+    """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
     found = _records(material, "refused")
     if not found:
@@ -117,8 +122,9 @@ def draw_refused(material: Material, present: frozenset[str]) -> Markup:
     return Markup('<div class="rb-standin"><p>{}</p><ul>{}</ul></div>').format(_("Not compared:"), items)
 
 
-def draw_fallen(material: Material, present: frozenset[str]) -> Markup:
-    """How many questions fell out of the pairing, and why."""
+@view("fallen")
+def fallen(material: Material, present: frozenset[str]) -> Markup:
+    """How many questions fell out of the pairing of two runs."""
     _, facts = material.text, material.facts
     counts = {key: int(facts.get(key) or 0) for key in ("only_first", "only_second", "altered")}
     said_of = [
@@ -145,8 +151,9 @@ def draw_fallen(material: Material, present: frozenset[str]) -> Markup:
     return text
 
 
-def draw_effects(material: Material, present: frozenset[str]) -> Markup:
-    """How large each difference is beside the spread of the questions, and what this many questions could show."""
+@view("effects")
+def effects(material: Material, present: frozenset[str]) -> Markup:
+    """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
     _ = material.text
     found = material.measurement.comparisons
     if not found:
@@ -173,8 +180,9 @@ def draw_effects(material: Material, present: frozenset[str]) -> Markup:
     return table(_("Effect sizes"), heads, rows) + Markup('<p class="rb-meta">{}</p>').format(note)
 
 
-def draw_summaries(material: Material, present: frozenset[str]) -> Markup:
-    """Numbers that nothing pairs: two-sample intervals where they can be had, else why there is none."""
+@view("summaries")
+def summaries(material: Material, present: frozenset[str]) -> Markup:
+    """Numbers of two runs that nothing pairs; empty where every number is paired."""
     _ = material.text
     found = _records(material, "summarized")
     if not found:

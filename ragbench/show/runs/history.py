@@ -10,14 +10,15 @@ from markupsafe import Markup
 
 from ragbench import stand_ins
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.measurement import estimate_of
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import cell, head, row, table
+from ragbench.show.basics.marks import GLYPHS, SERIES, SYMBOLS, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.answer import standing_in
-from ragbench.show.comparison.intervals import GLYPHS, SERIES, SYMBOLS
-from ragbench.show.comparison.verdict_table import DASH, spread
+from ragbench.show.page import view
 from ragbench.show.runs.compared import digits_of, kind, why
 
 HEIGHT = 320
@@ -26,8 +27,9 @@ ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
 Point = Mapping[str, Any]
 
 
-def draw(material: Material, present: frozenset[str]) -> Markup:
-    """A figure and a table for each notebook and metric."""
+@view("history")
+def history(material: Material, present: frozenset[str]) -> Markup:
+    """Values with intervals over runs, and marks of what changed."""
     _ = material.text
     points = [{str(key): value for key, value in one.items()} for one in material.kept("points").to_dict("records")]
     if not points:

@@ -7,9 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.answers import continuity
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
+from ragbench.show.judges import trust
+from ragbench.show.sentences import continuity
 
 WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman and Rousseeuw 1990, table 2.4)
 
@@ -19,15 +20,10 @@ def sentences(material: Material) -> list[Markup]:
     written: dict[str, Callable[[Material], list[Markup]]] = {
         "space": _space,
         "sources": _sources,
-        "judges": _judges,
+        "judges": trust.sentences,
         "dialogues": continuity.sentences,
     }
     return written[str(material.facts["describes"])](material)
-
-
-def finding(material: Material) -> str:
-    """The title of the page's figure."""
-    return material.text("What was measured")
 
 
 def method(material: Material) -> list[str]:
@@ -35,22 +31,10 @@ def method(material: Material) -> list[str]:
     written: dict[str, Callable[[Material], list[str]]] = {
         "space": _space_method,
         "sources": _sources_method,
-        "judges": _judges_method,
+        "judges": trust.method,
         "dialogues": continuity.method,
     }
     return written[str(material.facts["describes"])](material)
-
-
-def _judges(material: Material) -> list[Markup]:
-    from ragbench.show.judges import trust
-
-    return trust.sentences(material)
-
-
-def _judges_method(material: Material) -> list[str]:
-    from ragbench.show.judges import trust
-
-    return trust.method(material)
 
 
 def value(material: Material, system: str, metric: str) -> float:

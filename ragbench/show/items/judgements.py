@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup
+
+from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import clean
+from ragbench.show.basics.text import clean, shown
 
 Detail = Mapping[str, Any]
 SIDES = ("response", "reference")
@@ -123,3 +126,35 @@ def _mapping(given: Any) -> Mapping[str, Any]:
 
 def _list(given: Any) -> list[Any]:
     return given if isinstance(given, list) else []
+
+
+KINDS = {
+    "supported": "rb-better",
+    "useful": "rb-better",
+    "committal": "rb-better",
+    "yes": "rb-better",
+    "contradicted": "rb-worse",
+    "useless": "rb-worse",
+    "noncommittal": "rb-worse",
+    "no": "rb-worse",
+}
+
+
+def word(material: Material, verdict: str) -> str | Markup:
+    """A verdict's word in the page's language."""
+    _ = material.text
+    words = {
+        "supported": _("supported"),
+        "contradicted": _("contradicted"),
+        "neutral": _("neither"),
+        "useful": _("useful"),
+        "useless": _("useless"),
+        "committal": _("committal"),
+        "noncommittal": _("noncommittal"),
+        "relevant": _("a relevant passage"),
+        "irrelevant": _("an irrelevant passage"),
+        "yes": _("yes"),
+        "no": _("no"),
+        UNJUDGED: _("no verdict"),
+    }
+    return words.get(verdict) or shown(verdict, 80)

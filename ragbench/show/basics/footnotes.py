@@ -1,0 +1,101 @@
+"""Footnotes of a table: why a printed interval is not the bootstrap's."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.types import Comparison, Estimate
+
+
+class Notes:
+    """Footnotes in the order in which the table calls for them."""
+
+    def __init__(self, material: Material, prefix: str = "note") -> None:
+        self._material = material
+        self._prefix = prefix
+        self._called: dict[tuple[str, str, str], int] = {}
+
+    def mark(self, estimate: Estimate | Comparison) -> Markup:
+        """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
+        if not estimate.note or estimate.note == "empty":
+            return Markup("")
+        note = estimate.note
+        if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
+            note = "few_clusters"
+        elif note == "few" and isinstance(estimate, Comparison):
+            note = "few_moved"
+        lender = estimate.lender if isinstance(estimate, Estimate) else ""
+        number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
+        return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
+            f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
+        )
+
+    def html(self) -> Markup:
+        """The list of footnotes; empty if none was called."""
+        if not self._called:
+            return Markup("")
+        items = Markup("").join(
+            Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
+                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method, lender)
+            )
+            for (note, method, lender), number in self._called.items()
+        )
+        return Markup('<ul class="rb-notes">{}</ul>').format(items)
+
+
+def explained(material: Material, note: str, method: str, lender: str = "") -> str:
+    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread"."""
+    _ = material.text
+    reasons = {
+        "few": _("few questions: the plain bootstrap interval would be too narrow"),
+        "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
+        "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
+        "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "borrowed_spread": _(
+            "all values are equal and show no spread: how much groups and single values differ is taken from {metric}",
+            metric=shown(lender) if lender else _("another measurement"),
+        ),
+        "skewed": _("a few values decide the mean: the plain bootstrap interval would be lopsided"),
+        "no_bca": _("the plain bootstrap interval does not exist for these values"),
+        "few_clusters": _("few independent groups: the plain bootstrap interval would be too narrow"),
+        "count": _("a count has no uncertainty of sampling"),
+        "topics": _("topics are found anew in every set of questions"),
+        "saturated": _("no passage depends on a single question, so leaving questions out shows no spread"),
+        "extreme": _("a resample cannot go beyond the extreme that was seen, so its interval would be wrong"),
+        "dimensions": _(
+            "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
+        ),
+        "undefined": _("the number is not defined on some resamples"),
+        "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
+    }
+    name = method_name(material, method)
+    reason = reasons.get(note, shown(note))
+    return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
+
+
+def method_name(material: Material, method: str) -> str:
+    """The name of an interval's method for people."""
+    _ = material.text
+    names = {
+        "bca": _("bootstrap interval (BCa)"),
+        "percentile": _("bootstrap interval (percentile)"),
+        "studentized": _("bootstrap interval (studentized)"),
+        "wilson": _("Wilson's interval"),
+        "clopper_pearson": _("Clopper–Pearson interval"),
+        "fisher": _("interval on Fisher's z"),
+        "bonett_wright": _("Bonett–Wright interval"),
+        "bonett_price": _("Bonett–Price interval"),
+        "t": _("Student's t interval"),
+        "t_effective": _("Student's t interval for unequal groups"),
+        "delta": _("normal interval"),
+        "jackknife": _("jackknife interval"),
+        "u_statistic": _("interval of a U-statistic"),
+        "none": _("no interval"),
+    }
+    return names.get(method, method)
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + (number - 1) % 26)

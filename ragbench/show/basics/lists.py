@@ -1,0 +1,30 @@
+"""Lists of a page: of entries that unfold, and of the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.show.basics.templates import html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
+    """A folded entry of a list: what it is, its numbers, and what unfolds."""
+    return html.entry(identifier, summary, marks, body)
+
+
+def ordered(items: Iterable[Markup]) -> Markup:
+    """A list of folded entries."""
+    return html.entries(items)
+
+
+def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:
+    """The rows of a table, of one system where it is named."""
+    if system is not None and len(table):
+        table = table[table["system"] == system]
+    return list(table.to_dict("records")) if len(table) else []

@@ -1,0 +1,64 @@
+"""Signs that mean the same on every page: a system's colour and sign, a number with its interval, a verdict."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import shown
+from ragbench.types import Comparison, Verdict
+
+SERIES = 8
+SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
+GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
+MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
+         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
+
+
+def legend(material: Material) -> Markup:
+    """Systems with the colour and the sign of their marks."""
+    return Markup("").join(Markup("<li>{}</li>").format(named(material, name)) for name in material.systems)
+
+
+def named(material: Material, system: str) -> Markup:
+    """A system's sign in its colour, and its name."""
+    return sign(material, system) + shown(system)
+
+
+def sign(material: Material, system: str) -> Markup:
+    """The sign that stands for a system in the chart, in its colour."""
+    number = series(material, system)
+    return Markup('<span class="rb-s{}" aria-hidden="true">{}</span>').format(number, GLYPHS[number])
+
+
+def series(material: Material, system: str) -> int:
+    """The colour of a system: 0 is the baseline's, challengers count from 1 and begin again after the last."""
+    if system == material.baseline:
+        return 0
+    return 1 + material.challengers.index(system) % (SERIES - 1)
+
+
+def small(text: str) -> Markup:
+    """Words beside a number, quieter; nothing for none."""
+    return Markup(" <small>{}</small>").format(text) if text else Markup("")
+
+
+def spread(text: str) -> Markup:
+    """A number with its interval, the interval quieter."""
+    value, space, interval = text.partition(" ")
+    if not space:
+        return Markup('<span class="rb-number">{}</span>').format(value)
+    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
+
+
+def chip(material: Material, of: Comparison | Verdict) -> Markup:
+    """A verdict in words, with its sign."""
+    verdict = of if isinstance(of, Verdict) else of.verdict
+    return chip_of(verdict, material.verdict(of))
+
+
+def chip_of(verdict: Verdict, words: str) -> Markup:
+    """The same of words that are already found."""
+    return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
+        verdict.name.lower().replace("_", "-"), MARKS[verdict], words
+    )

@@ -1,0 +1,1 @@
+"""What pages say in words, of whatever they show."""

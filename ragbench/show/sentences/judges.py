@@ -1,0 +1,59 @@
+"""What is said of those who judged, wherever their numbers are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench import answered_by
+from ragbench.bench.scoring import attendance
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean
+from ragbench.stand_ins import of
+
+
+def known(material: Material) -> list[Mapping[str, Any]]:
+    """The judges as the facts list them."""
+    return [one for one in material.facts.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+
+
+def stand_ins(material: Material) -> list[str]:
+    """The names of judges that only stand in for a model."""
+    return [one.name for one in of(material.facts) if one.part == "judge"]
+
+
+def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
+    """What is to be said of the models that answered under another name than they were asked by."""
+    found = [one for one in answered_by.of(material.facts) if (one.role, one.kinship) == (role, kinship)]
+    return [clean(answered_by.sentence(one, material.text)) for one in found]
+
+
+def baseline(material: Material) -> str | Markup:
+    """What is to be said wherever the offline judge's numbers are shown."""
+    return material.text(
+        "The lexical judge is an offline baseline: it compares words, letters, numbers and negations, and understands "
+        "nothing. A model may judge otherwise."
+    )
+
+
+def uneven(material: Material) -> list[str]:
+    """What is to be said of each mean of a panel whose judges measured different answers."""
+    return attendance.said(attendance.of_facts(material.facts), material.text, material.systems)
+
+
+def incomplete(material: Material) -> Markup:
+    """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
+    panels = attendance.of_facts(material.facts).values()
+    few = sum(one.incomplete for one in panels)
+    if not few:
+        return Markup("")
+    text = material.text.plural(
+        "{n} of the judged values is made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        "{n} of the judged values are made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        few,
+    )
+    return Markup('<p class="rb-standin">{}</p>').format(text)
