@@ -94,7 +94,15 @@ def make(project: Path, url: str, judges: str = "one,two", questions: int = 8, *
             "found = judged_project.measured(judges, aggregate, questions)\npage = show.Page(found, language=language)",
             id="measure",
         ),
-        *(cell(f"page.{view}()", id=view) for view in ("answer", "judges", "method", "provenance")),
+        *(
+            cell(f"show.{topic}.{view}(page)", id=view)
+            for topic, view in (
+                ("comparison", "answer"),
+                ("answers", "judges"),
+                ("about", "method"),
+                ("about", "provenance"),
+            )
+        ),
     ]
     notebook = project / f"{NAME}.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)

@@ -1,4 +1,4 @@
-"""The laws of the house: floors without a back arrow, small rooms, a light front door."""
+"""The laws of the house, each held by the house as it stands and seen to fail on one that breaks it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "ragbench"
 
 FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
     {"terminal", "trust", "counts", "stand_ins", "older_measurements"},
     {"tables"},
-    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by",
-     "trec"},
+    {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},
     {"metrics", "systems"},
     {"bench"},
@@ -35,55 +37,74 @@ HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "panda
          "pydantic", "numpy")  # fmt: skip
 OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic")
 MAY_REACH_OUTSIDE = {"llm", "embed", "store"}
+KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
+CATALOGUE = "metrics"
+MODULES_OF_A_ROOM = 25
+ENDINGS = (
+    "ations", "ation", "ings", "ing", "ers", "er", "ors", "or", "ies", "ed", "es", "s", "y", "e",
+)  # fmt: skip
 
 
-def room(path: Path) -> str:
-    """The room that a file belongs to: its first name below the package."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+@dataclass(frozen=True)
+class Module:
+    """A file of the package: its dotted name, its room, its tree, and what it imports."""
+
+    path: Path
+    root: Path
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The names below the package, `__init__` left out."""
+        parts = self.path.relative_to(self.root / "ragbench").with_suffix("").parts
+        return parts[:-1] if parts[-1] == "__init__" else parts
+
+    @cached_property
+    def name(self) -> str:
+        return ".".join(("ragbench", *self.parts))
+
+    @property
+    def room(self) -> str:
+        return self.parts[0] if self.parts else ""
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Absolute names of every import, also those within functions and for types alone."""
+        found = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.name}:{node.lineno}: relative import"
+                for alias in node.names:
+                    full = Path(self.root, *f"{node.module}.{alias.name}".split("."))
+                    is_module = full.with_suffix(".py").exists() or full.is_dir()
+                    found.add(f"{node.module}.{alias.name}" if is_module else str(node.module))
+        return frozenset(found)
+
+    @property
+    def inner(self) -> Iterator[str]:
+        """What it imports of the house."""
+        return (name for name in self.imports if name.startswith("ragbench."))
 
 
-def sources() -> list[Path]:
-    return sorted(p for p in PACKAGE.rglob("*.py") if "migrations" not in p.parts)
+class House:
+    """All modules of a package called ragbench in a folder."""
 
-
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@functools.cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@functools.cache
-def is_module(name: str) -> bool:
-    """Whether this is a module or a room of the package, and not what one of them holds."""
-    place = ROOT / Path(*name.split("."))
-    return name.startswith("ragbench.") and (place.with_suffix(".py").exists() or place.is_dir())
-
-
-@functools.cache
-def imports(path: Path) -> list[tuple[str, bool]]:
-    """Absolute names of what a file imports, each with whether the import runs at module level and not for types."""
-    tree = tree_of(path)
-    inner = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        or (isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test))
-        for node in ast.walk(block)
-    }
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) not in inner) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name}:{node.lineno}: relative import"
-            base = node.module or ""
-            names = (f"{base}.{alias.name}" for alias in node.names)
-            found += [(name if is_module(name) else base, id(node) not in inner) for name in names]
-    return found
+    def __init__(self, root: Path) -> None:
+        found = sorted((root / "ragbench").rglob("*.py"))
+        self.modules = [Module(path, root) for path in found if "migrations" not in path.parts]
+        self.folders: dict[Path, list[Module]] = defaultdict(list)
+        for module in self.modules:
+            if module.path.stem != "__init__":
+                self.folders[module.path.parent.relative_to(root / "ragbench")].append(module)
 
 
 def floor_of(name: str) -> int:
@@ -93,69 +114,132 @@ def floor_of(name: str) -> int:
     raise AssertionError(f"the room {name!r} stands on no floor: add it to FLOORS")
 
 
-def test_no_import_goes_up() -> None:
-    wrong = [
-        f"{module_name(path)} imports {name}, which is not on a lower floor"
-        for path in sources()
-        if path != PACKAGE / "__init__.py"
-        for name, _ in imports(path)
-        if name.startswith("ragbench.")
-        and (other := name.split(".")[1]) != room(path)
-        and floor_of(other) >= floor_of(room(path))
+def uphill(house: House) -> list[str]:
+    """Imports of what is not on a lower floor."""
+    return [
+        f"{module.name} imports {name}"
+        for module in house.modules
+        if module.room
+        for name in module.inner
+        if (other := name.split(".")[1]) != module.room and floor_of(other) >= floor_of(module.room)
     ]
-    assert not wrong
 
 
-def test_nobody_inside_the_house_imports_its_face() -> None:
-    assert not [module_name(path) for path in sources() for name, _ in imports(path) if name == "ragbench"]
+def faced(house: House) -> list[str]:
+    """Rooms that import the front door."""
+    return [module.name for module in house.modules if "ragbench" in module.imports]
 
 
-def test_no_circle_of_imports() -> None:
-    """Every import counts, also those within functions and for types alone."""
-    graph = {module_name(path): {n for n, top in imports(path) if n.startswith("ragbench.")} for path in sources()}
-    graph = {name: needs - {name} for name, needs in graph.items()}
+def circles(house: House) -> list[str]:
+    """A circle of modules, every import counted."""
+    graph = {module.name: set(module.inner) - {module.name} for module in house.modules if module.room}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        pytest.fail(f"circle: {' → '.join(error.args[1])}")
+        return [" → ".join(error.args[1])]
+    return []
 
 
-def test_metrics_know_only_types_and_metric() -> None:
-    for path in sources():
-        if room(path) == "metrics":
-            inside = {n.split(".")[1] for n, _ in imports(path) if n.startswith("ragbench.")}
-            assert inside <= {"types", "waves", "metric", "metrics"}, f"{path.name} imports {inside}"
+def unlearned(house: House) -> list[str]:
+    """What the rooms of KNOWN_BY import of the house beyond what they may know."""
+    return [
+        f"{module.name} imports {name}"
+        for module in house.modules
+        for name in module.inner
+        if module.room in KNOWN_BY and name.split(".")[1] not in KNOWN_BY[module.room]
+    ]
 
 
-def test_stats_knows_arrays_and_types() -> None:
-    for path in sources():
-        if room(path) == "stats":
-            inside = {n.split(".")[1] for n, _ in imports(path) if n.startswith("ragbench.")}
-            assert inside <= {"types", "stats"}, f"{path.name} imports {inside}"
-
-
-def test_only_three_rooms_reach_outside() -> None:
-    wrong = [
-        f"{module_name(path)} imports {name}"
-        for path in sources()
-        if room(path) not in MAY_REACH_OUTSIDE
-        for name, _ in imports(path)
+def outward(house: House) -> list[str]:
+    """Imports of what reaches outside the process, in rooms that may not."""
+    return [
+        f"{module.name} imports {name}"
+        for module in house.modules
+        if module.room not in MAY_REACH_OUTSIDE
+        for name in module.imports
         if name.split(".")[0] in OUTSIDE and name != "urllib.parse"
     ]
-    assert not wrong
 
 
-def test_rooms_can_be_read_in_one_sitting() -> None:
-    lines = {module_name(path): path.read_text(encoding="utf-8").count("\n") for path in sources()}
-    assert not {name: number for name, number in lines.items() if number > 600}
-    long = {name: number for name, number in lines.items() if number > 400}
-    assert len(long) <= 2, f"above 400 lines, which is to be rare: {long}"
+def crowded(house: House) -> list[str]:
+    """Folders of more modules than a reader holds in the head; a catalogue may be a long list."""
+    return [
+        f"{folder}: {len(modules)}"
+        for folder, modules in house.folders.items()
+        if len(modules) > MODULES_OF_A_ROOM and str(folder) != CATALOGUE
+    ]
+
+
+def stem(name: str) -> str:
+    """A module's name without the endings of its words."""
+    return "_".join(_stem(word) for word in name.split("_"))
+
+
+def _stem(word: str) -> str:
+    ending = next((end for end in ENDINGS if word.endswith(end) and len(word) >= len(end) + 3), "")
+    return _stem(word.removesuffix(ending)) if ending else word
+
+
+def confusable(house: House) -> list[str]:
+    """Names within one room that differ in their endings alone: answer, answers, answering."""
+    names: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module in house.modules:
+        room = module.room if len(module.parts) > 1 or module.path.stem == "__init__" else ""
+        for name in module.parts[1:] if room else module.parts:
+            names[room, stem(name)].add(name)
+    return [f"{room}: {', '.join(sorted(found))}" for (room, _), found in names.items() if len(found) > 1]
+
+
+def endless(house: House) -> list[str]:
+    """Files above 600 lines, and above 400 where that is no longer rare."""
+    lines = {module.name: module.text.count("\n") for module in house.modules}
+    long = [f"{name}: {number}" for name, number in lines.items() if number > 400]
+    return [f"{name}: {number}" for name, number in lines.items() if number > 600] + (long if len(long) > 2 else [])
+
+
+LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
+    uphill: {"show/a.py": "from ragbench.report import b", "report/b.py": ""},
+    faced: {"show/a.py": "import ragbench"},
+    circles: {
+        "show/a.py": "def f():\n    from ragbench.show import b",
+        "show/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragbench.show.a import f",
+    },
+    unlearned: {"metrics/a.py": "from ragbench.llm import b", "llm/b.py": ""},
+    outward: {"bench/a.py": "def f():\n    import psycopg"},
+    crowded: {f"show/a/b{number}.py": "" for number in range(MODULES_OF_A_ROOM + 1)},
+    confusable: {"show/a/answer.py": "", "show/b/answering.py": ""},
+    endless: {"show/a.py": "\n" * 601},
+}
+"""The laws that speak of files, each with a house that breaks it."""
+
+
+@functools.cache
+def this_house() -> House:
+    return House(ROOT)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_the_house_holds(law: Callable[[House], list[str]]) -> None:
+    assert law(this_house()) == []
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_a_house_that_breaks_it_is_named(law: Callable[[House], list[str]], tmp_path: Path) -> None:
+    for name, text in LAWS[law].items():
+        path = tmp_path / "ragbench" / name
+        for folder in path.relative_to(tmp_path).parents[:-1]:
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / "__init__.py").touch()
+        path.write_text(text, encoding="utf-8")
+    broken = House(tmp_path)
+    assert law(broken)
+    assert [other.__name__ for other in LAWS if other is not law and other(broken)] == []
 
 
 HTML_LEFT = {
     "about/overview": 19, "answers/corrected": 7, "answers/side_by_side": 8, "basics/footnotes": 3, "basics/marks": 6,
     "blame/failed_questions": 5, "blame/perfect_parts": 7, "blame/shares": 10, "blame/waterfall": 4,
-    "comparison/answer": 4, "comparison/bands": 9, "comparison/correlations": 5, "comparison/intervals": 2,
+    "comparison/headline": 4, "comparison/bands": 9, "comparison/correlations": 5, "comparison/intervals": 2,
     "comparison/slices": 13, "comparison/verdict_table": 15, "comparison/worst_questions": 15, "judges/classes": 9,
     "judges/probes": 14, "judges/replies": 17, "judges/trust": 3, "judges/words": 3, "page": 2, "retrieval/curves": 5,
     "runs/compared": 16, "runs/history": 6, "sentences/descriptions": 3, "sentences/findings": 5,
@@ -179,11 +263,7 @@ def html_pieces(source: str) -> int:
 
 
 def test_html_is_written_in_templates() -> None:
-    folder = PACKAGE / "show"
-    found = {
-        path.relative_to(folder).with_suffix("").as_posix(): html_pieces(path.read_text(encoding="utf-8"))
-        for path in folder.rglob("*.py")
-    }
+    found = {"/".join(one.parts[1:]): html_pieces(one.text) for one in this_house().modules if one.room == "show"}
     more = {name: (HTML_LEFT.get(name, 0), count) for name, count in found.items() if count > HTML_LEFT.get(name, 0)}
     assert not more, f"HTML in Python, allowed and found; write it in report_template/views: {more}"
 
@@ -229,12 +309,12 @@ WITHIN = {
 }
 
 
-def writers(path: Path) -> list[str]:
+def writers(module: Module) -> list[str]:
     """`module:function` of each call that writes a file other than by the door of `ragbench.folders`.
 
     What is written to a path called `temporary` is within `folders.whole` or `folders.write_by`.
     """
-    tree = tree_of(path)
+    tree = module.tree
     found = []
     for outer in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]:
         for node in ast.walk(outer):
@@ -250,13 +330,13 @@ def writers(path: Path) -> list[str]:
             writes = opens or (name in WRITES and (not plain or owner in MODULES))
             into_memory = name in ("save", "dump") and node.args and ast.unparse(node.args[0]) == "content"
             if writes and not into_memory and "temporary" not in ast.unparse(node):
-                found.append(f"{module_name(path)}:{outer.name}")
+                found.append(f"{module.name}:{outer.name}")
     return found
 
 
 @pytest.mark.fault("disk", tried="every call in the package that writes a file goes by the one door", count=30)
 def test_every_file_is_written_by_the_one_door() -> None:
-    found = {place for path in sources() for place in writers(path)}
+    found = {place for module in this_house().modules for place in writers(module)}
     past = {place for place in found if place.split(":")[0] not in DOOR}
     assert past == set(WITHIN), past ^ set(WITHIN)
     assert {place.split(":")[0] for place in found} >= set(DOOR)
@@ -306,10 +386,10 @@ def printed(source: str) -> set[str]:
 @pytest.mark.fault("links", tried="every module that could print past the one door", count=400)
 def test_nobody_prints_past_the_terminals_door() -> None:
     wrong = {}
-    for path in sources():
-        text = path.read_text(encoding="utf-8").replace("sys.stderr.isatty()", "True")
-        if found := printed(text) - MAY_PRINT.get(module_name(path), set()):
-            wrong[module_name(path)] = found
+    for module in this_house().modules:
+        text = module.text.replace("sys.stderr.isatty()", "True")
+        if found := printed(text) - MAY_PRINT.get(module.name, set()):
+            wrong[module.name] = found
     assert not wrong
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -272,6 +271,6 @@ def test_two_measurements_are_equal_to_the_byte(tmp_path: Path, monkeypatch: pyt
     assert len(files) > 8
     for path in files:
         assert path.read_bytes() == (tmp_path / "two" / "parts" / "tier0_embeddings" / path.name).read_bytes()
-    findings = json.loads((files[0].parent / "findings.json").read_text(encoding="utf-8"))
-    assert findings["facts"]["distance"] == "euclidean"
-    assert not any(math.isnan(e["value"]) for e in findings["estimates"])
+    made = Measurement.load(files[0].parent)
+    assert made.facts["distance"] == "euclidean"
+    assert not any(math.isnan(one.estimate.value) for one in made.estimates)

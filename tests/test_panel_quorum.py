@@ -72,10 +72,10 @@ class TestTheCommand:
     def test_a_lenient_partner_turns_no_gate_green(self, answers: Path, tmp_path: Path) -> None:
         alone = run(answers, "--judge", "strict")
         assert alone.exit_code == 1
-        assert "30 of 60 unmeasured" in words(alone)
+        assert "30 of 60 could not be measured" in words(alone)
         together = run(answers, *PANEL, "--json", tmp_path / "scores.json")
         assert together.exit_code == 1
-        assert "30 of 60 unmeasured" in words(together)
+        assert "30 of 60 could not be measured" in words(together)
         found = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
         [estimate] = found["estimates"]
         assert (estimate["n"], estimate["n_unmeasured"]) == (N - BAD, BAD)

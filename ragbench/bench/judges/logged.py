@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ragbench.bench.judges import records
+from ragbench.bench.judges import judgement_files
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale
-from ragbench.bench.judges.records import Judgement
+from ragbench.bench.judges.judgement_files import Judgement
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Sample, Status
 
@@ -32,12 +32,12 @@ class Logged:
 
 
 def read(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) -> Logged:
-    """The judgements of a file, see `ragbench.bench.judges.records`, sorted by id.
+    """The judgements of a file, see `ragbench.bench.judges.judgement_files`, sorted by id.
 
     A judge's name tells its model family, where it does. classes: names from the worst to the best that may stand for
     ratings and scores. Raises BenchError, naming file, row, field, and what was expected.
     """
-    items = records.read(path, people, judges, classes)
+    items = judgement_files.read(path, people, judges, classes)
     digest = hashlib.sha256(
         "\n".join(json.dumps(one.model_dump(mode="json"), sort_keys=True) for one in items).encode()
     )

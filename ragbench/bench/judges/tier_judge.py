@@ -110,7 +110,7 @@ def tier_judge(request: TierJudgeRequest) -> Measurement:
 
     A tempting question costs 11 scores and two choices. Classes lie evenly over people's scale; where none are named,
     its levels are classes if they are 3 to 7. From three classes on the page says which is taken for which. A file of
-    ratings holds `ragbench.bench.judges.records.Judgement`. Beyond a limit a probe finds a fault, see
+    ratings holds `ragbench.bench.judges.judgement_files.Judgement`. Beyond a limit a probe finds a fault, see
     `ragbench.bench.judges.probes.Limits`.
 
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.

@@ -23,7 +23,7 @@ from ragbench.show.basics.material import COUNTS, Material
 from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import Blamed
 from ragbench.show.comparison import bands
-from ragbench.show.comparison.answer import standing_in
+from ragbench.show.comparison.headline import standing_in
 from ragbench.show.page import view
 from ragbench.types import Verdict
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.comparison.answer import unit
+from ragbench.show.comparison.headline import unit
 from ragbench.show.page import view
 from ragbench.show.sentences.judges import known
 from ragbench.stand_ins import names as names_of

@@ -12,7 +12,7 @@ from ragbench.show.basics.marks import chip, named, sign, small
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.answer import facts
+from ragbench.show.comparison.headline import facts
 from ragbench.show.page import view
 from ragbench.show.sentences.findings import sentences
 

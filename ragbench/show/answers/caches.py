@@ -12,8 +12,8 @@ from ragbench.language import DASH
 from ragbench.metrics.cache import Serving
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
+from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left, link
-from ragbench.show.basics.lists import entry, ordered, rows_of
 from ragbench.show.basics.marks import legend, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html

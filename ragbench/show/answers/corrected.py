@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ragbench.language import DASH
 from ragbench.show.basics.cells import cell, head, row, table
-from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import chip, named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from ragbench.counts import lacking
 from ragbench.language import DASH
 from ragbench.show.basics.cells import grid
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.links import behind, left
-from ragbench.show.basics.lists import rows_of
 from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import drawn, html

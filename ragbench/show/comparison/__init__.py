@@ -1,7 +1,7 @@
 """Systems beside each other: the answer, intervals, verdicts, slices, and the questions where they differ most."""
 
-from ragbench.show.comparison.answer import answer
 from ragbench.show.comparison.correlations import correlations
+from ragbench.show.comparison.headline import answer
 from ragbench.show.comparison.intervals import intervals
 from ragbench.show.comparison.slices import slices
 from ragbench.show.comparison.verdict_table import table

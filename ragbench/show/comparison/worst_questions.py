@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics.lists import entry, ordered
+from ragbench.show.basics.entries import entry, ordered
 from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, shown

@@ -12,8 +12,8 @@ from typing import Any
 
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, is_simple, shortened
+from ragbench.show.items.contents import Entry, Items, Judged, Measured, Numbers, Parting, Section
 from ragbench.show.items.kinds import items_of
-from ragbench.show.items.views import Entry, Items, Judged, Measured, Numbers, Parting, Section
 
 BLOCK = 200
 TITLE, LONGEST, SHORTEST = 400, 4000, 300

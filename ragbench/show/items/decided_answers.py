@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.metrics.decisions import Cell
-from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
-from ragbench.show.items.views import Detail, Entry, Items, Measured, Parting, Section, number, with_values
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number, with_values
 
 ORDER = (
     Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE, Cell.TRUE_NEGATIVE,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ragbench.show.basics.material import Material
 from ragbench.show.items import decided_answers, passages, questions, trial_answers, turns
-from ragbench.show.items.views import Items
+from ragbench.show.items.contents import Items
 
 KINDS: Mapping[str, tuple[Callable[[Material], Items], tuple[str, ...]]] = {
     "decisions": (decided_answers.items, decided_answers.MEASURES),

@@ -11,7 +11,7 @@ from ragbench.show.basics.marks import named, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import drawn
 from ragbench.show.basics.text import anchor, clean, shortened
-from ragbench.show.items.views import Items, Judged, Measured, Section
+from ragbench.show.items.contents import Items, Judged, Measured, Section
 
 TEXT, LINE, NAME = 400, 1000, 80
 

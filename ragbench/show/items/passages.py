@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shortened
-from ragbench.show.items.views import Detail, Entry, Items, Measured, Parting, Section, number, with_values
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number, with_values
 
 MEASURES = ("utilization_rate", "total_chunks", "used_chunks", "unused_chunks")
 PASSAGE, PAGE = "passage", "page"

@@ -12,8 +12,8 @@ from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
+from ragbench.show.items.contents import Detail, Entry, Items, Judged, Measured, Parting, Section, number
 from ragbench.show.items.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
-from ragbench.show.items.views import Detail, Entry, Items, Judged, Measured, Parting, Section, number
 from ragbench.types import Status
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
 from ragbench.show.items import listing
+from ragbench.show.items.contents import Items
 from ragbench.show.items.data import slug
 from ragbench.show.items.kinds import items_of
-from ragbench.show.items.views import Items
 from ragbench.show.page import view
 
 

@@ -15,7 +15,7 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
-from ragbench.show.items.views import Detail, Entry, Items, Measured, Parting, Section, number
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number
 from ragbench.show.judges import words
 from ragbench.types import Status
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragbench.metrics.cache import Serving
-from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
-from ragbench.show.items.views import Detail, Entry, Items, Measured, Parting, Section, number
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number
 from ragbench.types import Status
 
 SESSION = "session"

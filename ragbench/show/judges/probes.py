@@ -8,8 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import cells, chart
+from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, link
-from ragbench.show.basics.lists import entry, ordered, rows_of
 from ragbench.show.basics.marks import GLYPHS, SYMBOLS
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, shown

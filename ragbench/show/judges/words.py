@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.measurement import estimate_of
-from ragbench.show.basics.lists import rows_of
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
+from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left
-from ragbench.show.basics.lists import entry, ordered, rows_of
 from ragbench.show.basics.marks import SYMBOLS, legend, named, series, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics.lists import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html

@@ -14,7 +14,7 @@ from ragbench.show.basics.cells import cell, head, row, table, under
 from ragbench.show.basics.marks import chip, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import ELLIPSIS, anchor, shown
-from ragbench.show.comparison.answer import standing_in
+from ragbench.show.comparison.headline import standing_in
 from ragbench.show.page import view
 from ragbench.types import Verdict
 

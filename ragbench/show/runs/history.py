@@ -17,7 +17,7 @@ from ragbench.show.basics.cells import cell, head, row, table
 from ragbench.show.basics.marks import GLYPHS, SERIES, SYMBOLS, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import shown
-from ragbench.show.comparison.answer import standing_in
+from ragbench.show.comparison.headline import standing_in
 from ragbench.show.page import view
 from ragbench.show.runs.compared import digits_of, kind, why
 

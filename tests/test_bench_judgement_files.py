@@ -13,7 +13,7 @@ import pytest
 
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.judges import logged, records
+from ragbench.bench.judges import judgement_files, logged
 from ragbench.bench.judges.items import Scale
 from tests.small_project import write_lines
 
@@ -90,7 +90,7 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
         'id,people.ann,judges.m\na,supported,"neutral; Supported"\nb,CONTRADICTED,contradicted\nc,3,\n',
         encoding="utf-8",
     )
-    [a, b, c] = records.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
+    [a, b, c] = judgement_files.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
     assert (a.people, a.judges) == ({"ann": 5.0}, {"m": [0.5, 1.0]})
     assert (b.people, b.judges) == ({"ann": 1.0}, {"m": 0.0})
     assert (c.people, c.judges) == ({"ann": 3.0}, {})
