@@ -85,11 +85,14 @@ def check_repaired(found: Measurement, answerable: int) -> None:
     assert against.loc["beyond", "verdict"] == "not shown"
 
 
+GAINS = {"retrieval": 50, "ranking": 30, "generator": 50, "judge": 30}
+"""How many of the planted questions fail at that part alone."""
+
+
 def check_perfect_parts(found: Measurement, answerable: int) -> None:
     """Gains are what was planted: one perfect part helps the questions that fail there alone."""
     rows = found.extra["blame_counterfactuals"].query("system == 'planted'").set_index(["part", "measure"])
-    gains = {"retrieval": 50, "ranking": 30, "generator": 50, "judge": 30}
-    for part, gain in gains.items():
+    for part, gain in GAINS.items():
         row = rows.loc[(part, "good")]
         assert row["actual"] == pytest.approx(50 / answerable)
         assert row["difference"] == pytest.approx(gain / answerable), part
@@ -158,6 +161,9 @@ def test_logged_decisions_are_of_one_system(tmp_path: Path) -> None:
     assert Counter(found.extra["blame"]["part"]) == blame_project.EXPECTED
     perfect = found.extra["blame_counterfactuals"].set_index(["part", "measure"])
     assert perfect.loc[("judge", "good")]["changed"] == 30
+    for part, gain in GAINS.items():  # answers that are written anew are none that the log saw: taken as shown
+        row = perfect.loc[(part, "good")]
+        assert (row["n_dropped"], round(row["difference"] * row["n"], 6)) == (0, gain), part
     with pytest.raises(BenchError, match="logged decisions are of the answers of one system"):
         run(systems="planted, repaired", production_judge="door.jsonl")
 
