@@ -10,6 +10,7 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -17,12 +18,18 @@ import pytest
 from ragbench import settings
 from ragbench.__main__ import main
 
+ROOT = Path(__file__).parent.parent
+
 
 def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """What `ragbench` with these words says under these variables; an error that is not for people is raised."""
+    """What `ragbench` with these words says under these variables; an error that is not for people is raised.
+
+    The notebooks that it starts find this checkout, and its tests.
+    """
+    here = {"COLUMNS": "160", "PYTHONPATH": str(ROOT)}
     said, complained = io.StringIO(), io.StringIO()
     settings.load.cache_clear()
-    with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, {"COLUMNS": "160", **variables}):
+    with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, {**here, **variables}):
         patch.setattr(sys, "argv", ["ragbench", *words])
         patch.setattr(sys, "stdin", io.StringIO())
         patch.setattr("ragbench.terminal.guard", lambda: None)  # of hooks, which are the whole process's
