@@ -230,7 +230,8 @@ class Comparison:
     attainable: the smallest p, after the correction where there is one, that so many groups can have.
     margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
     family: how many comparisons were corrected together, and by what.
-    intervals: every interval of the difference that was computed, by method, the printed one among them.
+    intervals: every interval of the difference that was computed at `level`, by method.
+    alone: the interval of this comparison by itself, where (low, high) holds together with those of its family.
     """
 
     baseline: str
@@ -261,6 +262,7 @@ class Comparison:
     seed: int | None = None
     note: str = ""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    alone: tuple[float, float] | None = None
 
     @property
     def groups(self) -> int:

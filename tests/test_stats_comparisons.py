@@ -22,14 +22,25 @@ from tests.random_tables import on_random_tables
 
 
 @on_random_tables
-def test_binary_pairs_get_mcnemars_exact_test(seed: int) -> None:
+def test_binary_pairs_get_mcnemars_test(seed: int) -> None:
+    """From seven pairs on the mid-p: the exact p less the chance of just what was seen; a published value is below."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 200))
     first, second = rng.random(n) < rng.random(), rng.random(n) < rng.random()
     table = [[np.sum(first & second), np.sum(first & ~second)], [np.sum(~first & second), np.sum(~first & ~second)]]
     one = stats.compare(first, second, resamples=100)
-    assert one.test == "McNemar, exact"
-    assert one.p == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-9)
+    assert one.test == "McNemar, mid-p"
+    up, down = table[1][0], table[0][1]
+    seen = scipy.stats.binom.pmf(min(up, down), up + down, 0.5) if n >= 7 and up != down else 0.0
+    assert one.p == pytest.approx(mcnemar(table, exact=True).pvalue - seen, abs=1e-9)
+
+
+def test_the_published_mid_p() -> None:
+    """Bentur et al. (2009), as Fagerland, Lydersen, Laake (2013) test it: 7 against 1 of 21, exact .070, mid-p .039."""
+    first = [1] + [0] * 7 + [1] + [0] * 12
+    second = [0] + [1] * 7 + [1] + [0] * 12
+    assert stats.compare(first, second).p == pytest.approx(0.0391, abs=5e-5)
+    assert stats.compare(first, second).verdict is Verdict.BETTER
 
 
 @on_random_tables
@@ -40,8 +51,11 @@ def test_few_pairs_get_every_sign_pattern(seed: int) -> None:
     moved = np.round(moved, 0 if seed % 2 else 9)
     one = stats.compare(np.zeros(len(moved)), moved)
     peer = scipy.stats.permutation_test((moved,), np.sum, permutation_type="samples", n_resamples=np.inf)
-    assert one.p == pytest.approx(peer.pvalue, abs=1e-9)
-    assert one.test == "sign flips, exact" or np.isin(moved, (0, 1)).all()
+    sums = np.abs(peer.null_distribution)
+    tied = np.isclose(sums, abs(moved.sum()), rtol=1e-9, atol=1e-9).mean()
+    half = tied / 2 if len(moved) >= 7 and abs(moved.sum()) > 1e-9 else 0.0
+    assert one.p == pytest.approx((sums >= abs(moved.sum()) - 1e-9).mean() - half)
+    assert one.test == "sign flips, complete" or np.isin(moved, (0, 1)).all()
 
 
 def test_sign_flips_agree_with_scipy_within_monte_carlo_error() -> None:
@@ -50,8 +64,10 @@ def test_sign_flips_agree_with_scipy_within_monte_carlo_error() -> None:
         moved = np.round(rng.normal(0.12, 1, 120), seed % 3)
         one = stats.compare(np.zeros(120), moved, resamples=20_000, seed=seed)
         peer = scipy.stats.permutation_test((moved,), np.sum, permutation_type="samples", n_resamples=20_000, rng=seed)
-        assert one.p == pytest.approx(peer.pvalue, abs=5 * math.sqrt(one.p * (1 - one.p) / 20_000) + 1e-4)
-        assert round(one.p * 20_001) == pytest.approx(one.p * 20_001, abs=1e-6), "p = (b + 1) / (B + 1)"
+        tied = np.isclose(np.abs(peer.null_distribution), abs(moved.sum()), rtol=1e-9).mean()
+        assert one.p == pytest.approx(peer.pvalue - tied / 2, abs=5 * math.sqrt(one.p * (1 - one.p) / 20_000) + 1e-4)
+        halves = 2 * one.p * 20_001
+        assert round(halves) == pytest.approx(halves, abs=1e-6), "p = (b + (t + 1) / 2) / (B + 1)"
 
 
 def test_whole_clusters_flip_together() -> None:
@@ -327,12 +343,12 @@ def test_rank_tests_of_pairs_that_never_moved(test: Literal["wilcoxon", "sign"])
     assert math.isnan(rank_test_p([math.nan], test))
 
 
-def test_no_p_is_below_one_in_the_draws_and_the_observed_one() -> None:
-    """40 differences, all up and none alike: no draw of signs reaches them, and p = (0 + 1) / (B + 1)."""
+def test_no_p_is_below_half_of_one_in_the_draws_and_the_observed_one() -> None:
+    """40 differences, all up and none alike: no draw of signs reaches them, and p = (0 + 1 / 2) / (B + 1)."""
     moves = 1 + np.random.default_rng(0).random(40)
     one = stats.compare(np.zeros(40), moves, resamples=999)
-    assert (one.p, one.test) == (1 / 1000, "sign flips")
-    assert stats.randomization_p(moves, resamples=499).tolist() == [1 / 500]
+    assert (one.p, one.test) == (1 / 2000, "sign flips")
+    assert stats.randomization_p(moves, resamples=499).tolist() == [1 / 1000]
 
 
 def test_nothing_is_better_where_no_p_could_be_small_enough() -> None:

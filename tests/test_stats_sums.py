@@ -110,7 +110,7 @@ def test_approximate_randomization_holds_its_level_and_finds_a_difference() -> N
     first = rng.choice(4, 200, p=[0.4, 0.15, 0.15, 0.3])
     better = np.where(rng.random(200) < 0.5, np.where(first == 1, 3, np.where(first == 2, 0, first)), first)
     shown = stats.compare_statistic(f1, np.eye(4)[first][:, :3], np.eye(4)[better][:, :3])
-    assert (shown.verdict, shown.test) == (Verdict.BETTER, "approximate randomization")
+    assert (shown.verdict, shown.test) == (Verdict.BETTER, "sign flips of pseudo-values")
     assert shown.p < 0.001
     assert stats.compare_statistic(f1, np.eye(4)[better][:, :3], np.eye(4)[first][:, :3]).verdict is Verdict.WORSE
     rejected = 0

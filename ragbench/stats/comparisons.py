@@ -1,10 +1,16 @@
-"""Two systems on the same questions: difference, interval, randomization test, verdict, and what n could show."""
+"""Two systems on the same questions: difference, interval, randomization test, verdict, and what n could show.
+
+Interval and verdict are one statement. 0 lies in the printed interval exactly when the printed test does not tell the
+difference from it; any other value lies in it when the method that the interval names, at the same level, does not
+tell the difference from that. A set of values that are each tested at one level covers the true one with that chance,
+whichever test each of them meets (Casella, Berger 2002, theorem 9.2.2).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +20,7 @@ from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
-from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
+from ragbench.stats.power import FEWEST_FOR_MID_P, attainable_p, minimum_detectable_difference, sample_size, shrinkage
 from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import (
     Labels,
@@ -29,7 +35,8 @@ from ragbench.stats.samples import (
 from ragbench.types import Array, Better, Comparison, Verdict
 
 Test = Literal["randomization", "wilcoxon", "sign"]
-MCNEMAR = "McNemar, exact"
+EXACT = "sign flips, complete"
+MCNEMAR = "McNemar, mid-p"
 
 FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 300
@@ -60,9 +67,11 @@ def compare(
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
     good. margin: the largest difference that would not matter; then equivalence is tested too (TOST).
 
-    The test is sign-flip randomization of the mean difference, p = (b + 1) / (B + 1), complete where there are no
-    more than B sign patterns; for 0/1 values the exact McNemar test, which is the same. test "wilcoxon" and "sign"
-    are by option, for independent pairs, and warn: they do not test the mean.
+    The test is sign-flip randomization of the mean difference, complete where there are no more than B sign patterns;
+    for 0/1 values McNemar's, which is the same. From seven groups on p is the mid-p, half of the chance of what was
+    seen and all that of what is farther: (b + (t + 1) / 2) / (B + 1) with b flips farther and t as far (Lancaster 1961;
+    Fagerland, Lydersen, Laake 2013). test "wilcoxon" and "sign" are by option, for independent pairs, and warn: they do
+    not test the mean.
     Raises ValueError for different lengths, infinities, or a margin that is not positive.
     """
     one = compare_metrics(
@@ -97,6 +106,39 @@ def compare_metrics(
 
     baseline, challenger: metric name to one number a question; the metrics that both have are compared.
     """
+    found = hypotheses(
+        baseline, challenger, clusters=clusters, better=better, level=level, margin=margin, resamples=resamples,
+        seed=seed, names=names, test=test,
+    )  # fmt: skip
+    return {name: one.alone for name, one in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """That there is no difference, as it is tested together with others.
+
+    alone: the comparison, tested by itself. column: (questions,) values whose mean is tested, NaN where a side was not
+    measured.
+    """
+
+    alone: Comparison
+    column: Array
+
+
+def hypotheses(
+    baseline: Mapping[str, ArrayLike],
+    challenger: Mapping[str, ArrayLike],
+    *,
+    clusters: Labels | None = None,
+    better: Better | Mapping[str, Better] = "higher",
+    level: float = 0.95,
+    margin: float | Mapping[str, float] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    names: tuple[str, str] = ("baseline", "challenger"),
+    test: Test = "randomization",
+) -> dict[str, Hypothesis]:
+    """The hypotheses of `compare_metrics`, to be tested together by `families.jointly`."""
     check_level(level)
     check_resamples(resamples)
     _check_test(test, clusters)
@@ -106,7 +148,7 @@ def compare_metrics(
     if len({len(column) for column in differences.values()}) > 1:
         raise ValueError("every metric needs one value a question; their lengths differ")
     codes = as_codes(clusters, len(next(iter(differences.values()), ())))
-    found: dict[str, Comparison] = {}
+    found: dict[str, Hypothesis] = {}
     for name in shared:
         direction = better[name] if isinstance(better, Mapping) else better
         limit = margin.get(name) if isinstance(margin, Mapping) else margin
@@ -115,18 +157,19 @@ def compare_metrics(
         own = own[np.argsort(differences[name][own], kind="stable")]  # no number depends on the order of the rows
         column = differences[name][own]
         if not len(column):
-            found[name] = _nothing(names, direction, level, dropped, seed)
+            found[name] = Hypothesis(_nothing(names, direction, level, dropped, seed), differences[name])
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
         spread = float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
         mean = mean_of(units.column(0), spread, resamples, seed, spread)
         flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
-        p, used = _tested(units, resamples, seed)
-        if flags and used == "sign flips, exact" and not units.clustered:
+        p, used = tested(units, resamples, seed)
+        if flags and used == EXACT and not units.clustered:
             used = MCNEMAR
         if test != "randomization":
             p, used = rank_test_p(column, test), test
-        found[name] = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
+        one = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
+        found[name] = Hypothesis(one, differences[name])
     return found
 
 
@@ -142,7 +185,7 @@ def randomization_p(
     if not np.isfinite(matrix).all():
         raise ValueError("differences are finite numbers: leave out questions that one side was not measured on")
     codes, resamples = as_codes(clusters, len(matrix)), check_resamples(resamples)
-    return np.array([_tested(units_of(column[:, None], codes), resamples, seed)[0] for column in matrix.T])
+    return np.array([tested(units_of(column[:, None], codes), resamples, seed)[0] for column in matrix.T])
 
 
 def _check_test(test: str, clusters: Labels | None) -> None:
@@ -168,8 +211,24 @@ def verdict_of(difference: float, p: float, better: Better, level: float, attain
 
 
 def by_signs(one: Comparison) -> Comparison:
-    """The comparison with the verdict that its own p allows, tested by the signs of its groups, and its power."""
-    return decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level)
+    """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
+    agreement with it, and its power."""
+    found = agreeing(decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level))
+    return replace(found, alone=(found.low, found.high))
+
+
+def agreeing(one: Comparison) -> Comparison:
+    """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
+    low, high = one.low, one.high
+    if math.isnan(low) or math.isnan(high):
+        return one
+    if one.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif one.difference > 0:
+        low = max(low, math.nextafter(0.0, 1.0))
+    else:
+        high = min(high, math.nextafter(0.0, -1.0))
+    return replace(one, low=low, high=high)
 
 
 def decided(
@@ -194,7 +253,8 @@ def decided(
 
 def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
     """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
-    return next((one.groups + more for more in range(1, 61) if shows(one.attainable / 2**more)), None)
+    counts = range(one.groups + 1, one.groups + 61)
+    return next((number for number in counts if shows(attainable_p(number))), None)
 
 
 def _with_power(one: Comparison, joint: bool) -> Comparison:
@@ -230,29 +290,45 @@ def _is_binary(values: ArrayLike) -> bool:
     return bool(np.isin(array[~np.isnan(array)], (0.0, 1.0)).all())
 
 
-def _tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
+def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
     """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column."""
-    column = units.sums[:, 0]
+    column, middle = units.sums[:, 0], units.number >= FEWEST_FOR_MID_P
     moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
     sizes = np.abs(moved)
     if not len(moved):
-        return 1.0 if units.number else math.nan, "sign flips, exact"
+        return 1.0 if units.number else math.nan, EXACT
     if np.ptp(sizes) <= 1e-9 * sizes.max():
-        return _binomial_p(int((moved > 0).sum()), len(moved)), "sign flips, exact"
+        return _binomial_p(int((moved > 0).sum()), len(moved), middle), EXACT
     observed, total = abs(float(moved.sum())), float(sizes.sum())
     if 2 ** min(len(moved), 60) <= resamples:  # all patterns cost less than drawing some of them, and are exact
-        return float(np.mean(np.abs(every_flip(moved[:, None])) >= observed - 1e-10 * total)), "sign flips, exact"
+        return share_beyond(np.abs(every_flip(moved[:, None])), observed, 1e-10 * total, middle, True), EXACT
     drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
     # many units are summed in single precision: what ties with the observed sum must still count
     slack = (1e-6 if len(moved) > 512 else 1e-10) * total
-    return (int((drawn >= observed - slack).sum()) + 1) / (resamples + 1), "sign flips"
+    return share_beyond(drawn, observed, slack, middle, False), "sign flips"
 
 
-def _binomial_p(successes: int, n: int) -> float:
-    """Two-sided exact p of a fair coin: McNemar's exact test on the discordant pairs."""
+def share_beyond(drawn: Array, observed: float, slack: float, middle: bool, complete: bool) -> float:
+    """p of an observed statistic among those drawn without a difference.
+
+    slack: by how much two equal statistics may differ. middle: what ties counts half (mid-p). complete: `drawn` are all
+    that there are; else what was observed is counted as one more of them. 1 where nothing was observed.
+    """
+    if observed <= slack:
+        return 1.0
+    farther = int(np.count_nonzero(drawn > observed + slack))
+    tied = int(np.count_nonzero(drawn >= observed - slack)) - farther + (not complete)
+    return (farther + tied * (0.5 if middle else 1.0)) / (drawn.size + (not complete))
+
+
+def _binomial_p(successes: int, n: int, middle: bool) -> float:
+    """Two-sided p of a fair coin: McNemar's test on the discordant pairs, exact or mid-p."""
     from scipy.special import bdtr
 
-    return float(min(1.0, 2 * bdtr(min(successes, n - successes), n, 0.5)))
+    rarer = min(successes, n - successes)
+    if middle:  # the chance of fewer, and half of that of as few, on both sides
+        return float(min(1.0, bdtr(rarer, n, 0.5) + (bdtr(rarer - 1, n, 0.5) if rarer else 0.0)))
+    return float(min(1.0, 2 * bdtr(rarer, n, 0.5)))
 
 
 def _one(

@@ -1,7 +1,14 @@
-"""Families of comparisons: p-values corrected together, and verdicts from the corrected ones."""
+"""Families of comparisons: p-values corrected together, verdicts from the corrected ones, and intervals that hold
+together.
+
+The intervals of a family cover all true differences at once with the chance `level`: each is made at the level that
+the first step of the correction leaves for it. What a later step shows, its interval may not yet tell from 0; then it
+ends at 0 (Stefansson, Kim, Hsu 1988; Guilbaud 2008): none that holds 0 stands beside a difference that is shown.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,7 +17,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.comparisons import decided
+from ragbench.stats.comparisons import (
+    Hypothesis,
+    agreeing,
+    decided,
+    share_beyond,
+)
+from ragbench.stats.draws import every_flip, sign_flips
+from ragbench.stats.intervals import stretched
+from ragbench.stats.power import FEWEST_FOR_MID_P
+from ragbench.stats.samples import Codes, units_of
 from ragbench.types import Array, Comparison
 
 
@@ -59,13 +75,80 @@ def with_adjusted(
     instead: Callable[[float], float] = lambda p: p,
     joint: bool = False,
 ) -> Comparison:
-    """The comparison with its corrected p, the family's name, and the verdict and power that the correction allows.
+    """The comparison with its corrected p, the family's name, and the verdict, interval and power that it allows.
 
     threshold: the largest p of the pair alone that the hardest step of the family takes as shown. instead: what the
     corrected p would be if the comparison had another p and all else were as it is. joint: whether one test of several
     comparisons together set the threshold.
     """
-    return replace(decided(one, p, threshold, instead, joint), p_adjusted=p, family=family)
+    found = replace(decided(one, p, threshold, instead, joint), p_adjusted=p, family=family)
+    low, high = one.alone or (one.low, one.high)
+    if threshold < 1 - one.level and not math.isnan(low + high):
+        low, high = stretched((low, high), one.difference, max(one.groups - 1, 1), one.level, 1 - threshold)
+    return agreeing(replace(found, low=low, high=high))
+
+
+def jointly(
+    hypotheses: Sequence[Hypothesis], codes: Codes | None, resamples: int = 10_000, seed: int = 0
+) -> list[Comparison]:
+    """The comparisons of a family, whose p, verdicts and intervals hold together; all are about the same questions.
+
+    codes: the cluster of each question, None where each stands alone. Studentized step-down max-T (Westfall, Young
+    1993, algorithm 2.8; Romano, Wolf 2005): every difference over its own standard error, the signs of a question, or
+    of a whole cluster, flipped for all hypotheses together. So a noisy system does not hide or feign a difference of
+    others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
+    A comparison without a pair is not part of the family and stays as it is.
+    """
+    tested = [one for one in hypotheses if one.alone.n]
+    if not tested:
+        return [one.alone for one in hypotheses]
+    matrix = np.nan_to_num(np.column_stack([one.column for one in tested]))
+    error = 1 - tested[0].alone.level
+    adjusted, thresholds = stepped_down(
+        units_of(matrix, codes).sums, [one.alone.p for one in tested], error, resamples, seed
+    )
+    different = len(np.unique(matrix, axis=1).T)
+    family = f"{different}, max-T"
+    made = iter(
+        with_adjusted(one.alone, p, family, threshold, joint=different > 1)
+        for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
+    )
+    return [next(made) if one.alone.n else one.alone for one in hypotheses]
+
+
+def stepped_down(
+    sums: Array, alone: Sequence[float], error: float, resamples: int, seed: int
+) -> tuple[list[float], list[float]]:
+    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, and their first thresholds.
+
+    sums: (units, hypotheses) differences of independent units. alone: p of each by itself, which no adjusted p is
+    below. A threshold is the largest p of a hypothesis by itself at which the first step, at family-wise `error`,
+    rejects it. Every pattern of signs is counted where there are no more than `resamples`.
+    """
+    if sums.shape[1] == 1:
+        return list(alone), [error]
+    middle = len(sums) >= FEWEST_FOR_MID_P
+    moved = sums[np.any(sums != 0, axis=1)]
+    scale = np.sqrt(np.sum(moved**2, axis=0))  # no flip changes it: the standard error under the hypothesis
+    scale[scale == 0] = np.inf
+    observed = np.abs(moved.sum(axis=0)) / scale
+    complete = 2 ** min(len(moved), 60) <= resamples
+    flips = every_flip(moved) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    drawn = np.abs(flips) / scale
+    order = np.argsort(-observed, kind="stable")
+    successive = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    share = [
+        share_beyond(successive[:, place], observed[at], 1e-7 * max(observed[at], 1e-12), middle, complete)
+        for place, at in enumerate(order)
+    ]
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(share)
+    largest = np.sort(successive[:, 0])
+    edge = largest[max(len(largest) - math.floor(error * len(largest)) - 1, 0)]  # exceeded by no more than `error`
+    exceeding = np.count_nonzero(drawn > edge * (1 + 1e-9), axis=0) / len(drawn)
+    rarest = error / max(int(np.isfinite(scale).sum()), 1)
+    thresholds = np.minimum(error, np.where(exceeding > 0, exceeding, rarest))
+    return np.maximum(adjusted, alone).tolist(), thresholds.tolist()
 
 
 def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:

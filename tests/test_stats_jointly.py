@@ -1,0 +1,127 @@
+"""Comparisons that are tested together: p, verdicts and intervals of a family, against a plain Westfall and Young."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragbench import stats
+from ragbench.stats.comparisons import Hypothesis, hypotheses
+from ragbench.stats.families import jointly
+from ragbench.stats.samples import as_codes
+from ragbench.types import Array, Comparison, Verdict
+
+SHOWN = {Verdict.BETTER, Verdict.WORSE}
+
+
+def pairs(first: Array, second: Array, **options: object) -> list[Hypothesis]:
+    """A hypothesis a column."""
+    return [
+        hypotheses({"v": a}, {"v": b}, resamples=200, **options)["v"]  # type: ignore[arg-type]
+        for a, b in zip(first.T, second.T, strict=True)
+    ]
+
+
+def agrees(one: Comparison) -> bool:
+    """Whether the interval holds 0 exactly if no difference is shown; both intervals, where there are two."""
+    if math.isnan(one.low):
+        return True
+    return (one.low <= 0 <= one.high) != (one.verdict in SHOWN)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_interval_contradicts_its_verdict(seed: int) -> None:
+    """Random tables: few and many questions, binary, graded and skewed, gaps, clusters, families of every kind."""
+    rng = np.random.default_rng(seed)
+    n, metrics = int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    shape = (n, metrics)
+    first = [rng.random(shape) < 0.6, rng.integers(1, 6, shape), rng.lognormal(size=shape)][seed % 3].astype(float)
+    moved = [rng.random(shape) < 0.8, rng.integers(1, 6, shape), rng.lognormal(0.4, 1, shape)][seed % 3].astype(float)
+    second = np.where(rng.random(shape) < rng.random(), first, moved)
+    second[rng.random(shape) < rng.choice([0.0, 0.2])] = math.nan
+    clusters = [int(code) for code in rng.integers(0, max(n // 3, 1), n)] if rng.random() < 0.4 else None
+    tested = pairs(first, second, clusters=clusters, margin=rng.choice([None, 0.2]), level=rng.choice([0.9, 0.95]))
+    alone = [one.alone for one in tested]
+    families = [alone, jointly(tested, as_codes(clusters, n), 200, seed), stats.adjust(alone)]
+    for one in [each for family in families for each in family]:
+        assert agrees(one), one
+    for one, before in zip(families[1], alone, strict=True):
+        assert math.isnan(one.low) or (one.low <= before.low <= before.high <= one.high) or one.verdict in SHOWN
+        assert one.alone == before.alone, "the interval of the pair alone is kept"
+
+
+def westfall_young(moved: Array, resamples: int, seed: int) -> list[float]:
+    """Algorithm 2.8 of Westfall and Young (1993), plainly: Student's t recomputed in every flip, step by step."""
+    rng = np.random.default_rng(seed)
+
+    def t(values: Array) -> Array:
+        spread = values.std(axis=-2, ddof=1)
+        return np.abs(values.mean(axis=-2)) / np.where(spread > 0, spread, np.inf)
+
+    observed = t(moved)
+    drawn = np.array([t(moved * rng.choice([-1.0, 1.0], (len(moved), 1))) for _ in range(resamples)])
+    order = list(np.argsort(-observed))
+    adjusted, reached = [1.0] * len(order), 0.0
+    for place, at in enumerate(order):
+        beyond = drawn[:, order[place:]].max(axis=1) >= observed[at] * (1 - 1e-9)
+        reached = max(reached, (int(beyond.sum()) + 1) / (resamples + 1))
+        adjusted[at] = reached
+    return adjusted
+
+
+def test_a_family_shows_what_a_plain_westfall_and_young_shows() -> None:
+    """Fourteen near-copies for two challengers, as retrieval metrics are: 28 hypotheses, a small true difference."""
+    rng = np.random.default_rng(11)
+    shared = rng.normal(0.12, 0.35, (200, 1))
+    moved = np.hstack([shared * rng.uniform(0.6, 1.2, 14) + rng.normal(0, 0.08, (200, 14)) for _ in range(2)])
+    found = jointly(pairs(np.zeros_like(moved), moved), None, 4000, 1)
+    plain = westfall_young(moved, 4000, 2)
+    assert [one.p_adjusted for one in found] == pytest.approx(plain, abs=0.012)
+    assert sum(one.verdict in SHOWN for one in found) >= sum(p <= 0.05 for p in plain) > 0
+    assert max(stats.holm([one.p for one in found])) > 3 * max(one.p_adjusted or 0 for one in found), (
+        "Holm pays for all"
+    )
+
+
+def test_hypotheses_that_are_the_same_value_by_value_are_one() -> None:
+    rng = np.random.default_rng(2)
+    first, second = rng.random((40, 1)), rng.random((40, 1)) + 0.15
+    alone = jointly(pairs(first, second), None, 2000, 0)[0]
+    thrice = jointly(pairs(np.repeat(first, 3, axis=1), np.repeat(second, 3, axis=1)), None, 2000, 0)
+    assert {one.family for one in thrice} == {"1, max-T"}
+    assert [one.p_adjusted for one in thrice] == pytest.approx([alone.p] * 3, abs=0.01)
+
+
+def test_a_bad_rival_costs_next_to_nothing() -> None:
+    """Four systems that are far worse are settled in the first steps, and leave the fifth its own p."""
+    rng = np.random.default_rng(8)
+    base = rng.random(120)
+    good = base + rng.normal(0.05, 0.2, 120)
+    alone = stats.compare(base, good, names=("base", "good"))
+    table = {"base": base, "good": good, **{f"bad {k}": base - 0.5 + rng.normal(0, 0.2, 120) for k in range(4)}}
+    among = next(one for one in stats.compare_many(table, "base") if one.challenger == "good")
+    assert among.p_adjusted == pytest.approx(alone.p, abs=0.003)
+    assert among.verdict is alone.verdict is Verdict.BETTER
+    assert 0 <= among.low <= alone.low < alone.high < among.high, "its interval holds together with those of the others"
+
+
+def test_an_equal_f1_of_unlike_errors_is_no_difference() -> None:
+    """One judge misses, the other shows too much, at one F1: pseudo-values err in 5 % of the samples of 157."""
+    rng = np.random.default_rng(4)
+    wrong, runs = 0, 400
+    for seed in range(runs):
+        right = rng.random(157) < 0.5
+        eager = np.where(right, rng.random(157) < 0.95, rng.random(157) < 0.45)
+        careful = np.where(right, rng.random(157) < 0.7, rng.random(157) < 0.068)
+        counts = [np.column_stack([right & d, ~right & d, right & ~d]).astype(float) for d in (eager, careful)]
+        one = stats.compare_statistic(
+            lambda t: 2 * t[..., 0] / (2 * t[..., 0] + t[..., 1] + t[..., 2]), *counts, resamples=200, seed=seed
+        )
+        wrong += one.p <= 0.05
+        assert agrees(one)
+    assert wrong / runs <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / runs)
