@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +21,7 @@ from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import OFFLINE, Settings
+from ragbench.settings import Settings
 from ragbench.settings.tables import JudgeSettings
 from ragbench.types import Judge, Sample
 from ragbench.waves import gather
@@ -41,21 +40,17 @@ def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tup
         return known, tuple(names)
     judges, wanted = dict(known.judges), []
     for name in names:
-        if name == OFFLINE:
-            wanted.append(name)
-            continue
-        for mode in modes:
+        for mode in modes if name in known.judges else ():
             judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
-            wanted.append(f"{name}, {mode}")
+        wanted += [f"{name}, {mode}" for mode in modes] if name in known.judges else [name]
     return known.model_copy(update={"judges": judges}), tuple(wanted)
 
 
 def assorted(temptations: Temptations) -> Answers:
     """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
     rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
-    samples = tuple(
-        temptations.variants[rungs[place % len(rungs)]][place] for place in range(len(temptations.questions))
-    )
+    places = range(len(temptations.questions))
+    samples = tuple(temptations.variants[rungs[place % len(rungs)]][place] for place in places)
     return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
 
 
@@ -86,9 +81,8 @@ def all_heard(
     """What the judges said of everything, how faithful each found the answers, and what their replies took."""
     if not names:
         return [], {}, {}
-    paid = set(names) != {OFFLINE}
     with (
-        measure.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
+        measure.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
         opening = rehearse_judges if planning.folder() is not None else open_judges
@@ -108,7 +102,7 @@ def all_heard(
 
 
 async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
-    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
+    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
     return (await asking.hear(each, bare)).answers
 
 

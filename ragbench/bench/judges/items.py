@@ -119,11 +119,14 @@ class Temptations:
         return tuple(question.cluster or question.id for question in self.questions)
 
 
+NOTHING = Temptations((), {}, ())
+
+
 def temptations(dataset: Dataset, count: int) -> Temptations:
     """All variants for `count` of the questions that have an answer with a reference, at even steps."""
     able = [q for q in dataset.questions if q.reference and q.reference.strip() and q.answerable is not False]
     if len(able) < 2 or count < 1:
-        return Temptations((), {}, ())
+        return NOTHING
     places = range(len(able)) if len(able) <= count else np.linspace(0, len(able) - 1, count).astype(int).tolist()
     chosen = [able[place] for place in dict.fromkeys(places)]
     chunks = {chunk.id: chunk for chunk in dataset.chunks}

@@ -16,6 +16,7 @@ from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale
 from ragbench.bench.judges.judgement_files import Judgement
 from ragbench.metrics.judging import Sitting
+from ragbench.settings import OFFLINE
 from ragbench.types import Sample, Status
 
 SIGNS = {"A": 1.0, "B": -1.0, "Tie": 0.0, None: math.nan}
@@ -76,13 +77,12 @@ def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
     scale.share(scores)
     statuses = np.where(asked, np.where(np.isnan(scores), Status.PARSE_ERROR, Status.OK), Status.MISSING_FIELD)
     picks = [one.choices.get(name) for one in items]
-    choices = None
-    if any(pick is not None for pick in picks):
-        choices = np.array([[SIGNS[each] for each in pick or (None, None)] for pick in picks])
+    choices = np.array([[SIGNS[each] for each in pick or (None, None)] for pick in picks]) if any(picks) else None
     return Heard(
         name,
         Sitting(scores, asked),
         np.vectorize(str, otypes=[object])(statuses),
         choices=choices,
         family=family(name),
+        stand_in=name == OFFLINE,
     )

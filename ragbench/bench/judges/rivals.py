@@ -13,10 +13,10 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.biases import independent
 from ragbench.bench.judges.items import Answers
+from ragbench.bench.judges.numbers import kept
 from ragbench.judge import Influence, Rule, leave_one_out
-from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.samples import as_codes, units_of
-from ragbench.types import Array, Estimate, Score, Status, Verdict
+from ragbench.types import Array, Comparison, Estimate, Score, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,13 @@ class Rivalry:
     """A judge against the baseline: concordance with people of both, and the difference.
 
     Concordance: of two answers that people rate differently, the share that the judge orders as they do; a tie counts
-    half, chance is 0.5. verdict: of the judge's against the baseline's, better where it is higher; None
-    where there is nothing to compare.
+    half, chance is 0.5. The difference has no p where there is nothing to compare.
     """
 
     judge: str
     concordance: Estimate
     baseline: Estimate
-    difference: Estimate
-    p: float = math.nan
-    p_adjusted: float = math.nan
-    verdict: Verdict | None = None
+    difference: Comparison
 
 
 def rivalries(
@@ -47,19 +43,12 @@ def rivalries(
         if name == baseline or lexical is None:
             continue
         both = ~(np.isnan(scores) | np.isnan(lexical) | np.isnan(truth))
-        labels = [label for label, keep in zip(answers.clusters, both, strict=True) if keep]
+        labels = kept(answers.clusters, both) or []
         one, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
-        parts = [_projected(each, labels, sure, scale) for each, scale in ((one, 1), (other, 1), (one - other, 2))]
-        found.append(Rivalry(name, parts[0][0], parts[1][0], parts[2][0], parts[2][1]))
-    adjusted = stats.holm([each.p for each in found])
-    return [
-        replace(
-            each,
-            p_adjusted=float(p),
-            verdict=None if math.isnan(p) else verdict_of(each.difference.value, float(p), "higher", sure.level),
-        )
-        for each, p in zip(found, adjusted, strict=True)
-    ]
+        own, theirs = (_projected(each, labels, sure, chance=0.5)[0] for each in (one, other))
+        found.append(Rivalry(name, own, theirs, _difference(baseline, name, one - other, labels, sure)))
+    adjusted = stats.adjust([each.difference for each in found])
+    return [replace(each, difference=difference) for each, difference in zip(found, adjusted, strict=True)]
 
 
 def concordances(scores: Array, truth: Array) -> Array:
@@ -74,44 +63,51 @@ def concordances(scores: Array, truth: Array) -> Array:
     return found
 
 
-def _projected(values: Array, clusters: Sequence[str], sure: Sureness, sides: int) -> tuple[Estimate, float]:
+def _difference(baseline: str, judge: str, values: Array, labels: Sequence[str], sure: Sureness) -> Comparison:
+    e, p = _projected(values, labels, sure, chance=0.0)
+    low, high = (math.nan if end is None else end for end in (e.low, e.high))
+    return Comparison(
+        baseline, judge, e.value, low, high, e.level, e.method, p, "U statistic", math.nan, Verdict.NOT_SHOWN, e.n,
+        e.n_unmeasured, clusters=e.clusters, note=e.note,
+    )  # fmt: skip
+
+
+def _projected(values: Array, clusters: Sequence[str], sure: Sureness, chance: float) -> tuple[Estimate, float]:
     """The mean over pairs of answers and its interval from Hoeffding's projection: a pair has two answers, so the
-    standard error is twice that of the answers' means. p: two-sided, of 0 (of one half for `sides` = 1)."""
+    standard error is twice that of the answers' means. p: two-sided, of `chance`, around which the scale ends."""
     from scipy.special import stdtr, stdtrit
 
     known = ~np.isnan(values)
-    unmeasured = int((~known).sum())
-    empty = Estimate(math.nan, None, None, sure.level, "none", int(known.sum()), unmeasured, note="empty")
-    if known.sum() < 3:
+    number = int(known.sum())
+    empty = Estimate(math.nan, None, None, sure.level, "none", number, len(values) - number, note="empty")
+    if number < 3:
         return empty, math.nan
-    labels = independent([label for label, keep in zip(clusters, known, strict=True) if keep])
-    units = units_of(values[known][:, None], as_codes(labels, int(known.sum())))
+    labels = independent(kept(clusters, known) or [])
+    units = units_of(values[known][:, None], as_codes(labels, number))
     mean, error = float(units.means[0]), 2 * math.sqrt(float(units.variances()[0]))
     if units.number < 3 or error <= 1e-12:
         return replace(empty, value=mean, note="no_spread"), 1.0
     freedom = units.number - 1
     half = float(stdtrit(freedom, (1 + sure.level) / 2)) * error
-    ends = (mean - half, mean + half) if sides == 2 else (max(0.0, mean - half), min(1.0, mean + half))
-    found = replace(
-        empty, value=mean, low=ends[0], high=ends[1], method="u_statistic", note="",
-        clusters=units.number if labels is not None else None,
-    )  # fmt: skip
-    centre = 0.0 if sides == 2 else 0.5
-    return found, float(2 * stdtr(freedom, -abs(mean - centre) / error))
+    low, high = mean - half, mean + half
+    if chance:
+        low, high = max(0.0, low), min(1.0, high)
+    clustered = units.number if labels is not None else None
+    found = replace(empty, value=mean, low=low, high=high, method="u_statistic", note="", clusters=clustered)
+    return found, float(2 * stdtr(freedom, -abs(mean - chance) / error))
 
 
 def influences(heard: Sequence[Heard], rule: Rule) -> list[Influence]:
     """What the panel's mean becomes without each judge, from first scores; none for a single judge."""
     if len(heard) < 2:
         return []
-    scores = []
-    for place in range(len(heard[0].answers.scores)):
-        by_judge = {}
-        for one in heard:
-            value, status = float(one.answers.scores[place, 0]), Status(one.statuses[place, 0])
-            by_judge[one.name] = Score(value) if status is Status.OK else Score.unmeasured(status, "")
-        scores.append(rule(by_judge))
-    return leave_one_out(scores, rule)
+
+    def first(one: Heard, place: int) -> Score:
+        value, status = float(one.answers.scores[place, 0]), Status(one.statuses[place, 0])
+        return Score(value) if status is Status.OK else Score.unmeasured(status, "")
+
+    number = len(heard[0].answers.scores)
+    return leave_one_out([rule({one.name: first(one, place) for one in heard}) for place in range(number)], rule)
 
 
 def panel_scores(heard: Sequence[Heard], without: str | None = None) -> Array:

@@ -1,57 +1,54 @@
-"""What each probe of a judge saw, answer by answer: the two numbers that it compares, and whether they part too far."""
+"""What judges were tried on, answer by answer: the answers that were made, and what each probe saw of every answer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragbench.bench.judges import numbers as judge_numbers
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.items import Answers, Scale, Temptations
-from ragbench.bench.judges.probes import Limits
-from ragbench.bench.judges.texts import EQUALS, LADDER
-from ragbench.types import Array
+from ragbench.bench.judges.biases import MADE, PAIR, Tried, stands
+from ragbench.bench.judges.probes import Effect, Limits
+from ragbench.bench.judges.texts import LADDER
+from ragbench.types import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ANSWER, MADE, PAIR = "answer", "made", "pair"
 TRIALS = ("judge", "kind", "id", "variant", "question", "text", "other", "reference", "score", "first", "second",
           "reason")  # fmt: skip
 EFFECTS = ("judge", "probe", "kind", "id", "before", "after", "value", "failed")
-SHIFTS = {"padding": ("partial", "padded"), "injected": ("off_topic", "injected")}
-TAKEN_IN = ("blank", "key")
 
 
-def trials(heard: Sequence[Heard], temptations: Temptations, scale: Scale) -> pd.DataFrame:
+def trials(heard: Sequence[Heard], tried: Tried) -> pd.DataFrame:
     """Rows of TRIALS: every made answer with its score as a share of the scale, every pair with the choice in both
     orders (+1 the pair's first answer, −1 its second, 0 a tie; NaN without a choice)."""
     import pandas as pd
 
-    rows: list[tuple[Any, ...]] = []
-    for one in heard:
-        for variant, scores in one.variants.items():
-            reasons = one.variant_reasons.get(variant) or [""] * len(scores)
-            for sample, score, reason in zip(
-                temptations.variants[variant], scale.share(scores).tolist(), reasons, strict=True
-            ):
-                rows.append((one.name, MADE, f"{sample.id}.{variant}", variant, sample.user_input, sample.response,
-                             None, sample.reference, score, math.nan, math.nan, reason))  # fmt: skip
-        if one.choices is None or len(one.choices) != len(temptations.pairs):
-            continue
-        for (first, second), (forward, backward) in zip(temptations.pairs, one.choices.tolist(), strict=True):
-            rows.append((one.name, PAIR, f"{first.id}.pair", PAIR, first.user_input, first.response, second.response,
-                         first.reference, math.nan, forward, -backward, ""))  # fmt: skip
-    numbers = dict.fromkeys(("score", "first", "second"), float)
-    return pd.DataFrame(rows, columns=list(TRIALS)).astype(numbers)
+    rows = [row for one in heard for row in _trials(one, tried)]
+    return pd.DataFrame(rows, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float))
+
+
+def _trials(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+    def row(sample: Sample, variant: str, other: str | None = None, kind: str = MADE) -> tuple[Any, ...]:
+        name = f"{sample.id}.{variant}"
+        return one.name, kind, name, variant, sample.user_input, sample.response, other, sample.reference
+
+    for variant, scores in one.variants.items():
+        reasons = one.variant_reasons.get(variant) or [""] * len(scores)
+        samples = tried.temptations.variants[variant]
+        for sample, score, reason in zip(samples, tried.scale.share(scores).tolist(), reasons, strict=True):
+            yield *row(sample, variant), score, math.nan, math.nan, reason
+    pairs = tried.temptations.pairs
+    if one.choices is not None and len(one.choices) == len(pairs):
+        for (first, second), (forward, backward) in zip(pairs, one.choices.tolist(), strict=True):
+            yield *row(first, PAIR, second.response, PAIR), math.nan, forward, -backward, ""
 
 
 def effects(
-    heard: Sequence[Heard], answers: Answers, temptations: Temptations, scale: Scale, good: float, limits: Limits
+    seen: Mapping[str, Mapping[str, Effect]], heard: Sequence[Heard], tried: Tried, limits: Limits
 ) -> pd.DataFrame:
     """Rows of EFFECTS: what a probe saw of one answer, in shares of the scale.
 
@@ -62,78 +59,29 @@ def effects(
     """
     import pandas as pd
 
-    rows = [row for one in heard for row in _effects(one, answers, temptations, scale, good, limits)]
+    rows = [row for one in heard for name, effect in seen[one.name].items() for row in (
+        _rungs(one, tried) if name == "ladder" else _answers(one.name, name, effect, limits)
+    )]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "value"), float)
     return pd.DataFrame(rows, columns=list(EFFECTS)).astype({**numbers, "failed": bool})
 
 
-def _effects(
-    one: Heard, answers: Answers, temptations: Temptations, scale: Scale, good: float, limits: Limits
-) -> Iterator[tuple[Any, ...]]:
-    yield from _of_answers(one, answers, scale, good, limits)
-    tempted = {name: scale.share(values) for name, values in one.variants.items()}
-    ids = [question.id for question in temptations.questions]
-    for probe, (before, after) in SHIFTS.items():
-        if after in tempted:
-            named = [f"{name}.{after}" for name in ids]
-            yield from _shifts(one.name, probe, MADE, named, tempted[before], tempted[after], limits)
-    for probe in TAKEN_IN:
-        for name, score in zip(ids, tempted.get(probe, np.zeros(0)).tolist(), strict=False):
-            if not math.isnan(score):
-                taken = score >= good - 1e-9
-                yield one.name, probe, MADE, f"{name}.{probe}", math.nan, score, float(taken), taken
-    yield from _rungs(one.name, ids, tempted)
-    yield from _places(one, answers, temptations, limits)
+def _answers(judge: str, probe: str, effect: Effect, limits: Limits) -> Iterator[tuple[Any, ...]]:
+    nothing = np.full(len(effect.values), math.nan)
+    failed = effect.values > 1e-9 if effect.kind == "share" else limits.moved(probe, effect.values)
+    ends = (nothing if each is None else each for each in (effect.before, effect.after))
+    for answer, *numbers, value, fell in zip(effect.answers, *ends, effect.values, failed, strict=False):
+        if not math.isnan(value):
+            yield judge, probe, *answer, *numbers, value, fell
 
 
-def _of_answers(one: Heard, answers: Answers, scale: Scale, good: float, limits: Limits) -> Iterator[tuple[Any, ...]]:
-    ids = [sample.id for sample in answers.samples]
-    given = judge_numbers.single(one, scale)
-    if one.answers.scores.shape[1] > 1:
-        shares = scale.share(one.answers.scores)
-        flips = judge_numbers.flips(one.answers.scores, scale, good)
-        for name, row, flip in zip(ids, shares, flips.tolist(), strict=True):
-            if not math.isnan(flip):
-                yield one.name, "repeats", ANSWER, name, np.nanmin(row), np.nanmax(row), flip, flip > 1e-9
-    for probe, other in (("scale_order", one.turned), ("language", one.twins)):
-        if other is not None:
-            yield from _shifts(one.name, probe, ANSWER, ids, given, scale.share(other), limits)
-
-
-def _shifts(
-    judge: str, probe: str, kind: str, ids: Sequence[str], before: Array, after: Array, limits: Limits
-) -> Iterator[tuple[Any, ...]]:
-    moved = limits.moved(probe, after - before)
-    for name, one, other, out in zip(ids, before.tolist(), after.tolist(), moved.tolist(), strict=True):
-        shift = other - one
-        if not math.isnan(shift):
-            yield judge, probe, kind, name, one, other, shift, out
-
-
-def _rungs(judge: str, ids: Sequence[str], tempted: Mapping[str, Array]) -> Iterator[tuple[Any, ...]]:
+def _rungs(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
     """Each rung of the ladder: the share of its pairs with the other rungs that stand in order."""
-    if any(rung not in tempted for rung in LADDER):
+    if not one.variants:
         return
-    stands: dict[str, list[Array]] = {rung: [] for rung in LADDER}
-    for better, worse in combinations(LADDER, 2):
-        drop = tempted[better] - tempted[worse]
-        right = drop > -1e-9 if (better, worse) in EQUALS else drop > 1e-9
-        for rung in (better, worse):
-            stands[rung].append(np.where(np.isnan(drop), np.nan, right))
-    for rung, columns in stands.items():
-        for name, share in zip(ids, np.mean(columns, axis=0).tolist(), strict=True):
+    pairs = stands({name: tried.scale.share(values) for name, values in one.variants.items()})
+    for rung in LADDER:
+        own = np.mean([stood for pair, stood in pairs.items() if rung in pair], axis=0)
+        for question, share in zip(tried.temptations.questions, own.tolist(), strict=True):
             if not math.isnan(share):
-                yield judge, "ladder", MADE, f"{name}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9
-
-
-def _places(one: Heard, answers: Answers, temptations: Temptations, limits: Limits) -> Iterator[tuple[Any, ...]]:
-    """Pairs whose choice goes with the place, not with the answer."""
-    if one.choices is None or not len(one.choices):
-        return
-    made = [(PAIR, f"{first.id}.pair") for first, _second in temptations.pairs]
-    named = made or [(ANSWER, sample.id) for sample in answers.samples]
-    moved = limits.moved("place", one.choices.mean(axis=1))
-    for (kind, name), (forward, backward), out in zip(named, one.choices.tolist(), moved.tolist(), strict=True):
-        swayed = (forward + backward) / 2
-        if not math.isnan(swayed):
-            yield one.name, "place", kind, name, forward, backward, swayed, out
+                yield one.name, "ladder", MADE, f"{question.id}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9
