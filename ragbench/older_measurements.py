@@ -13,17 +13,22 @@ Row = dict[str, Any]
 WHOLE = ("n", "n_unmeasured", "n_dropped", "clusters", "questions_needed", "groups_needed")
 
 
-def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[list[Row], list[Row]]:
-    """The rows of estimates and of comparisons, as the two frames have them.
+def of_the_whole(about: Mapping[str, Any]) -> tuple[list[Row], list[Row]]:
+    """The rows of estimates and of comparisons that findings.json held, as the two frames have them."""
+    estimates, comparisons = ([row | {"where": {}} for row in about[name]] for name in ("estimates", "comparisons"))
+    return estimates, comparisons
 
-    about: what findings.json held: the findings of the whole. extra: the side tables; those that held findings alone
-    are taken out.
-    """
-    estimates = [row | {"where": {}} for row in about["estimates"]]
-    comparisons = [row | {"where": {}} for row in about["comparisons"]]
+
+def findings(
+    estimates: list[Row], comparisons: list[Row], extra: dict[str, pd.DataFrame]
+) -> tuple[list[Row], list[Row]]:
+    """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out."""
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
-            for each in extra.pop(name).to_dict("records"):
+            table = extra.pop(name)
+            if name in KEPT:
+                extra[name] = table[list(KEPT[name])]
+            for each in table.to_dict("records"):
                 for row in told({str(key): _known(value) for key, value in each.items()}):
                     (comparisons if "difference" in row else estimates).append(row)
     return estimates, comparisons
@@ -88,20 +93,80 @@ def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]
     return told
 
 
+def _trial(trial: str, column: str = "name") -> Callable[[Row], list[Row]]:
+    return lambda row: [_finding({"trial": trial}, row, system=row["judge"], metric=row[column])]
+
+
+def _placed(*keys: str, metric: str = "") -> Callable[[Row], list[Row]]:
+    """Of a judge, at these columns."""
+    return lambda row: [
+        _finding({key: row[key] for key in keys}, row, system=row["judge"], metric=metric or row["name"])
+    ]
+
+
+def _rivals(row: Row) -> list[Row]:
+    if row["name"] != "difference":
+        return _trial("rivals")(row)
+    told = {"difference": row["value"], "n_dropped": row["n_unmeasured"], "metric": "concordance"}
+    told["verdict"] = "not shown" if row["verdict"] == "unmeasured" else row["verdict"]
+    return [_compared({"trial": "rivals"}, row, "", row["judge"], **told)]
+
+
+def _constants(row: Row) -> list[Row]:
+    return [_compared({"constant": row["constant"]}, row, row["constant"], row["system"], difference=row["value"])]
+
+
+def _thresholds(row: Row) -> list[Row]:
+    named = {"system": row["system"], "metric": "decision_cost"}
+    ends = {prefix: {key: row[f"{prefix}_{key}"] for key in ("low", "high")} for prefix in ("own", "difference")}
+    chosen = {key: row[key] for key in ("low", "high", "method")} | {"value": row["cost"]}
+    own = ends["own"] | {"method": row["own_method"], "value": row["own"]}
+    gain = {key: row[key] for key in ("difference", "p", "verdict")} | ends["difference"]
+    gain |= {"n": row["pairs"], "clusters": row["groups"], "better": "lower", **named}
+    return [
+        _finding({"threshold": "chosen"}, chosen, **named, n=row["n_scored"]),
+        _finding({"threshold": "own"}, own, **named, n=row["n_scored"]),
+        _compared({"threshold": "chosen"}, gain, row["system"], row["system"]),
+    ]
+
+
+def _compared(where: Mapping[str, Any], row: Row, baseline: str, challenger: str, **more: Any) -> Row:
+    untold = {"test": "", "effect_size": None, "p": row.get("p"), "baseline": baseline, "challenger": challenger}
+    return _finding(where, row, **untold, **more)
+
+
 def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
 
+KEPT = {
+    "coverage": ("judge", "outcome", "count", "asked"),
+    "probes": ("judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why"),
+    "thresholds": ("system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none"),
+}
+"""What stays of a table that held more than findings."""
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
+    "agreement": ("judge", _placed("against")),
     "blame_comparisons": ("challenger", _part_comparisons),
     "blame_shares": ("share", _shares),
+    "calibration": ("judge", _trial("calibration")),
+    "classes": ("judge", _placed("class")),
+    "constants": ("constant", _constants),
     "correlations": ("other", _correlations),
+    "coverage": ("n_unmeasured", _trial("coverage", "outcome")),
     "curves": ("k", _curves),
+    "ladder": ("judge", _trial("ladder", "rung")),
     "lengths": ("probability", _quantiles("of", "what", "length")),
+    "pairwise": ("judge", _trial("pairwise")),
     "pooled": ("floor", _pooled),
+    "probes": ("value", _placed("probe", metric="effect")),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),
+    "reliability": ("judge", _placed("bin", "score", metric="good")),
+    "repeatability": ("judge", _trial("repeatability")),
+    "rivals": ("judge", _rivals),
     "side_by_side": ("kind", _side_by_side),
     "stages": ("probability", _quantiles("stage", "part", "latency")),
     "slices": ("estimate_value", _slices),
+    "thresholds": ("own", _thresholds),
 }
 """By the table's name a column that only this one has, and the findings of a row."""

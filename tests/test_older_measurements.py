@@ -27,7 +27,19 @@ PLACES = {
     "correlations": {"one": "people", "other": "faithfulness"},
     "pooled": {"over": "pairs"},
     "side_by_side": {"judge": "kind"},
+    "agreement": {"against": "person"},
+    "classes": {"class": ""},
+    "reliability": {"bin": 0, "score": 0.0},
+    "probes": {"probe": "repeats"},
+    **{name: {"trial": name} for name in ("coverage", "repeatability", "calibration", "pairwise", "ladder")},
 }
+LEFT = {
+    "misses": ["system", "ef_search", "sample", "recall"],
+    "coverage": ["judge", "outcome", "count", "asked"],
+    "probes": ["judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why"],
+    "thresholds": ["system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none"],
+}
+"""Tables that hold more than findings, and what stays of them."""
 
 
 @pytest.fixture
@@ -49,7 +61,7 @@ def older(tmp_path: Path) -> Path:
 def test_findings_of_the_whole_and_tables_without_findings_stay(older: Path) -> None:
     made, now = measurement(("ngrams", "ngrams-svd"), ("mrr@10",)), Measurement.load(older)
     assert (now.estimates, now.comparisons) == (made.estimates, made.comparisons)
-    assert list(now.extra) == ["misses"]
+    assert {name: list(table) for name, table in now.extra.items()} == LEFT
 
 
 @pytest.mark.parametrize("table", PLACES)
@@ -57,6 +69,7 @@ def test_every_estimate_of_a_table_is_at_its_place(table: str, older: Path) -> N
     [stored] = [one for one in TABLES if one["table"] == table]
     rows = [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]]
     found = Measurement.load(older).estimates_by(*PLACES[table])
+    found = [one for one in found if one.where.get("trial", table) == table]
     assert len(found) == len(rows)
     assert PLACES[table] in [one.where for one in found]
     for one, row in zip(found, rows, strict=True):
@@ -80,6 +93,37 @@ def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:
         assert (one.p_adjusted, one.clusters, one.family) == (p_adjusted, clusters, family)
     assert (of_slice.comparison.better, of_part.comparison.better) == ("higher", "lower")
     assert (of_slice.comparison.questions_needed, of_slice.comparison.groups_needed) == (42, None)
+
+
+def test_findings_on_judges_are_whole(older: Path) -> None:
+    """What a judge is worth beside the baseline, beside judges that do not look, and with a threshold."""
+    now = Measurement.load(older)
+    [against], [constant], [gain] = (now.comparisons_by(key) for key in ("trial", "constant", "threshold"))
+    rows = {one["table"]: [dict(zip(one["columns"], row, strict=True)) for row in one["rows"]] for one in TABLES}
+    own = {one.metric: one.estimate for one in now.estimates_by("trial") if one.where["trial"] == "rivals"}
+    by_name = {row["name"]: row for row in rows["rivals"]}
+    for name in ("concordance", "baseline"):
+        assert (own[name].value, own[name].low, own[name].n) == tuple(
+            by_name[name][key] for key in ("value", "low", "n")
+        )
+    for found, row, key in (
+        (against, by_name["difference"], "value"),
+        (constant, rows["constants"][0], "value"),
+        (gain, rows["thresholds"][0], "difference"),
+    ):
+        one = found.comparison
+        assert (one.difference, one.verdict) == (row[key], row["verdict"])
+        assert one.challenger == row.get("judge", row.get("system"))
+    assert (against.metric, constant.metric, constant.where) == (
+        "concordance",
+        "balanced_accuracy",
+        {"constant": "show-all"},
+    )
+    [threshold] = rows["thresholds"]
+    costs = {one.where["threshold"]: one.estimate for one in now.estimates_by("threshold")}
+    assert (costs["chosen"].value, costs["own"].value) == (threshold["cost"], threshold["own"])
+    assert (costs["own"].high, gain.comparison.low) == (threshold["own_high"], threshold["difference_low"])
+    assert (gain.comparison.n, gain.comparison.clusters) == (threshold["pairs"], threshold["groups"])
 
 
 def test_a_folder_of_that_time_is_drawn_and_kept_in_the_form_of_now(older: Path, tmp_path: Path) -> None:

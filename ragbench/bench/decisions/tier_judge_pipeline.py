@@ -43,7 +43,6 @@ DECISIONS = (
     "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
     "reason", "ms",
 )  # fmt: skip
-CONSTANT = ("system", "constant", "metric", "value", "low", "high", "p_adjusted", "verdict")
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
@@ -182,35 +181,35 @@ def measurement(
     groups = [_plain(case.question) for case in cases]
     clusters = groups if request.cluster_by == "question" and len(set(groups)) < len(groups) else None
     judged = [_judged(one, truth) for one in found]
-    estimates = [each for one in judged for each in _estimates(one, clusters, request)]
     comparisons, constants = _comparisons(judged, clusters, request)
-    chosen = [
-        made
-        for one in judged
-        if (made := thresholds.chosen_and_scored(
-            one.name, one.scores[one.measured],
-            np.isin(one.cells[one.measured], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE)), truth[one.measured],
-            [group for group, there in zip(groups, one.measured, strict=True) if there], request.costs,
-            request.take(Sureness),
-        )) is not None
-    ]  # fmt: skip
-    curves = [curve for _, curve in chosen]
+    chosen = [made for one in judged if (made := _threshold(one, truth, groups, request)) is not None]
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, cases, judged, clusters),
         scores=_scores(cases, judged),
         questions=_questions(cases, clusters),
         retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-        estimates=tuple(estimates),
+        estimates=tuple(each for one in judged for each in _estimates(one, clusters, request)),
         comparisons=tuple(comparisons),
+        placed=(*constants, *(each for made in chosen for each in made.findings)),
         extra={
             "decisions": _decisions(cases, judged),
-            "constants": constants,
             "pairs": _pairs(judged),
-            "thresholds": pd.DataFrame([row for row, _ in chosen], columns=list(thresholds.COLUMNS)),
-            "costs": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(thresholds.CURVE)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
         },
     )
+
+
+def _threshold(
+    one: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
+) -> thresholds.Chosen | None:
+    """The threshold of a judge, of the cases that it had something to decide by."""
+    there = one.measured
+    own = np.isin(one.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
+    labels = [group for group, inside in zip(groups, there, strict=True) if inside]
+    how = request.costs, request.take(Sureness)
+    return thresholds.chosen_and_scored(one.name, one.scores[there], own, truth[there], labels, *how)
 
 
 def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
@@ -237,29 +236,27 @@ def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineReques
 
 def _comparisons(
     judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
-) -> tuple[list[NamedComparison], pd.DataFrame]:
-    """Every judge against the first on every measure, and rows of CONSTANT: against the judges that do not look, on
-    the measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
-    import pandas as pd
-
+) -> tuple[list[NamedComparison], list[NamedComparison]]:
+    """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
+    measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
     by_name = {one.name: one for one in judged}
-    looking = [one for one in judged if one.name not in CONSTANTS]
-    measures = [request.primary.label, *(each.label for each in METRICS if each is not request.primary)]
-    wanted = {(label, judged[0].name, one.name): None for one in looking if one is not judged[0] for label in measures}
+    looking = [one.name for one in judged if one.name not in CONSTANTS]
+    primary, first = request.primary.label, judged[0].name
+    measures = [primary, *(each.label for each in METRICS if each is not request.primary)]
+    wanted = [(label, first, name) for name in looking if name != first for label in measures]
     # Balanced accuracy is one half for both: they are one hypothesis.
-    idle = list(CONSTANTS) if request.priced else [judged[0].name if judged[0].name in CONSTANTS else SHOW_ALL]
-    nothing = {(request.primary.label, name, one.name): None for one in looking for name in idle}
-    asked = [each for each in {**wanted, **nothing} if (by_name[each[1]].measured & by_name[each[2]].measured).any()]
-    made = [_compared(label, by_name[first], by_name[name], clusters, request) for label, first, name in asked]
-    corrected = dict(zip(asked, stats.adjust(made) if made else [], strict=True))
-    rows = [
-        (name, constant, label, each.difference, each.low, each.high, each.p_adjusted, each.verdict.value)
-        for label, constant, name in nothing
-        if (each := corrected.get((label, constant, name))) is not None
+    idle = list(CONSTANTS) if request.priced else [first if first in CONSTANTS else SHOW_ALL]
+    nothing = [(primary, constant, name) for name in looking for constant in idle]
+    asked = [
+        each
+        for each in dict.fromkeys([*wanted, *nothing])
+        if (by_name[each[1]].measured & by_name[each[2]].measured).any()
     ]
+    made = [_compared(label, by_name[one], by_name[other], clusters, request) for label, one, other in asked]
+    found = dict(zip(asked, stats.adjust(made), strict=True))
     return (
-        [NamedComparison(each[0], corrected[each]) for each in wanted if each in corrected],
-        pd.DataFrame(rows, columns=list(CONSTANT)),
+        [NamedComparison(each[0], found[each]) for each in wanted if each in found],
+        [NamedComparison(each[0], found[each], {"constant": each[1]}) for each in nothing if each in found],
     )
 
 
