@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.judges import asking, biases, items, numbers, rivals
+from ragbench.bench.judges import asking, biases, items, numbers
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.biases import Tried
 from ragbench.bench.judges.items import Answers, Scale, Temptations
@@ -252,7 +252,7 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool]:
     known = Tried(answers, trial.temptations, SCALE, GOOD, "lexical", baseline)
     found = biases.probes({name: biases.effects(heard, known)}, Limits(), SURE)
     given = {name: numbers.single(heard, SCALE)}
-    [rival] = rivals.rivalries(given, "lexical", baseline, answers, SURE)
+    [rival] = numbers.rivalries(given, "lexical", baseline, answers, SURE)
     return {each.probe: each.verdict for each in found}, rival.difference.verdict is Verdict.BETTER
 
 

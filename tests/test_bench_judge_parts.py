@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from ragbench.bench.judges import rivals, texts
+from ragbench.bench.judges import numbers, texts
 from ragbench.bench.judges.biases import disguise, family, family_of_judge, in_order, of_family, own_family
 from ragbench.bench.judges.probes import Effect, judged, probed
 from ragbench.judge import Rule
@@ -130,7 +130,7 @@ class TestRivals:
         rng = np.random.default_rng(7)
         truth = rng.integers(0, 2, 60).astype(float)
         scores = np.round(truth + rng.normal(0, 1, 60), 1)
-        each, area = rivals.concordances(scores, truth), roc_auc_score(truth, scores)
+        each, area = numbers.concordances(scores, truth), roc_auc_score(truth, scores)
         assert 0 < truth.mean() < 1
         assert [each[truth == 1].mean(), each[truth == 0].mean(), np.nanmean(each)] == pytest.approx([area] * 3)
 
@@ -139,25 +139,25 @@ class TestRivals:
         truth = rng.integers(0, 5, 120) / 4
         good, poor = np.clip(truth + rng.normal(0, 0.1, 120), 0, 1), rng.uniform(0, 1, 120)
         known = answers(truth)
-        found = rivals.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
+        found = numbers.rivalries({"good": good, "same": poor, "words": poor}, "words", poor, known, SURE)
         said = {each.judge: each.difference.verdict for each in found}
         assert said == {"good": Verdict.BETTER, "same": Verdict.NOT_SHOWN}
         assert found[0].difference.low > 0.2
-        [lost] = rivals.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
+        [lost] = numbers.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
         assert lost.difference.verdict is Verdict.WORSE
         assert lost.difference.difference == pytest.approx(-found[0].difference.difference)
 
     def test_nobody_rated_anything(self) -> None:
-        [found] = rivals.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), answers([NAN] * 5), SURE)
+        [found] = numbers.rivalries({"j": np.zeros(5)}, "words", np.zeros(5), answers([NAN] * 5), SURE)
         assert math.isnan(found.difference.p)
         assert (found.difference.p_adjusted, found.difference.verdict) == (None, Verdict.NOT_SHOWN)
 
     def test_the_panel_without_one(self) -> None:
         three = [heard(np.full(4, value), name=name) for name, value in (("a", 0.0), ("b", 0.5), ("c", 1.0))]
-        found = {each.judge: each.shift for each in rivals.influences(three, Rule("mean"))}
+        found = {each.judge: each.shift for each in numbers.influences(three, Rule("mean"))}
         assert found == {"a": 0.25, "b": 0.0, "c": -0.25}
-        assert rivals.influences(three[:1], Rule("mean")) == []
-        assert rivals.panel_scores(three, without="c").tolist() == [0.25] * 4
+        assert numbers.influences(three[:1], Rule("mean")) == []
+        assert numbers.panel_scores(three, without="c").tolist() == [0.25] * 4
 
     def test_judges_that_are_equally_good_are_told_apart_as_rarely_as_the_level_says(self) -> None:
         rng = np.random.default_rng(11)
@@ -165,6 +165,6 @@ class TestRivals:
         for _ in range(200):
             truth = rng.integers(0, 5, 60) / 4
             one, other = (np.clip(np.round((truth + rng.normal(0, 0.35, 60)) * 4) / 4, 0, 1) for _ in range(2))
-            [found] = rivals.rivalries({"one": one}, "other", other, answers(truth), SURE)
+            [found] = numbers.rivalries({"one": one}, "other", other, answers(truth), SURE)
             rejected += found.difference.p < 0.05
         assert rejected / 200 <= 0.09

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from ragbench.bench.judges import biases, trials
+from ragbench.bench.judges import biases
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.biases import Tried, in_order
 from ragbench.bench.judges.items import Scale, Temptations
@@ -36,7 +36,7 @@ JUDGE = heard(
 
 
 def effects(one: Heard = JUDGE, known: Tried = TWO, **limits: float) -> pd.DataFrame:
-    return trials.effects({one.name: biases.effects(one, known)}, [one], known, Limits(**limits))
+    return biases.effect_table({one.name: biases.effects(one, known)}, [one], known, Limits(**limits))
 
 
 def hundred(**more: Any) -> tuple[Heard, Tried]:
@@ -103,7 +103,7 @@ def test_limits_decide_who_fell() -> None:
 
 
 def test_made_answers_keep_text_score_and_reason() -> None:
-    table = trials.trials([JUDGE], TWO).set_index("id")
+    table = biases.trial_table([JUDGE], TWO).set_index("id")
     assert len(table) == len(VARIANTS) + 1
     assert table.loc["q1.padded", ["text", "score", "reason"]].tolist() == ["A padded.", 0.9, "so padded"]
     assert math.isnan(table.loc["q1.key", "score"])

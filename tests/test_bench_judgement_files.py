@@ -13,7 +13,7 @@ import pytest
 
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.judges import judgement_files, logged
+from ragbench.bench.judges import judgement_files
 from ragbench.bench.judges.items import Scale
 from tests.heard_judges import NAN, findings
 from tests.small_project import write_lines
@@ -55,7 +55,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         {"id": "a", "people": {"x": 5}, "judges": {"m": 1, "n": None}, "cluster": "q",
          "choices": {"k": ["A", "Tie"]}, "label": "A"},
     ])  # fmt: skip
-    found = logged.read(tmp_path / "j.jsonl", FIVE, UNIT)
+    found = judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT)
     by_name = {one.name: one for one in found.heard}
     assert [one.id for one in found.answers.samples] == ["a", "b"]
     assert (found.answers.clusters, found.answers.mean_people.tolist()) == (("q", "b"), [1.0, 0.0])
@@ -90,7 +90,7 @@ def test_a_scale_has_two_ends(text: str) -> None:
 def test_what_is_wrong_with_a_line_is_named(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "j.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(BenchError, match=message):
-        logged.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
+        judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
 
 
 def test_every_form_of_the_file_says_the_same(tmp_path: Path) -> None:
@@ -99,11 +99,11 @@ def test_every_form_of_the_file_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "j.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "excel.csv").write_bytes(_excel().encode("cp1251"))
     parquet(tmp_path / "j.parquet")
-    expected = logged.read(tmp_path / "j.jsonl", FIVE, UNIT)
+    expected = judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT)
     assert [one.id for one in expected.answers.samples] == ["a", "b", "c"]
     assert expected.answers.raters == ("ann", "Боб")
     for name in ("j.json", "j.csv", "excel.csv", "j.parquet"):
-        found = logged.read(tmp_path / name, FIVE, UNIT)
+        found = judgement_files.read(tmp_path / name, FIVE, UNIT)
         assert found.answers.samples == expected.answers.samples, name
         assert found.answers.clusters == expected.answers.clusters
         assert np.array_equal(found.answers.people, expected.answers.people, equal_nan=True), name
@@ -135,7 +135,7 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
         'id,people.ann,judges.m\na,supported,"neutral; Supported"\nb,CONTRADICTED,contradicted\nc,3,\n',
         encoding="utf-8",
     )
-    [a, b, c] = judgement_files.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
+    [a, b, c] = judgement_files.judgements(tmp_path / "j.csv", FIVE, UNIT, THREE)
     assert (a.people, a.judges) == ({"ann": 5.0}, {"m": [0.5, 1.0]})
     assert (b.people, b.judges) == ({"ann": 1.0}, {"m": 0.0})
     assert (c.people, c.judges) == ({"ann": 3.0}, {})
@@ -168,13 +168,13 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "j.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BenchError, match=message):
-        logged.read(tmp_path / "j.csv", FIVE, UNIT)
+        judgement_files.read(tmp_path / "j.csv", FIVE, UNIT)
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "j.xlsx").write_bytes(b"PK")
     with pytest.raises(BenchError, match=r"ends in none of .json, .jsonl, .csv, .tsv, .parquet"):
-        logged.read(tmp_path / "j.xlsx", FIVE, UNIT)
+        judgement_files.read(tmp_path / "j.xlsx", FIVE, UNIT)
 
 
 def test_a_whole_page_of_a_table_of_classes(project: Path) -> None:

@@ -14,8 +14,8 @@ from ragbench import show
 from ragbench.bench.answers.caching import CACHES, CURVE, NEAREST
 from ragbench.bench.answers.tier_ux import SIMILARITIES
 from ragbench.bench.decisions.tier_judge_pipeline import DECISIONS
+from ragbench.bench.judges.biases import EFFECTS, TRIALS
 from ragbench.bench.judges.tables import ANSWER_COLUMNS
-from ragbench.bench.judges.trials import EFFECTS, TRIALS
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
 from ragbench.show.items.data import BLOCK, parts

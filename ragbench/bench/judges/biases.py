@@ -1,4 +1,4 @@
-"""What sways a judge: probes, each with an effect, its interval, the limit within which nobody would mind, a verdict.
+"""What sways a judge: probes, each with an effect, its limit and a verdict, and what each saw of every answer.
 
 Every effect is a share: of the metric's scale, or of the answers. One family of tests over all probes and judges of
 a page, so that an honest judge is rarely accused of anything.
@@ -6,21 +6,25 @@ a page, so that an honest judge is rarely accused of anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.judges.items import Answers, Scale, Temptations, independent
 from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judges.texts import EQUALS, LADDER
 from ragbench.settings.tables import JudgeSettings
-from ragbench.types import Array
+from ragbench.types import Array, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PROBES = (
     "repeats", "place", "place_changes", "padding", "scale_order", "scale_order_changes", "language",
@@ -28,6 +32,9 @@ PROBES = (
 )  # fmt: skip
 ANSWER, MADE, PAIR = "answer", "made", "pair"
 """Kinds of answers: rated, made to try the judge, and a pair of which the better is chosen."""
+TRIALS = ("judge", "kind", "id", "variant", "question", "text", "other", "reference", "score", "first", "second",
+          "reason")  # fmt: skip
+EFFECTS = ("judge", "probe", "kind", "id", "before", "after", "value", "failed")
 SHIFTS = {"padding": ("partial", "padded"), "injected": ("off_topic", "injected")}
 """Probes that compare the scores of two variants of an answer."""
 
@@ -132,11 +139,6 @@ def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:
 
 def _nothing(why: str) -> Effect:
     return Effect(np.zeros(0), None, why=why)
-
-
-def independent(clusters: Sequence[str]) -> Sequence[str] | None:
-    """The clusters; None where each stands alone."""
-    return None if len(set(clusters)) == len(clusters) else clusters
 
 
 def stands(tempted: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
@@ -256,3 +258,68 @@ def _levels(truth: Array) -> Any:
 def _within(values: Array, levels: Any) -> Array:
     means = np.bincount(levels, weights=values) / np.maximum(np.bincount(levels), 1)
     return np.asarray(values - means[levels])
+
+
+def trial_table(heard: Sequence[Heard], tried: Tried) -> pd.DataFrame:
+    """Rows of TRIALS: every made answer with its score as a share of the scale, every pair with the choice in both
+    orders (+1 the pair's first answer, −1 its second, 0 a tie; NaN without a choice)."""
+    import pandas as pd
+
+    rows = [row for one in heard for row in _trials(one, tried)]
+    return pd.DataFrame(rows, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float))
+
+
+def _trials(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+    def row(sample: Sample, variant: str, other: str | None = None, kind: str = MADE) -> tuple[Any, ...]:
+        name = f"{sample.id}.{variant}"
+        return one.name, kind, name, variant, sample.user_input, sample.response, other, sample.reference
+
+    for variant, scores in one.variants.items():
+        reasons = one.variant_reasons.get(variant) or [""] * len(scores)
+        samples = tried.temptations.variants[variant]
+        for sample, score, reason in zip(samples, tried.scale.share(scores).tolist(), reasons, strict=True):
+            yield *row(sample, variant), score, math.nan, math.nan, reason
+    pairs = tried.temptations.pairs
+    if one.choices is not None and len(one.choices) == len(pairs):
+        for (first, second), (forward, backward) in zip(pairs, one.choices.tolist(), strict=True):
+            yield *row(first, PAIR, second.response, PAIR), math.nan, forward, -backward, ""
+
+
+def effect_table(
+    seen: Mapping[str, Mapping[str, Effect]], heard: Sequence[Heard], tried: Tried, limits: Limits
+) -> pd.DataFrame:
+    """Rows of EFFECTS: what a probe saw of one answer, in shares of the scale.
+
+    before, after: the two numbers that it compares (the lowest and the highest of repeats; the winner in either order;
+    NaN where it compares none). value: the answer's part of the probe's effect. failed: whether that alone lies
+    outside the probe's limits; for a share, whether the answer counts at all. A probe over all answers together
+    (`own_family`, `disguise`) has no rows: no single answer fails it.
+    """
+    import pandas as pd
+
+    rows = [row for one in heard for name, effect in seen[one.name].items() for row in (
+        _rungs(one, tried) if name == "ladder" else _answers(one.name, name, effect, limits)
+    )]  # fmt: skip
+    numbers = dict.fromkeys(("before", "after", "value"), float)
+    return pd.DataFrame(rows, columns=list(EFFECTS)).astype({**numbers, "failed": bool})
+
+
+def _answers(judge: str, probe: str, effect: Effect, limits: Limits) -> Iterator[tuple[Any, ...]]:
+    nothing = np.full(len(effect.values), math.nan)
+    failed = effect.values > 1e-9 if effect.kind == "share" else limits.moved(probe, effect.values)
+    ends = (nothing if each is None else each for each in (effect.before, effect.after))
+    for answer, *compared, value, fell in zip(effect.answers, *ends, effect.values, failed, strict=False):
+        if not math.isnan(value):
+            yield judge, probe, *answer, *compared, value, fell
+
+
+def _rungs(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+    """Each rung of the ladder: the share of its pairs with the other rungs that stand in order."""
+    if not one.variants:
+        return
+    pairs = stands({name: tried.scale.share(values) for name, values in one.variants.items()})
+    for rung in LADDER:
+        own = np.mean([stood for pair, stood in pairs.items() if rung in pair], axis=0)
+        for question, share in zip(tried.temptations.questions, own.tolist(), strict=True):
+            if not math.isnan(share):
+                yield one.name, "ladder", MADE, f"{question.id}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9

@@ -63,7 +63,7 @@ class Effect:
     """Values whose mean is the effect, or why there are none.
 
     kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns. answers: by its kind
-    (see `ragbench.bench.judges.trials`) and id the answer that each value is of, empty where single answers have none.
+    (see `ragbench.bench.judges.biases`) and id the answer that each value is of, empty where single answers have none.
     before, after: the two numbers that each value compares, where it compares two.
     """
 

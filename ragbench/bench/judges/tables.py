@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.judges import biases, classes, numbers, rivals, trials
+from ragbench.bench.judges import biases, classes, numbers
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.biases import Tried, independent
+from ragbench.bench.judges.biases import Tried
 from ragbench.bench.judges.classes import Classes
+from ragbench.bench.judges.items import independent
 from ragbench.bench.judges.numbers import Numbers, placed, share
 from ragbench.bench.judges.probes import Limits, Probe
 from ragbench.bench.judges.texts import LADDER, VARIANTS
@@ -57,7 +58,7 @@ def found(
     findings = [
         *(each for one in heard for each in _of_judge(one, tried, labels, how)),
         *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probes),
-        *_rivals(rivals.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
+        *_rivals(numbers.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
         *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure), against="person"),
         *(each for name, scores in given.items() for each in _with_people(name, scores, tried, how.sure)),
         *of_classes,
@@ -68,8 +69,8 @@ def found(
         "panel": _panel(heard, tried, how),
         "answers": _answers(heard, tried, given),
         "texts": _texts(tried),
-        "trials": trials.trials(heard, tried),
-        "effects": trials.effects(seen, heard, tried, how.limits),
+        "trials": biases.trial_table(heard, tried),
+        "effects": biases.effect_table(seen, heard, tried, how.limits),
         **counted,
     }
 
@@ -127,7 +128,7 @@ def _ladder(one: Heard, tried: Tried, sure: Sureness) -> Numbers:
     return {name: share(each, clusters, sure) for name, each in values.items()}
 
 
-def _rivals(found: Sequence[rivals.Rivalry]) -> Iterator[Finding]:
+def _rivals(found: Sequence[numbers.Rivalry]) -> Iterator[Finding]:
     for each in found:
         own = {"concordance": each.concordance, "baseline": each.baseline}
         yield from placed(each.judge, own, trial="rivals")
@@ -154,9 +155,9 @@ def _probes(found: Sequence[Probe]) -> pd.DataFrame:
          each.verdict, each.why)
         for each in found
     ]  # fmt: skip
-    numbers = ("limit_low", "limit_high", "p", "p_adjusted")
-    table = pd.DataFrame(rows, columns=["judge", "probe", *numbers, "verdict", "why"])
-    return table.astype(dict.fromkeys(numbers, float))
+    floats = ("limit_low", "limit_high", "p", "p_adjusted")
+    table = pd.DataFrame(rows, columns=["judge", "probe", *floats, "verdict", "why"])
+    return table.astype(dict.fromkeys(floats, float))
 
 
 def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
@@ -166,15 +167,15 @@ def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
     truth = tried.answers.mean_people
 
     def concordance(without: str | None) -> float:
-        scores = rivals.panel_scores(heard, without)
+        scores = numbers.panel_scores(heard, without)
         known = ~(np.isnan(scores) | np.isnan(truth))
-        values = rivals.concordances(scores[known], truth[known])
+        values = numbers.concordances(scores[known], truth[known])
         return float(np.nanmean(values)) if known.any() and not np.isnan(values).all() else math.nan
 
     rows = [
         {**asdict(each), "shift": each.shift, "concordance": concordance(None),
          "concordance_without": concordance(each.judge)}
-        for each in rivals.influences(heard, how.rule)
+        for each in numbers.influences(heard, how.rule)
     ]  # fmt: skip
     columns = ["judge", "whole", "without", "shift", "largest", "n", "concordance", "concordance_without"]
     return pd.DataFrame(rows, columns=columns)

@@ -16,7 +16,7 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.judges import asking, hearing, items, logged, numbers
+from ragbench.bench.judges import asking, hearing, items, judgement_files, numbers
 from ragbench.bench.judges import classes as judge_classes
 from ragbench.bench.judges import tables as judge_tables
 from ragbench.bench.judges.asking import Heard, Trial
@@ -153,7 +153,7 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
 
 def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
     path = _inside(request.ratings)
-    found = logged.read(path, *request.scales, judge_classes.names_of(request.classes))
+    found = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
     names = [one.name for one in found.heard]
     chosen = parted(request.judges)
     if wrong := [name for name in chosen if name not in names]:
