@@ -55,17 +55,17 @@ def open_judges(
     journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
     Raises ConfigurationError for an unknown name and for a key that is not set.
     """
-    tally = Tally(on_change=on_change)
-    budget = open_budget(settings.budget)
-    providers = Providers()
-    judges: list[Judge] = []
-    for name in settings.judge_names(names):
-        if name == OFFLINE:
-            judges.append(LexicalJudge())
-            continue
+    tally, budget, providers = Tally(on_change=on_change), open_budget(settings.budget), Providers()
+
+    def opened(name: str) -> Judge:
         client = Client(name, settings.judge(name), journal=journal, budget=budget, tally=tally, providers=providers)
-        judges.append(ModelJudge(client, language=language or settings.language))
-    return OpenJudges(tuple(judges), tally, budget)
+        return ModelJudge(client, language=language or settings.language)
+
+    return OpenJudges(_judges(settings, names, opened), tally, budget)
+
+
+def _judges(settings: Settings, names: Sequence[str], opened: Callable[[str], Judge]) -> tuple[Judge, ...]:
+    return tuple(LexicalJudge() if name == OFFLINE else opened(name) for name in settings.judge_names(names))
 
 
 @dataclass
@@ -95,10 +95,8 @@ def rehearse_judges(
 ) -> Rehearsed:
     """The same judges for a dry run: they need no key, look up in the journal, and never ask (nothing changes)."""
     del on_change
-    judges: list[Judge] = [
-        LexicalJudge()
-        if name == OFFLINE
-        else PlanningJudge(name, settings.judge(name), journal, language or settings.language)
-        for name in settings.judge_names(names)
-    ]
-    return Rehearsed(tuple(judges), settings=settings, journal=journal)
+
+    def opened(name: str) -> Judge:
+        return PlanningJudge(name, settings.judge(name), journal, language or settings.language)
+
+    return Rehearsed(_judges(settings, names, opened), settings=settings, journal=journal)

@@ -31,7 +31,7 @@ from ragbench.measurement import (
     NamedEstimate,
 )
 from ragbench.metric import Metric
-from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost
+from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
 from ragbench.stats.families import holm
 from ragbench.types import Array, Chunk, Comparison, Status
 
@@ -119,8 +119,7 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
             f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
         )
     names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
-    if not cases:
-        return _nothing(session, request)
+    names = names if cases else []
     found = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
     return measurement(session, cases, found, request)
 
@@ -239,6 +238,8 @@ def _comparisons(
 ) -> tuple[list[NamedComparison], list[NamedComparison]]:
     """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
     measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
+    if not judged:
+        return [], []
     by_name = {one.name: one for one in judged}
     looking = [one.name for one in judged if one.name not in CONSTANTS]
     primary, first = request.primary.label, judged[0].name
@@ -310,13 +311,13 @@ def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
     is unmeasured)."""
     import pandas as pd
 
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for one in judged:
         for case, each, right in zip(cases, one.decider.decided, one.right, strict=True):
             decided = np.nan if each.show is None else float(each.show)
-            rows.append((one.name, "show_decision", case.id, decided, each.status.value, each.reason, one.name))
             status = each.status if np.isnan(right) else Status.OK
-            rows.append((one.name, accuracy.label, case.id, float(right), status.value, each.reason, one.name))
+            for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
+                rows.append((one.name, metric.label, case.id, value, why.value, each.reason, one.name))
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
@@ -360,19 +361,6 @@ def _facts(
             "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
         ),
     }
-
-
-def _nothing(session: Session, request: PipelineRequest) -> Measurement:
-    """A measurement without a number: the data set has no labelled decisions."""
-    import pandas as pd
-
-    return Measurement(
-        notebook=session.notebook,
-        facts=_facts(session, request, [], [], None),
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-    )
 
 
 def _plain(question: str) -> str:

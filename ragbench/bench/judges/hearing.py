@@ -23,7 +23,7 @@ from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
 from ragbench.settings import Settings
 from ragbench.settings.tables import JudgeSettings
-from ragbench.types import Judge, Sample
+from ragbench.types import Sample
 from ragbench.waves import gather
 
 
@@ -88,22 +88,16 @@ def all_heard(
         opening = rehearse_judges if planning.folder() is not None else open_judges
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
-            told = measure.live_line(progress)
-            spoken = session.dataset.language
+            told, spoken = measure.live_line(progress), session.dataset.language
+            bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
             async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
                 heard = await gather([asking.hear(each, trial, progress) for each in opened.judges])
-                rated = await gather([_faithful(each, trial, faithful) for each in opened.judges])
-                more = {each.name: sitting for each, sitting in zip(opened.judges, rated, strict=True)}
+                rated = await gather([asking.hear(each, bare) for each in opened.judges])
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())
-            return heard, more, opened.usage()
+            return heard, {one.name: one.answers for one in rated}, opened.usage()
 
         return llm.run(everything())
-
-
-async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
-    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
-    return (await asking.hear(each, bare)).answers
 
 
 def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
@@ -122,25 +116,26 @@ def timed(
 
     if planning.folder() is not None or not heard:
         return list(heard)
-    shapes = {one.name: one.answers.scores.shape for one in heard}
+    configured = known.judges
     about = {
         "what": "seconds of a judge",
         "metric": trial.metric.label,
         "data": session.dataset.content_hash,
         "repeats": trial.repeats,
         "judges": [
-            known.judges[name].model_dump(mode="json", exclude={"family"}) if name in known.judges else name
+            configured[name].model_dump(mode="json", exclude={"family"}) if name in configured else name
             for name in names
         ],
         "names": list(names),
     }
+
+    def read() -> dict[str, Any]:
+        nothing = {one.name: np.full(one.answers.scores.size, np.nan) for one in heard}
+        return nothing | {one.name: one.answers.seconds.ravel() for one in heard if one.answers.seconds is not None}
+
     with Store.open(session.settings) as store:
-        found = store.readings(about, lambda: {one.name: _flat(one) for one in heard}, fresh=fresh)
+        found = store.readings(about, read, fresh=fresh)
     return [
-        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(shapes[one.name]))) for one in heard
+        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(one.answers.scores.shape)))
+        for one in heard
     ]
-
-
-def _flat(one: Heard) -> Any:
-    seconds = one.answers.seconds
-    return (np.full(one.answers.scores.shape, np.nan) if seconds is None else seconds).ravel()

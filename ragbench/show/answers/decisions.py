@@ -50,26 +50,19 @@ def _judge(
         [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
+    unmeasured = sum(not one["cell"] for one in rows)
+    said = _.plural(
+        "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
+        "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
+        unmeasured,
+    )
     return html.all(
         html.heading(html.b(named(material, name))),
         _matrix(material, present, name, by_cell),
-        _unmeasured(material, rows),
+        html.meta(said) if unmeasured else "",
         *wrong,
         html.fold(_("Cases that were decided rightly"), *right) if right else "",
     )
-
-
-def _unmeasured(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """How many cases the judge had nothing to decide by."""
-    count = sum(not one["cell"] for one in rows)
-    if not count:
-        return Markup("")
-    said = material.text.plural(
-        "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
-        "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
-        count,
-    )
-    return html.meta(said)
 
 
 def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
