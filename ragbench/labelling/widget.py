@@ -63,11 +63,11 @@ def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, l
     _ = translator(language)
     head, body, said = widgets.HTML(), widgets.HTML(), widgets.HTML()
 
-    def button(text: str) -> Any:
+    def made(text: str) -> Any:
         return widgets.Button(description=text, layout={"width": "auto"})
 
-    buttons = {value: button((words or {}).get(value, f"{value:g}")) for value in sheet.scale}
-    back, skip, clear, out = (button(text) for text in (_("back"), _("skip"), _("take back"), _("to CSV")))
+    buttons = {value: made((words or {}).get(value, f"{value:g}")) for value in sheet.scale}
+    back, skip, clear, out = (made(text) for text in (_("back"), _("skip"), _("take back"), _("to CSV")))
     file = widgets.FileUpload(accept=".csv", description=_("from CSV"), layout={"width": "auto"})
 
     def draw() -> None:

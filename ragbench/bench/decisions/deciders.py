@@ -214,7 +214,7 @@ def _kept_clock(session: Session, name: str, cases: Sequence[Case], ms: Array, f
     """The readings of the first run with these inputs, so that a page made again is the same page."""
     from ragbench.store import Store
 
-    about = {"what": "latency of a decision", "judge": name, "texts": session.dataset.hash_with("decisions")}
-    about["cases"] = [case.id for case in cases]
+    told = {"judge": name, "texts": session.dataset.hash_with("decisions")}
+    about = {"what": "latency of a decision", **told, "cases": [case.id for case in cases]}
     with Store.open(session.settings) as store:
         return np.asarray(store.readings(about, lambda: {"ms": ms}, fresh=fresh)["ms"], dtype=float)

@@ -231,4 +231,5 @@ def _each(
 def _doubled(share: Estimate) -> Estimate:
     """F₁ = 2 J / (1 + J) of the share J of right ones among all that either side put in a class: it rises with J."""
     ends = {name: getattr(share, name) for name in ("value", "low", "high", "floor", "ceiling")}
-    return replace(share, **{name: None if end is None else 2 * end / (1 + end) for name, end in ends.items()})
+    carried: dict[str, Any] = {name: None if end is None else 2 * end / (1 + end) for name, end in ends.items()}
+    return replace(share, **carried)

@@ -217,7 +217,7 @@ def _measurement(
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for one in heard for value in one.answers.scores[:, 0]]
-    questions = [
+    questions: list[tuple[Any, ...]] = [
         (one.id, one.user_input, one.reference, None, one.language, cluster, None, [])
         for one, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]
