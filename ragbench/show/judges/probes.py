@@ -63,7 +63,7 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
     return html.all(
         html.heading(html.b(shown(judge))) if several else "",
         words.table(_("Probes of {judge}", judge=clean(judge)), columns, body, "rb-wide rb-measures") if body else "",
-        html.meta(f"{_('Not tried:')} {'; '.join(untried)}.") if untried else "",
+        html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
     )
 
 
