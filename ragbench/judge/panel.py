@@ -96,8 +96,9 @@ class Rule:
             return value if 2 * votes > len(values) else math.nan
         if self.tolerance is not None and max(values) - min(values) > self.tolerance + 1e-12:
             return math.nan
-        combined = {"median": statistics.median, "minimum": min, "maximum": max}
-        return float(combined.get(self.how, statistics.fmean)(values))
+        combined: dict[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max}
+        combined["median"] = statistics.median
+        return combined.get(self.how, statistics.fmean)(values)
 
 
 @dataclass

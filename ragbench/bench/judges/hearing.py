@@ -16,7 +16,7 @@ from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.scoring import measure
 from ragbench.datasets import DatasetError, load
-from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.judge import Rehearsed, open_judges
 from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
@@ -85,12 +85,12 @@ def all_heard(
         measure.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
-        opening = rehearse_judges if planning.folder() is not None else open_judges
+        dry = planning.folder() is not None
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
-            told, spoken = measure.live_line(progress), session.dataset.language
+            how: dict[str, Any] = {"language": session.dataset.language, "on_change": measure.live_line(progress)}
             bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
-            async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
+            async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
                 heard = await gather([asking.hear(each, trial, progress) for each in opened.judges])
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])
                 if isinstance(opened, Rehearsed):
