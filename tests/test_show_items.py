@@ -140,16 +140,18 @@ def tried(text: str = "") -> Measurement:
         ("strict", "scale_order", "answer", f"r1{text}", 0.5, 0.75, 0.25, True),
         ("strict", "place", "pair", f"q1.pair{text}", 1.0, 1.0, 1.0, True),
     ]
-    probes = pd.DataFrame([("strict", "padding", 0.4, 0.3, 0.5, -0.05, 0.05, 0.001, 0.002, "found", "", 1)], columns=[
-        "judge", "probe", "value", "low", "high", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why", "n",
+    probes = pd.DataFrame([("strict", "padding", -0.05, 0.05, 0.001, 0.002, "found", "")], columns=[
+        "judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why",
     ])  # fmt: skip
+    effect = NamedEstimate("strict", "effect", Estimate(0.4, 0.3, 0.5, 0.95, "bca", 1), {"probe": "padding"})
     coverage = pd.DataFrame({"judge": ["strict", "lost"], "outcome": "valid", "count": 2, "asked": 2})
-    return bare(
+    page = bare(
         "tier_judge", {"strict": ("consistency_score",), "lost": ("consistency_score",)}, {"describes": "judges"},
         answers=pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float}),
         trials=pd.DataFrame(made, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float)),
         effects=pd.DataFrame(effects, columns=list(EFFECTS)), probes=probes, coverage=coverage,
     )  # fmt: skip
+    return replace(page, placed=(effect,))
 
 
 def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> None:
