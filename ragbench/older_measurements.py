@@ -10,17 +10,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
+INDEX = ("index", "m", "ef_construction", "ef_search")
 WHOLE = ("n", "n_unmeasured", "n_dropped", "clusters", "questions_needed", "groups_needed")
 
 
-def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[list[Row], list[Row]]:
-    """The rows of estimates and of comparisons, as the two frames have them.
+def of_the_whole(about: Mapping[str, Any]) -> tuple[list[Row], list[Row]]:
+    """The rows of estimates and of comparisons that findings.json held, as the two frames have them."""
+    estimates, comparisons = ([row | {"where": {}} for row in about[name]] for name in ("estimates", "comparisons"))
+    return estimates, comparisons
 
-    about: what findings.json held: the findings of the whole. extra: the side tables; those that held findings alone
-    are taken out.
-    """
-    estimates = [row | {"where": {}} for row in about["estimates"]]
-    comparisons = [row | {"where": {}} for row in about["comparisons"]]
+
+def findings(
+    estimates: list[Row], comparisons: list[Row], extra: dict[str, pd.DataFrame]
+) -> tuple[list[Row], list[Row]]:
+    """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out."""
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
             for each in extra.pop(name).to_dict("records"):
@@ -88,6 +91,22 @@ def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]
     return told
 
 
+def _indexes(row: Row) -> list[Row]:
+    where = {key: row[key] if key == "index" else int(row[key]) for key in INDEX if row[key] is not None}
+    ms = _of(row, "ms_") | {"value": row["ms"], "level": row["level"], "n": row["n"], "method": "order_statistics"}
+    made = [_finding(where, ms, system=row["system"], metric="median_latency")]
+    if row["index"] != "exact":
+        recall = row | _of(row, "recall_") | {"value": row["recall"]}
+        made.append(_finding(where, recall, metric="recall_against_exact"))
+    return made
+
+
+def _habits(row: Row) -> list[Row]:
+    asked, _, probability = row["name"].partition("@")
+    where = {"asked": asked} | ({"probability": float(probability)} if probability else {})
+    return [_finding(where, row, system="", metric="habit")]
+
+
 def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
@@ -97,6 +116,8 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "blame_shares": ("share", _shares),
     "correlations": ("other", _correlations),
     "curves": ("k", _curves),
+    "habits": ("name", _habits),
+    "indexes": ("ef_search", _indexes),
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pooled": ("floor", _pooled),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),

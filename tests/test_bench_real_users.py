@@ -148,7 +148,8 @@ def test_masking_can_be_switched_off_and_the_page_says_so() -> None:
 
 @pytest.mark.usefixtures("log")
 def test_the_log_is_described_whole() -> None:
-    extra = bench.real_users(systems="good").extra
+    found = bench.real_users(systems="good")
+    extra = found.extra
     asked = extra["asked"].set_index("sample")
     assert asked["words"].to_dict() == {"h1": 3, "h2": 3, "h3": 9, "h4": 3, "h5": 4}
     assert asked["day"].fillna("").to_dict() == {
@@ -170,14 +171,13 @@ def test_the_log_is_described_whole() -> None:
     pages = extra["asked_pages"].set_index("page")
     assert pages["count"].to_dict() == {"/b": 2, "/a": 1, "/gone": 1}
     assert pages["in_base"].to_dict() == {"/b": True, "/a": True, "/gone": False}
-    habits = extra["habits"].set_index("name")
-    assert habits["value"].to_dict() == {
-        "words@0.1": 3.0,
-        "words@0.5": 3.0,
-        "words@0.9": pytest.approx(7.0),
-        "score": 2.75,
-    }
-    assert habits["low"]["score"] < 2.75 < habits["high"]["score"]
+    lengths = {one.where["probability"]: one.estimate.value for one in found.estimates_by("asked", "probability")}
+    assert lengths == {0.1: 3.0, 0.5: 3.0, 0.9: pytest.approx(7.0)}
+    [score] = [one.estimate for one in found.estimates_by("asked")]
+    assert score.value == 2.75
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low < 2.75 < score.high
 
 
 @pytest.mark.usefixtures("project")

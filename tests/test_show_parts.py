@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -16,11 +17,11 @@ from ragbench import show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval import curves, timing
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.show import Page
-from ragbench.types import Question, Ranking
+from ragbench.types import Estimate, Question, Ranking
 from tests.measurements import measurement, placed
 
 SURE = Sureness(0.95, 500, 0)
@@ -67,26 +68,26 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         [(name, q.id, part, 1.0 + n / 7) for name, part in parts for n, q in enumerate(asked)],
         columns=list(timing.LATENCIES),
     )
-    index = [
-        ("e" + HOSTILE, name, kind, 16 if ef else None, 64 if ef else None, ef, recall, low, high, method, "", 4.0 / f,
-         3.0 / f, 5.0 / f, "", 0.95, 60, None)
-        for name in systems
-        for kind, ef, recall, low, high, method, f in (
-            ("exact", None, 1.0, None, None, "none", 1), ("hnsw", 10, 0.9, 0.8, 0.95, "bca", 2),
-            ("hnsw", 40, 1.0, 0.94, 1.0, "wilson", 1),
-        )
-    ]  # fmt: skip
+    ways = ((None, None, 1), (10, Estimate(0.9, 0.8, 0.95, 0.95, "bca", 60), 2),
+            (40, Estimate(1.0, 0.94, 1.0, 0.95, "wilson", 60), 1))  # fmt: skip
+    index = []
+    for name, (ef, recall, factor) in itertools.product(systems, ways):
+        how = {"index": "hnsw", "m": 16, "ef_construction": 64, "ef_search": ef} if ef else {"index": "exact"}
+        median = Estimate(4.0 / factor, 3.0 / factor, 5.0 / factor, 0.95, "order_statistics", 60)
+        index.append(NamedEstimate(name, "median_latency", median, how))
+        index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
     parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    described = [{"name": name, "embedder": "e" + HOSTILE} for name in systems]
+    known = {"systems": described, "k": 12, "repeats": 3, "timed_questions": 60}
     return replace(
         made,
         questions=questions,
-        facts={**made.facts, "k": 12, "repeats": 3, "timed_questions": 60, "slices_left_out": {"kind": 2}},
+        facts={**made.facts, **known, "slices_left_out": {"kind": 2}},
         extra={
             "latencies": readings,
-            "indexes": pd.DataFrame(index, columns=list(timing.INDEXES)),
             "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
-        placed=(*timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
+        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
     )
 
 

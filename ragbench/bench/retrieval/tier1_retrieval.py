@@ -19,7 +19,7 @@ from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.datasets import Dataset, doubts_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.types import Question, Ranking, Status
@@ -27,13 +27,10 @@ from ragbench.types import Question, Ranking, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ragbench.store import Store
     from ragbench.systems import Retrieval, System
 
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
 PRIMARY = "mrr"
-
-
 Unit = Literal["chunk", "url"]
 
 
@@ -123,21 +120,21 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
     clusters = _clusters(asked) if request.cluster_by == "auto" else None
-    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, clusters)
+    labels = None if clusters is None else list(clusters.values())
+    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, labels)
     ranked = {name: _ranking(asked, runs[0], request, pages) for name, runs in found.runs.items()}
     scores = pd.DataFrame(
         [row for name, runs in found.runs.items() for row in _scores(name, asked, runs, ranked[name], request)],
         columns=list(SCORE_COLUMNS),
     )
-    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, request.take(Sureness))
-    labels = None if clusters is None else list(clusters.values())
-    firsts = {name: runs[0] for name, runs in found.runs.items()}
     by, sureness = slices.chosen(request.slice_by), request.take(Sureness)
+    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, sureness)
+    firsts = {name: runs[0] for name, runs in found.runs.items()}
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.take(Sureness)),
+            **asdict(sureness),
             "doubts": doubts_of(session.dataset.chunks, session.dataset.questions),
             "primary": request.primary.label,
             "n_questions": len(asked),
@@ -147,7 +144,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "k": request.k,
             "repeats": request.repeats,
             "timed_questions": len(timing.chosen(asked, request.take(Clock))),
-            "slices_left_out": slices.left_out(asked, slices.chosen(request.slice_by)),
+            "slices_left_out": slices.left_out(asked, by),
             "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
             "stand_ins": stand_ins.facts(
                 "retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True
@@ -159,12 +156,9 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         retrieved=_retrieved(asked, firsts, unit, pages, request.k),
         estimates=estimates,
         comparisons=comparisons,
-        extra={
-            "latencies": found.latencies,
-            "indexes": found.indexes,
-            "misses": found.misses,
-        },
+        extra={"latencies": found.latencies, "misses": found.misses},
         placed=(
+            *found.indexes,
             *timing.quantiles(found.latencies, sureness.level),
             *curves.findings(ranked, request.k, labels, sureness),
             *slices.findings(scores, request.primary, session.systems, asked, by, clusters, sureness),
@@ -178,43 +172,29 @@ class _Found:
 
     runs: dict[str, list[Retrieval]]
     latencies: pd.DataFrame
-    indexes: pd.DataFrame
+    indexes: tuple[NamedEstimate, ...]
     misses: pd.DataFrame
 
 
 def _retrieve(
-    session: Session, asked: Sequence[Question], depth: int, request: Tier1Request, clusters: Mapping[str, str] | None
+    session: Session, asked: Sequence[Question], depth: int, request: Tier1Request, labels: Sequence[str] | None
 ) -> _Found:
     from ragbench.store import Store
     from ragbench.systems import make
 
-    chunks = len(session.dataset.chunks)
+    data, clock = session.dataset.content_hash, request.take(Clock)
     with Store.open(session.settings) as store:
         runs: dict[str, list[Retrieval]] = {}
         made: dict[str, System] = {}
         for name in session.systems:
             made[name] = make(name, session.settings, store, session.dataset)
-            with session.progress(name, chunks + len(asked) * request.repeats) as progress:
+            with session.progress(name, len(session.dataset.chunks) + len(asked) * request.repeats) as progress:
                 once = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
-        return _Found(runs, *_timed(session, store, made, asked, depth, request, clusters))
-
-
-def _timed(
-    session: Session,
-    store: Store,
-    made: Mapping[str, System],
-    asked: Sequence[Question],
-    depth: int,
-    request: Tier1Request,
-    clusters: Mapping[str, str] | None,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    data, clock = session.dataset.content_hash, request.take(Clock)
-    labels = None if clusters is None else list(clusters.values())
-    return (
-        timing.latencies(made, store, asked, depth, data, clock),
-        *timing.indexes(made, store, asked, depth, data, clock, request.take(Sureness), labels),
-    )
+        latencies = timing.latencies(made, store, asked, depth, data, clock)
+        return _Found(
+            runs, latencies, *timing.indexes(made, store, asked, depth, data, clock, request.take(Sureness), labels)
+        )
 
 
 def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
