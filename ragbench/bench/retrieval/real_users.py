@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from ragbench import stats
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
@@ -24,7 +24,7 @@ from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets import Dataset
 from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.script import language_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Estimate, Question
 
@@ -138,8 +138,8 @@ def _nothing(
             "systems": [],
         },
         scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        questions=frames.questions(),
+        retrieved=frames.retrieved(),
         extra=tables,
     )
 
