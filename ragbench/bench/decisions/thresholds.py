@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.types import Array, Comparison, Estimate
 
@@ -101,7 +102,7 @@ def chosen_and_scored(
     rest = ~first
     labels = [label for label, keep in zip(clusters, rest, strict=True) if keep]
     how: dict[str, Any] = {"level": sureness.level, "resamples": sureness.resamples, "seed": sureness.seed}
-    groups = labels if len(set(labels)) < len(labels) else None
+    groups = frames.independent(labels)
     shown = np.isfinite(scores[rest]) & (np.where(np.isfinite(scores[rest]), scores[rest], -math.inf) >= threshold)
     by_threshold, by_judge = costs.of(truth[rest], shown), costs.of(truth[rest], own[rest])
     bounds = (0.0, max(costs.shown, costs.hidden))

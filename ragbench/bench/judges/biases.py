@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale, Temptations
@@ -111,11 +112,6 @@ def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:
 
 def _nothing(why: str) -> Effect:
     return Effect(np.zeros(0), None, why=why)
-
-
-def independent(clusters: Sequence[str]) -> Sequence[str] | None:
-    """The clusters; None where each stands alone."""
-    return None if len(set(clusters)) == len(clusters) else clusters
 
 
 def in_order(tempted: Mapping[str, Array]) -> Array:

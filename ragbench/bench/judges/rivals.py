@@ -10,8 +10,8 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.biases import independent
 from ragbench.bench.judges.items import Answers
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.stats.comparisons import verdict_of

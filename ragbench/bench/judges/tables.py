@@ -11,11 +11,11 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import biases, rivals, trials
 from ragbench.bench.judges import classes as judge_classes
 from ragbench.bench.judges import numbers as judge_numbers
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.biases import independent
 from ragbench.bench.judges.classes import Classes
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.numbers import row

@@ -23,7 +23,7 @@ from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.script import language_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Question
 
@@ -122,16 +122,11 @@ def _question(past: PastQuestion, cluster_by: str) -> Question:
 
 def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Measurement:
     """A measurement of no system: there is no log, or none of its pages is in the base."""
-    import pandas as pd
-
     sureness = request.take(Sureness)
     known = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
     return Measurement(
         notebook=session.notebook,
         facts={**session.facts(), **asdict(sureness), **known},
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
         extra=log.tables(),
         placed=log.habits(sureness),
     )

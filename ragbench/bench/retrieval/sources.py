@@ -11,12 +11,12 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import stand_ins, stats
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, Session, described
 from ragbench.bench.retrieval import topics
 from ragbench.datasets import Dataset
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
 from ragbench.types import Chunk, Estimate, Question, Vectors
@@ -121,7 +121,7 @@ def sources(request: SourcesRequest) -> Measurement:
             "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
         },
         scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=_questions(data.questions),
+        questions=frames.questions(data.questions),
         retrieved=_retrieved(data.questions, found, request.k),
         estimates=tuple(estimates),
         extra={
@@ -251,34 +251,12 @@ def _coverage(covered: Mapping[str, TopicCoverage], share: float) -> pd.DataFram
     return pd.DataFrame(rows, columns=["system", "topic_id", "question_count", "unique_chunks", "unique_urls", "thin"])
 
 
-def _questions(questions: Sequence[Question]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant)) for q in questions
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
-
-
 def _retrieved(questions: Sequence[Question], found: Mapping[str, Retrieval], k: int) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (
-            name,
-            question.id,
-            rank,
-            hit.chunk.id,
-            hit.chunk.url,
-            hit.similarity,
-            question.relevant.get(hit.chunk.id, 0.0),
-            hit.chunk.text,
-        )
+    return frames.retrieved(
+        (name, question.id, hits[:k], question.relevant)
         for name, one in found.items()
         for question, hits in zip(questions, one.hits, strict=True)
-        for rank, hit in enumerate(hits[:k], 1)
-    ]
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    )
 
 
 def _chunks(data: Dataset) -> pd.DataFrame:

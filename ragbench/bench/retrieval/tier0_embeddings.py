@@ -10,13 +10,13 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import stand_ins
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.datasets import Dataset
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.settings import Settings
@@ -94,8 +94,8 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
         notebook=session.notebook,
         facts=_facts(session, request, spaces, len(items), len(drawn)),
         scores=pd.concat([one.scores for one in spaces], ignore_index=True),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        questions=frames.questions(),
+        retrieved=frames.retrieved(),
         estimates=tuple(each for one in spaces for each in one.estimates),
         extra={**tables, "texts": _texts(items, tables)},
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from ragbench import rankings, stand_ins
-from ragbench.bench.basics import findings, requests, slices
+from ragbench.bench.basics import findings, frames, requests, slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
@@ -19,7 +19,7 @@ from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.datasets import Dataset, doubts_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.types import Question, Ranking, Status
@@ -119,7 +119,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     asked = [question for question in session.dataset.questions if _labelled(question, unit)]
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
-    clusters = _clusters(asked) if request.cluster_by == "auto" else None
+    clusters = frames.clusters(asked) if request.cluster_by == "auto" else None
     labels = None if clusters is None else list(clusters.values())
     found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, labels)
     ranked = {name: _ranking(asked, runs[0], request, pages) for name, runs in found.runs.items()}
@@ -152,7 +152,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "unanswered": {name: sum(not hits for hits in one.hits) for name, one in firsts.items()},
         },
         scores=scores,
-        questions=_questions(asked, unit, pages),
+        questions=frames.questions([replace(q, relevant=_gains(q, unit, pages)) for q in asked], "source"),
         retrieved=_retrieved(asked, firsts, unit, pages, request.k),
         estimates=estimates,
         comparisons=comparisons,
@@ -209,12 +209,6 @@ def _labelled(question: Question, unit: Unit) -> bool:
     return bool(question.relevant) or (unit == "url" and bool(question.relevant_urls))
 
 
-def _clusters(asked: Sequence[Question]) -> dict[str, str] | None:
-    """Sample → cluster; None where every question stands alone."""
-    labels = {question.id: question.cluster or f"\0{question.id}" for question in asked}
-    return labels if len(set(labels.values())) < len(labels) else None
-
-
 def _ranking(
     asked: Sequence[Question], found: Retrieval, request: Tier1Request, pages: Mapping[str, str | None]
 ) -> Ranking:
@@ -240,33 +234,17 @@ def _scores(
     return rows
 
 
-def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(_gains(q, unit, pages)),
-         q.source)
-        for q in asked
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
-
-
 def _retrieved(
     asked: Sequence[Question], found: Mapping[str, Retrieval], unit: Unit, pages: Mapping[str, str | None], k: int
 ) -> pd.DataFrame:
     """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
-    import pandas as pd
-
     rows = []
     for name, one in found.items():
         for question, hits in zip(asked, one.hits, strict=True):
-            gains = _gains(question, unit, pages)
-            for rank, (document, hit) in enumerate(first(hits, unit)[:k], 1):
-                chunk = hit.chunk
-                rows.append(
-                    (name, question.id, rank, chunk.id, chunk.url, hit.similarity, gains.get(document, 0.0), chunk.text)
-                )
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+            gains, documents = _gains(question, unit, pages), first(hits, unit)[:k]
+            by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
+            rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
+    return frames.retrieved(rows)
 
 
 def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
