@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,14 @@ class Clock:
     timed_questions: int
     ef_searches: Sequence[int] = ()
     fresh_timings: bool = False
+
+
+class Timed(NamedTuple):
+    """What the clock said: readings of single questions, findings on indexes, and what these missed."""
+
+    latencies: pd.DataFrame
+    indexes: tuple[NamedEstimate, ...]
+    misses: pd.DataFrame
 
 
 def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
