@@ -110,17 +110,15 @@ def within(contexts: Sequence[Chunk], limit: int | None) -> Shown:
     """
     if limit is None:
         return Shown(tuple(contexts))
-    kept: list[Chunk] = []
-    left = limit
-    cut = characters = 0
+    kept, left, cut, characters = [], limit, 0, 0
     for chunk in contexts:
-        text = chunk.text if len(chunk.text) <= left else _shortened(chunk.text, left)
-        left = left - len(text) if len(text) == len(chunk.text) else 0
-        if len(text) < len(chunk.text):
-            cut += 1
-            characters += len(chunk.text) - len(text)
+        whole = len(chunk.text) <= left
+        text = chunk.text if whole else _shortened(chunk.text, left)
+        left = left - len(text) if whole else 0
+        cut += not whole
+        characters += len(chunk.text) - len(text)
         if text:
-            kept.append(chunk if len(text) == len(chunk.text) else replace(chunk, text=text))
+            kept.append(chunk if whole else replace(chunk, text=text))
     return Shown(tuple(kept), cut, characters)
 
 

@@ -35,13 +35,11 @@ class FunctionGenerator:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        limit = self.settings.max_context_characters
-        return {"kind": "callable", "callable": self.path, "max_context_characters": limit}
+        return {"kind": "callable", "callable": self.path, "max_context_characters": self.max_context_characters}
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """One call a task, in order. Raises GenerationError when every one of them raises."""
-        found = []
-        raised = 0
+        found, raised = [], 0
         for task in tasks:
             begun = time.perf_counter()
             try:
@@ -55,6 +53,7 @@ class FunctionGenerator:
             if progress is not None:
                 progress(1)
         if tasks and raised == len(tasks):
-            first = found[0].reason
-            raise GenerationError(f"generators.{self.name}: {self.path} failed for all {raised} tasks: {first}")
+            raise GenerationError(
+                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {found[0].reason}"
+            )
         return found

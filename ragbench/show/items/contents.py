@@ -90,10 +90,11 @@ class Detail:
 class Items:
     """All items of a page, in the order in which they are first listed.
 
-    title: the heading. read: everything about the item at a place. words: in place of those of the table of questions.
-    sort: how they are sorted at first, "order" or "worst". first: the key of the measure that is shown at first, where
-    that is not the first. held: texts below the items, where they are more than the items. listed: whether what is
-    known of each system is short enough for a list. empty: what is said where there is no item.
+    title: the heading. read: everything about the item at a place. kind: what the items are, by which their table
+    chooses its words; empty for questions. sort: how they are sorted at first, "order" or "worst". first: the key of
+    the measure that is shown at first, where that is not the first. held: texts below the items, where they are more
+    than the items. listed: whether what is known of each system is short enough for a list. empty: what is said where
+    there is no item.
     """
 
     title: str
@@ -102,7 +103,7 @@ class Items:
     measures: Sequence[Measured]
     partings: Sequence[Parting]
     read: Callable[[int], Detail]
-    words: Mapping[str, str] = field(default_factory=dict)
+    kind: str = ""
     sort: str = "worst"
     first: str = ""
     held: int = 0

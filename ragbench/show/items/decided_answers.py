@@ -31,14 +31,7 @@ def items(material: Material) -> Items:
     label = {"show": _("show"), "hide": _("don't show")}
     return Items(
         title=_("Every decision"),
-        words={
-            "search": _("Search questions and answers"),
-            "question": _("question and answer"),
-            "system": _("judge"),
-            "count": _("{shown} of {all} decisions"),
-            "nothing": _("No decision fits."),
-            "grid": _("Decisions; arrow keys move, Enter opens"),
-        },
+        kind="decisions",
         ids=list(found),
         texts=[f"{row['question']}\n{row['answer']}" for row in answers],
         measures=_measures(material, listed),

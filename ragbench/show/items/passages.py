@@ -218,13 +218,7 @@ def items(material: Material) -> Items:
     _, found = material.text, _Sources(material)
     return Items(
         title=_("Every passage and every page"),
-        words={
-            "search": _("Search passages and pages"),
-            "question": _("passage or page"),
-            "count": _("{shown} of {all} passages and pages"),
-            "nothing": _("No passage or page fits."),
-            "grid": _("Passages and pages; arrow keys move, Enter opens"),
-        },
+        kind="sources",
         ids=found.ids,
         texts=found.texts(),
         measures=found.measures(),

@@ -46,8 +46,8 @@ def _table(material: Material, items: Items) -> Markup:
         "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
     }
     count = _.plural("{n} row.", "{n} rows.", len(items.ids))
-    own = {**items.words, "statuses": statuses(material)}
-    return drawn("items", _, title=items.title, parts=slug(material), setting=setting, own=own, count=count)
+    own = {"kind": items.kind, "statuses": statuses(material)}
+    return drawn("items", _, title=items.title, parts=slug(material), setting=setting, count=count, **own)
 
 
 def _list(material: Material, items: Items, limit: int) -> Markup:

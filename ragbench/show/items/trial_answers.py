@@ -73,14 +73,7 @@ def items(material: Material) -> Items:
     listed = list(found.values())
     return Items(
         title=_("Every judged answer"),
-        words={
-            "search": _("Search questions and answers"),
-            "question": _("question and answer"),
-            "system": _("judge"),
-            "count": _("{shown} of {all} judged answers"),
-            "nothing": _("No judged answer fits."),
-            "grid": _("Judged answers; arrow keys move, Enter opens"),
-        },
+        kind="judges",
         ids=list(found),
         texts=[f"{one.text('question')}\n{one.answer}" for one in listed],
         measures=_measures(material, listed),

@@ -229,14 +229,7 @@ def items(material: Material) -> Items:
     _, found = material.text, _Talks(material)
     return Items(
         title=_("Every question and every dialogue"),
-        words={
-            "search": _("Search questions and answers"),
-            "question": _("question, or first question of a dialogue"),
-            "system": _("embedder"),
-            "count": _("{shown} of {all} questions and dialogues"),
-            "nothing": _("Nothing fits."),
-            "grid": _("Questions and dialogues; arrow keys move, Enter opens"),
-        },
+        kind="dialogues",
         ids=found.ids,
         texts=[*(clean(one.row["question"]) for one in found.asked), *(one.first for one in found.talks)],
         measures=found.measures(),
