@@ -114,22 +114,10 @@ def tried(text: str = "") -> Measurement:
         for place, (people, score) in enumerate(zip((0.75, 0.5), scores, strict=True))
     ]  # fmt: skip
     made = [
-        (
-            "strict",
-            "made",
-            f"q1.padded{text}",
-            "padded",
-            "Made?",
-            f"Padded. {text}",
-            None,
-            "Ref.",
-            0.9,
-            None,
-            None,
-            "M.",
-        ),
+        ("strict", "made", f"q1.padded{text}", "padded", "Made?", f"Padded. {text}", None, "Ref.", 0.9, None, None,
+         "M."),
         ("strict", "pair", f"q1.pair{text}", "pair", "Made?", "One.", "Two.", "Ref.", None, 1.0, -1.0, ""),
-    ]
+    ]  # fmt: skip
     effects = [
         ("strict", "padding", "made", f"q1.padded{text}", 0.5, 0.9, 0.4, True),
         ("strict", "repeats", "answer", f"r0{text}", 0.0, 0.0, 0.0, False),
