@@ -15,7 +15,7 @@ from ragbench.llm.rehearsal import Rehearsal
 from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator
-from ragbench.systems.generation import Generation, Progress, Task
+from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
 from ragbench.types import Status
 from ragbench.waves import gather
 
@@ -23,7 +23,7 @@ PROMPT = "answer"
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
-class ChatGenerator:
+class ChatGenerator(BaseGenerator):
     """One model with its prompt. Equal questions with equal contexts are paid for once, ever; a repeat asks anew.
 
     settings: with the provider's filled in. journal: where paid replies are kept; None: in memory. language: of the
@@ -31,7 +31,6 @@ class ChatGenerator:
     Raises GenerationError for a prompt file that is not there or lacks a slot.
     """
 
-    is_stand_in = False
     keeps_readings = True
 
     def __init__(
@@ -43,13 +42,9 @@ class ChatGenerator:
         budget: Budget | None = None,
         language: str = "en",
     ) -> None:
-        self.name, self.settings = name, settings
+        super().__init__(name, settings)
         self._journal, self._budget, self._language = journal, budget, language
         self._own = None if settings.prompt is None else templates.read(name, settings.prompt)
-
-    @property
-    def max_context_characters(self) -> int | None:
-        return self.settings.max_context_characters
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ragbench.expectations import kind
+from ragbench.settings import GeneratorSettings
 from ragbench.types import Chunk, Question, Status
 
 Progress = Callable[[int], object]  # called with how many more answers are done
@@ -101,6 +102,20 @@ class Generator(Protocol):
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """One result a task, in order. Raises ModelError when a provider refuses altogether or the budget is spent."""
         ...
+
+
+class BaseGenerator:
+    """What generators of a table of the settings have in common."""
+
+    is_stand_in = False
+    keeps_readings = False
+
+    def __init__(self, name: str, settings: GeneratorSettings) -> None:
+        self.name, self.settings = name, settings
+
+    @property
+    def max_context_characters(self) -> int | None:
+        return self.settings.max_context_characters
 
 
 def within(contexts: Sequence[Chunk], limit: int | None) -> Shown:

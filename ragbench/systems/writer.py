@@ -8,30 +8,24 @@ from typing import Any
 
 from ragbench.settings import GeneratorSettings
 from ragbench.systems.callables import find, told
-from ragbench.systems.generation import Generation, GenerationError, Progress, Task
+from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
 from ragbench.types import Status
 
 
-class FunctionGenerator:
+class FunctionGenerator(BaseGenerator):
     """Called once an answer with the question's text and the list of the contexts' texts; it may be a coroutine.
 
     It returns the answer as a text, or an object with it under "answer". A task at which it raises has no answer, and
     the error is its reason; when every task fails, nothing was measured, and that is an error as a whole.
     """
 
-    is_stand_in = False
-    keeps_readings = False
-
     def __init__(self, name: str, settings: GeneratorSettings) -> None:
-        self.name, self.settings, self.path = name, settings, str(settings.callable)
+        super().__init__(name, settings)
+        self.path = str(settings.callable)
         try:
             self._function = find(self.path, "(question, contexts)")
         except ValueError as error:
             raise GenerationError(f"generators.{name}.callable = {self.path!r}: {error}") from error
-
-    @property
-    def max_context_characters(self) -> int | None:
-        return self.settings.max_context_characters
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.requests import tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
@@ -37,14 +37,9 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-class RealUsersRequest(Draws):
+class RealUsersRequest(tier1.RankingRequest):
     """What is asked of a log of questions."""
 
-    dataset: requests.Dataset = ""
-    systems: requests.Systems = ""
-    baseline: requests.Baseline = ""
-    metrics: requests.RankingMetrics = ""
-    k: requests.Depth = 10
     cluster_by: Literal["user", "none"] = Field(
         "user", description='"user": questions of one user are drawn together; "none": all independent'
     )

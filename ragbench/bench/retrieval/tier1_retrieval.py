@@ -34,14 +34,19 @@ PRIMARY = "mrr"
 Unit = Literal["chunk", "url"]
 
 
-class Tier1Request(Draws):
-    """What is retrieved and measured, and how sure one wants to be of it."""
+class RankingRequest(Draws):
+    """Whose rankings are measured by what."""
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
     baseline: requests.Baseline = ""
     metrics: requests.RankingMetrics = ""
     k: requests.Depth = 10
+
+
+class Tier1Request(RankingRequest):
+    """What is retrieved and measured, and how sure one wants to be of it."""
+
     unit: Unit = Field("chunk", description='what is ranked: "chunk" or "url"')
     cluster_by: Literal["auto", "none"] = Field(
         "auto", description='"auto": questions of one cluster are drawn together; "none": all independent'

@@ -34,18 +34,18 @@ class _Item:
     rows: dict[str, Row] = field(default_factory=dict)
     effects: dict[str, list[Row]] = field(default_factory=dict)
 
-    def text(self, *columns: str) -> str:
+    def known(self, *columns: str) -> str:
         """What the first of the columns that it has says."""
         return next((clean(self.row[name]) for name in columns if name in self.row), "")
 
     @property
     def variant(self) -> str:
         """How it was made; empty for one that was not made to try the judge."""
-        return self.text("variant") if self.kind == MADE else ""
+        return self.known("variant") if self.kind == MADE else ""
 
     @property
     def answer(self) -> str:
-        return self.text("answer", "text")
+        return self.known("answer", "text")
 
     @property
     def people(self) -> float | None:
@@ -75,7 +75,7 @@ def items(material: Material) -> Items:
         title=_("Every judged answer"),
         kind="judges",
         ids=list(found),
-        texts=[f"{one.text('question')}\n{one.answer}" for one in listed],
+        texts=[f"{one.known('question')}\n{one.answer}" for one in listed],
         measures=_measures(material, listed),
         partings=[_parting(material, listed)],
         read=lambda place: _read(material, listed[place]),
@@ -130,17 +130,17 @@ def _parting(material: Material, listed: Sequence[_Item]) -> Parting:
 def _read(material: Material, one: _Item) -> Detail:
     _, people = material.text, ""
     if one.people is not None:
-        said = (_("{value} of the scale", value=_.number(one.people, 2)), one.text("ratings"))
+        said = (_("{value} of the scale", value=_.number(one.people, 2)), one.known("ratings"))
         people = " · ".join(filter(None, said))
-    pair = [Entry(text, shared=True) for text in (one.answer, one.text("other"))]
+    pair = [Entry(text, shared=True) for text in (one.answer, one.known("other"))]
     sections = told(
         (_("The two answers"), pair) if one.kind == PAIR else (_("Answer"), one.answer or _("(empty)")),
         (_("Made to try the judge"), words.rung(material, one.variant) if one.variant else ""),
-        (_("Reference"), one.text("reference")),
+        (_("Reference"), one.known("reference")),
         (_("people"), people),
-        (_("system"), one.text("system")),
+        (_("system"), one.known("system")),
     )
-    return Detail(one.text("question"), sections, {judge: _side(material, one, judge) for judge in one.rows})
+    return Detail(one.known("question"), sections, {judge: _side(material, one, judge) for judge in one.rows})
 
 
 def _side(material: Material, one: _Item, judge: str) -> list[Section]:

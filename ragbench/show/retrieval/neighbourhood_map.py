@@ -71,7 +71,7 @@ def _note(material: Material) -> str:
     if drawn >= count:
         return said
     places = {"drawn": _.integer(drawn), "count": _.integer(count)}
-    return f"{said} {_('{drawn} of {count} texts are drawn, chosen at random.', **places)}"
+    return said + " " + _("{drawn} of {count} texts are drawn, chosen at random.", **places)
 
 
 def chosen(material: Material, colour: str) -> str:
