@@ -180,25 +180,25 @@ def test_a_slice_without_a_value_is_called_so() -> None:
     assert "Kind of question: not given, 12 questions" in text
 
 
-def test_speed_says_how_many_were_timed_and_leaves_open_ends_open() -> None:
-    text = plain(html(full(), "speed"))
+def test_speed_says_what_was_timed_and_leads_from_the_slowest_and_missed_to_all_that_is_known() -> None:
+    once = full()
+    markup = html(once, "speed")
+    text = plain(markup)
+    for name, first in (("slowest", "q59"), ("missed", "q3")):
+        folded = re.search(rf'id="{name}">(.*?)</details>', markup, re.DOTALL)
+        assert folded is not None
+        links = re.findall(r'href="#q-(\w+)"', folded[1])
+        assert links[0] == first
+    assert links == ["q3"], "one question was missed"
     assert "60 questions were timed one by one" in text
-    assert "fresh_timings\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}True" in html(full(), "speed")
+    assert "fresh_timings\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}True" in markup
     assert re.search(r"\[\d+\.\d+, …\]", text), "the 99th percentile of 60 readings has no upper end"
     assert "0.900 [0.800, 0.950]" in text
     assert "2.00 [1.50, 2.50]" in text
     assert "2.0" in text, "twice as fast as exact search"
     assert "Every question was asked 3 times" in text
-
-
-def test_the_slowest_and_the_missed_questions_lead_to_all_that_is_known() -> None:
-    text = html(full(), "speed")
-    slowest = re.search(r'id="slowest">(.*?)</details>', text, re.DOTALL)
-    missed = re.search(r'id="missed">(.*?)</details>', text, re.DOTALL)
-    assert slowest is not None
-    assert missed is not None
-    assert re.findall(r'href="#q-(\w+)"', slowest[1])[0] == "q59"
-    assert re.findall(r'href="#q-(\w+)"', missed[1]) == ["q3"]
+    text = plain(html(replace(once, facts={**once.facts, "repeats": 1}), "speed"))
+    assert "asked once, so retrieval_consistency is not measured" in text
 
 
 def test_what_was_not_measured_is_not_shown() -> None:
@@ -206,12 +206,6 @@ def test_what_was_not_measured_is_not_shown() -> None:
     for name in VIEWS:
         assert plain(str(Page(bare).view(name).html())).strip() == ""
     assert show.retrieval.curves(Page(bare)).figure is None
-
-
-def test_one_run_is_said_to_be_one() -> None:
-    once = full()
-    text = plain(html(replace(once, facts={**once.facts, "repeats": 1}), "speed"))
-    assert "asked once, so retrieval_consistency is not measured" in text
 
 
 def test_views_are_the_same_after_a_round_through_files(tmp_path) -> None:
