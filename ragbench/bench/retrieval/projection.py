@@ -48,11 +48,8 @@ def _kept(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> A
         if known.shape == (len(vectors), dimensions):
             return np.asarray(known, dtype=float)
     found = _umap(vectors, dimensions, distance, seed)
-    content = io.BytesIO()
-    np.save(content, found, allow_pickle=False)
     with suppress(OSError):  # a cache that cannot be written costs time, nothing else
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write(place, content.getvalue())
+        _write(place, found)
     return found
 
 
@@ -82,3 +79,10 @@ def _place(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> 
     key.update(f"{vectors.shape} {dimensions} {distance} {seed} {NEIGHBOURS} {DIGITS}".encode())
     key.update(f"{version('umap-learn')} {version('numpy')} {version('numba')}".encode())
     return user_cache_path("ragbench") / "projections" / f"{key.hexdigest()[:40]}.npy"
+
+
+def _write(place: Path, found: Array) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    content = io.BytesIO()
+    np.save(content, found, allow_pickle=False)
+    write(place, content.getvalue())
