@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,16 @@ class NamedComparison:
 Finding = NamedEstimate | NamedComparison
 
 
+def without_rows(columns: Sequence[str]) -> pd.DataFrame:
+    """A table of these columns with nothing in it."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """Everything a page may show.
+    """Everything a page may show; a table that is not given is empty.
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
@@ -75,9 +83,9 @@ class Measurement:
 
     notebook: str
     facts: Mapping[str, Any]
-    scores: pd.DataFrame
-    questions: pd.DataFrame
-    retrieved: pd.DataFrame
+    scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
+    questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
+    retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)

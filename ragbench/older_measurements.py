@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
+INDEX = ("index", "m", "ef_construction", "ef_search")
 WHOLE = ("n", "n_unmeasured", "n_dropped", "clusters", "questions_needed", "groups_needed")
 
 
@@ -135,6 +136,22 @@ def _compared(where: Mapping[str, Any], row: Row, baseline: str, challenger: str
     return _finding(where, row, **untold, **more)
 
 
+def _indexes(row: Row) -> list[Row]:
+    where = {key: row[key] if key == "index" else int(row[key]) for key in INDEX if row[key] is not None}
+    ms = _of(row, "ms_") | {"value": row["ms"], "level": row["level"], "n": row["n"], "method": "order_statistics"}
+    made = [_finding(where, ms, system=row["system"], metric="median_latency")]
+    if row["index"] != "exact":
+        recall = row | _of(row, "recall_") | {"value": row["recall"]}
+        made.append(_finding(where, recall, metric="recall_against_exact"))
+    return made
+
+
+def _habits(row: Row) -> list[Row]:
+    asked, _, probability = row["name"].partition("@")
+    where = {"asked": asked} | ({"probability": float(probability)} if probability else {})
+    return [_finding(where, row, system="", metric="habit")]
+
+
 def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
@@ -156,6 +173,8 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "coverage": ("n_unmeasured", _trial("coverage", "outcome")),
     "curves": ("k", _curves),
     "ladder": ("judge", _trial("ladder", "rung")),
+    "habits": ("name", _habits),
+    "indexes": ("ef_search", _indexes),
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pairwise": ("judge", _trial("pairwise")),
     "pooled": ("floor", _pooled),

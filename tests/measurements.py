@@ -36,6 +36,18 @@ def placed(findings: Iterable[Finding]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def value(measurement: Measurement, system: str, metric: str) -> float:
+    """The one estimate of a system on a metric."""
+    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
+    return found
+
+
+def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
+    """The scores of a system on a metric, by sample."""
+    rows = measurement.scores.query("system == @system and metric == @metric")
+    return dict(zip(rows["sample"], rows["value"], strict=True))
+
+
 def measurement(
     systems: Sequence[str] = ("ivfflat", "hnsw"),
     metrics: Sequence[str] = METRICS,

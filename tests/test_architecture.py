@@ -241,9 +241,7 @@ HTML_LEFT = {
     "blame/failed_questions": 5, "blame/perfect_parts": 7, "blame/shares": 10, "blame/waterfall": 4,
     "comparison/headline": 4, "comparison/bands": 9, "comparison/correlations": 5, "comparison/intervals": 2,
     "comparison/slices": 13, "comparison/verdict_table": 15, "comparison/worst_questions": 15,
-    "page": 2, "retrieval/curves": 5,
-    "runs/compared": 16, "runs/history": 6, "sentences/descriptions": 3, "sentences/findings": 5,
-    "view": 2,
+    "page": 2, "runs/compared": 16, "runs/history": 6, "view": 2,
 }  # fmt: skip
 """How many pieces of HTML a module of `show` may still hold: numbers here are only ever lowered."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.measurement import COMPARISONS, ESTIMATES, FINDINGS, Measurement, without_nan
 from ragbench.show import Page
-from ragbench.types import Verdict
+from ragbench.types import Estimate, Verdict
 from tests.measurements import measurement
 
 TABLES = [json.loads(line) for line in Path(__file__).with_name("older_tables.jsonl").read_text("utf-8").splitlines()]
@@ -79,6 +79,22 @@ def test_every_estimate_of_a_table_is_at_its_place(table: str, older: Path) -> N
         for name in ("low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling"):
             if f"{prefix}{name}" in row:
                 assert getattr(one.estimate, name) == row[f"{prefix}{name}"], name
+
+
+def test_readings_of_an_index_and_habits_are_at_their_places(older: Path) -> None:
+    now = Measurement.load(older)
+    [exact] = now.estimates_by("index")
+    assert (exact.system, exact.metric, exact.where) == ("ngrams", "median_latency", {"index": "exact"})
+    assert (exact.estimate.value, exact.estimate.low, exact.estimate.high, exact.estimate.n) == (0.81, 0.74, 0.93, 129)
+    median, recall = now.estimates_by("index", "m", "ef_construction", "ef_search")
+    assert median.where == recall.where == {"index": "hnsw", "m": 16, "ef_construction": 64, "ef_search": 10}
+    assert (median.metric, recall.metric) == ("median_latency", "recall_against_exact")
+    assert median.estimate == Estimate(0.42, 0.4, None, 0.95, "order_statistics", 129, note="open_above")
+    assert recall.estimate == Estimate(0.97, 0.95, 0.99, 0.95, "bca", 129, clusters=88, note="few")
+    [length], [score] = now.estimates_by("asked", "probability"), now.estimates_by("asked")
+    assert (length.where, length.estimate.value) == ({"asked": "words", "probability": 0.5}, 7.0)
+    assert (score.where, score.estimate.value, score.estimate.clusters) == ({"asked": "score"}, 3.9, 40)
+    assert "HNSW, ef_search = 10" in str(Page(now).view("speed").html())
 
 
 def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:

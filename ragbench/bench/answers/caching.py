@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval.real_users import plain
 from ragbench.datasets import Dataset, PastQuestion
@@ -61,10 +62,9 @@ class Caching:
     table: Nearest
 
     @property
-    def clusters(self) -> list[str] | None:
+    def clusters(self) -> Sequence[str] | None:
         """A label a question where any two share one."""
-        labels = [one.cluster for one in self.asked]
-        return labels if len(set(labels)) < len(labels) else None
+        return frames.independent([one.cluster for one in self.asked])
 
 
 def cached(dataset: Dataset, score: int) -> list[PastQuestion]:
@@ -90,7 +90,7 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
             for number, turn in enumerate(dialogue.turns, 1)
         ],
         "questions": [
-            Asked(one.id, one.text, one.cluster or f"\0{one.id}", one.reference,
+            Asked(one.id, one.text, frames.cluster(one), one.reference,
                   frozenset() if one.answerable is False
                   else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
             for one in dataset.questions

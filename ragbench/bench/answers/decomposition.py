@@ -11,6 +11,7 @@ from ragbench.bench.answers.blame import UNANSWERABLE, Standard
 from ragbench.bench.answers.blame_tables import Evidence
 from ragbench.bench.answers.perfect_parts import COLUMNS, Decide, Whole, counterfactuals
 from ragbench.bench.answers.written_answers import Answered
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders
@@ -87,7 +88,7 @@ def decomposed(
         decide(found) if decide is not None else _logged(found),
     )
     table = blame_tables.blame(evidence, standard)
-    clusters = answer_scores.clusters_of(asked)
+    clusters = frames.clusters(asked)
     perfect = pd.DataFrame(columns=list(COLUMNS))
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]

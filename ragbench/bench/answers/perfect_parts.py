@@ -18,11 +18,12 @@ from ragbench.bench.answers import answer_scores, blame_tables
 from ragbench.bench.answers.blame import Part, Standard
 from ragbench.bench.answers.blame_tables import Evidence
 from ragbench.bench.answers.written_answers import Answered, answered, ideal_contexts, sample
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring.judged_metrics import Judging, judged
-from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
-from ragbench.types import Array, Chunk, Question, Status
+from ragbench.measurement import SCORE_COLUMNS
+from ragbench.types import Array, Chunk, Hit, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,26 +130,17 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     evidence = replace(
         whole.evidence,
         asked=chosen,
-        retrieved=_read(given),
+        retrieved=frames.retrieved(
+            (name, identifier, map(Hit, chunks), {})
+            for name, by_question in given.items()
+            for identifier, chunks in by_question.items()
+        ),
         answers=found.table,
         scores=worth.scores,
         shown=whole.decide(found) if whole.decide is not None else {},
     )
     table = blame_tables.blame(evidence, whole.standard)
     return _mixed(whole.table, table, differs), {name: len(ids) for name, ids in differs.items()}
-
-
-def _read(contexts: Contexts) -> pd.DataFrame:
-    """The passages that were given as if they had been retrieved."""
-    import pandas as pd
-
-    rows = [
-        (name, identifier, rank, chunk.id, chunk.url, None, 0.0, chunk.text)
-        for name, by_question in contexts.items()
-        for identifier, chunks in by_question.items()
-        for rank, chunk in enumerate(chunks, 1)
-    ]
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
 
 
 def _mixed(before: pd.DataFrame, after: pd.DataFrame, differs: Mapping[str, set[str]]) -> pd.DataFrame:

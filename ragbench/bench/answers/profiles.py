@@ -10,6 +10,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.judge.words import words
 from ragbench.measurement import NamedEstimate
@@ -71,11 +72,8 @@ def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) 
             found = table.loc[[(system, q.id) for q in own]]
             there = ((found["status"] == Status.OK.value) & (found["response"] != "")).to_numpy()
             refused = np.where(there, found["refused"].to_numpy(dtype=float), np.nan)
-            clusters = [q.cluster or f"\0{q.id}" for q in own]
-            e = stats.estimate(
-                refused, clusters=clusters if len(set(clusters)) < len(own) else None, bounds=(0.0, 1.0),
-                **asdict(sureness),
-            )  # fmt: skip
+            clusters = frames.independent([frames.cluster(q) for q in own])
+            e = stats.estimate(refused, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
             count = int(np.nansum(refused))
             rows.append(
                 (system, part, len(own), count, int((~there).sum()), e.value, e.low, e.high, e.level, e.method, e.note,

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
@@ -19,18 +19,12 @@ from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset, PastQuestion
-from ragbench.measurement import (
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
-    Measurement,
-    NamedEstimate,
-)
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine
-from ragbench.types import Embedder, Estimate, Sample, Score, Vectors
+from ragbench.types import Embedder, Estimate, Question, Sample, Score, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,8 +143,10 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         notebook=session.notebook,
         facts=_facts(session, request, found, kind, sessions, cache, asked),
         scores=pd.DataFrame([row for one in found for row in one.scores], columns=list(SCORE_COLUMNS)),
-        questions=_questions(sessions, kind, dataset.language, shown),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        questions=frames.questions(
+            Question(one.id, shown(one.turns[0].user_input), kind=kind, language=dataset.language) for one in sessions
+        ),
+        retrieved=frames.retrieved(),
         estimates=tuple(each for one in found for each in one.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
         placed=tuple(each for one in found for each in one.pooled),
@@ -228,8 +224,7 @@ def _over_dialogues(
 ) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
     """Means over sessions, and over all pairs of neighbours, which the session draws together."""
     how: dict[str, Any] = asdict(sureness)
-    labels = [one.cluster for one in sessions]
-    groups = labels if len(set(labels)) < len(labels) else None
+    groups = frames.independent([one.cluster for one in sessions])
     estimates, over_pairs = [], []
     for label, found in scores.items():
         mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
@@ -287,15 +282,6 @@ def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFram
         for number, turn in enumerate(one.turns, 1)
     ]
     return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
-
-
-def _questions(sessions: Sequence[Talk], kind: str, language: str, shown: Callable[[Any], Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = [
-        (one.id, shown(one.turns[0].user_input), None, kind, language, None, None, []) for one in sessions
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
 
 
 def _facts(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.metrics.decisions import decision_cost
@@ -104,7 +105,7 @@ def chosen_and_scored(
         return None
     threshold, least = cheapest(scores[first], truth[first], costs)
     labels = [label for label, keep in zip(clusters, rest, strict=True) if keep]
-    how: dict[str, Any] = {**asdict(sureness), "clusters": labels if len(set(labels)) < len(labels) else None}
+    how: dict[str, Any] = {**asdict(sureness), "clusters": frames.independent(labels)}
     decisions = {"own": own[rest], "chosen": np.nan_to_num(scores[rest], nan=-math.inf) >= threshold}
     decisions["chosen"] &= np.isfinite(scores[rest])
     by = {key: costs.of(truth[rest], shown) for key, shown in decisions.items()}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragbench import stand_ins, stats
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
@@ -22,18 +22,11 @@ from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
 from ragbench.bench.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
 from ragbench.bench.decisions.thresholds import Costs
 from ragbench.datasets import Dataset
-from ragbench.measurement import (
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
-    Measurement,
-    NamedComparison,
-    NamedEstimate,
-)
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
 from ragbench.stats.families import holm
-from ragbench.types import Array, Chunk, Comparison, Status
+from ragbench.types import Array, Chunk, Comparison, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +171,7 @@ def measurement(
 
     truth = np.array([case.show for case in cases], dtype=bool)
     groups = [_plain(case.question) for case in cases]
-    clusters = groups if request.cluster_by == "question" and len(set(groups)) < len(groups) else None
+    clusters = frames.independent(groups) if request.cluster_by == "question" else None
     judged = [_judged(one, truth) for one in found]
     comparisons, constants = _comparisons(judged, clusters, request)
     chosen = [made for one in judged if (made := _threshold(one, truth, groups, request)) is not None]
@@ -187,7 +180,7 @@ def measurement(
         facts=_facts(session, request, cases, judged, clusters),
         scores=_scores(cases, judged),
         questions=_questions(cases, clusters),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        retrieved=frames.retrieved(),
         estimates=tuple(each for one in judged for each in _estimates(one, clusters, request)),
         comparisons=tuple(comparisons),
         placed=(*constants, *(each for made in chosen for each in made.findings)),
@@ -322,13 +315,11 @@ def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
 
 
 def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.DataFrame:
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = [
-        (case.id, case.question, None, None, case.language, None if clusters is None else clusters[place], None, [])
-        for place, case in enumerate(cases)
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    labels = [None] * len(cases) if clusters is None else clusters
+    return frames.questions(
+        Question(case.id, case.question, language=case.language, cluster=label)
+        for case, label in zip(cases, labels, strict=True)
+    )
 
 
 def _facts(

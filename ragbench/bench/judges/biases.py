@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.items import Answers, Scale, Temptations, independent
+from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judges.texts import EQUALS, LADDER
 from ragbench.settings.tables import JudgeSettings

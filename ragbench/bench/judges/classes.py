@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.thresholds import candidates, halves
 from ragbench.bench.judges import numbers
-from ragbench.bench.judges.items import Answers, Scale, independent
+from ragbench.bench.judges.items import Answers, Scale
 from ragbench.bench.judges.numbers import Numbers
 from ragbench.measurement import NamedEstimate
 from ragbench.stats.tables import cohen_kappa

@@ -65,11 +65,6 @@ class Answers:
         return np.where(counts > 0, np.nansum(self.people, axis=1) / np.maximum(counts, 1), np.nan)
 
 
-def independent(clusters: Sequence[str]) -> Sequence[str] | None:
-    """The clusters; None where each stands alone."""
-    return None if len(set(clusters)) == len(clusters) else clusters
-
-
 def rated(dataset: Dataset, scale: Scale) -> Answers:
     """The data set's rated answers; none where it has no ratings."""
     samples = rated_samples(dataset)

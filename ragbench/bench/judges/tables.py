@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import biases, classes, numbers
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.biases import Tried
 from ragbench.bench.judges.classes import Classes
-from ragbench.bench.judges.items import independent
 from ragbench.bench.judges.numbers import Numbers, placed, share
 from ragbench.bench.judges.probes import Limits, Probe
 from ragbench.bench.judges.texts import LADDER, VARIANTS

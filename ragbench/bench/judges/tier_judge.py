@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragbench import llm, stand_ins
 from ragbench import settings as configuration
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.requests import Draws, tier
@@ -26,13 +26,13 @@ from ragbench.bench.judges.probes import Limits
 from ragbench.bench.judges.tables import Settled
 from ragbench.bench.scoring.judged_metrics import Judging, described
 from ragbench.judge import LexicalJudge, Rule
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
 from ragbench.settings import OFFLINE
-from ragbench.types import Array
+from ragbench.types import Array, Question
 
 MODES = ("direct", "reasoned")
 Share = Annotated[float, Field(ge=0, le=0.99)]
@@ -210,15 +210,14 @@ def _measurement(
     facts: Mapping[str, Any],
     faithfulness: Mapping[str, Sitting],
 ) -> Measurement:
-    import pandas as pd
 
     answers, how = tried.answers, request.settled(tried.answers)
     placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for one in heard for value in one.answers.scores[:, 0]]
-    questions: list[tuple[Any, ...]] = [
-        (one.id, one.user_input, one.reference, None, one.language, cluster, None, [])
+    questions = [
+        Question(one.id, one.user_input or "", one.reference, language=one.language, cluster=cluster)
         for one, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]
     return Measurement(
@@ -248,8 +247,8 @@ def _measurement(
             **asdict(how.sure),
         },
         scores=scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)],
-        questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        questions=frames.questions(questions),
+        retrieved=frames.retrieved(),
         estimates=tuple(each for one in heard for each in _four(one, answers, how, faithfulness)),
         placed=placed,
         extra=tables,
