@@ -145,9 +145,10 @@ class Measurement:
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
         if "estimates" in about:
-            rows = older_measurements.findings(about, extra)
+            rows = older_measurements.of_the_whole(about)
         else:
             rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
+        rows = older_measurements.findings(*rows, extra)
         estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
         comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
         return cls(

@@ -13,14 +13,16 @@ Row = dict[str, Any]
 WHOLE = ("n", "n_unmeasured", "n_dropped", "clusters", "questions_needed", "groups_needed")
 
 
-def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[list[Row], list[Row]]:
-    """The rows of estimates and of comparisons, as the two frames have them.
+def of_the_whole(about: Mapping[str, Any]) -> tuple[list[Row], list[Row]]:
+    """The rows of estimates and of comparisons that findings.json held, as the two frames have them."""
+    estimates, comparisons = ([row | {"where": {}} for row in about[name]] for name in ("estimates", "comparisons"))
+    return estimates, comparisons
 
-    about: what findings.json held: the findings of the whole. extra: the side tables; those that held findings alone
-    are taken out.
-    """
-    estimates = [row | {"where": {}} for row in about["estimates"]]
-    comparisons = [row | {"where": {}} for row in about["comparisons"]]
+
+def findings(
+    estimates: list[Row], comparisons: list[Row], extra: dict[str, pd.DataFrame]
+) -> tuple[list[Row], list[Row]]:
+    """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out."""
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
             for each in extra.pop(name).to_dict("records"):
@@ -80,6 +82,11 @@ def _pooled(row: Row) -> list[Row]:
     return [_finding({"over": "pairs"}, row)]
 
 
+def _refusals(row: Row) -> list[Row]:
+    counted = {"value": row["share"], "n": row["n"] - row["failed"], "n_unmeasured": row["failed"]}
+    return [_finding({"group": row["part"]}, row | counted, metric="refusals")]
+
+
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
     def told(row: Row) -> list[Row]:
         named = {"metric": metric, "method": "order_statistics"}
@@ -100,6 +107,7 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pooled": ("floor", _pooled),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),
+    "refusals": ("share", _refusals),
     "side_by_side": ("kind", _side_by_side),
     "stages": ("probability", _quantiles("stage", "part", "latency")),
     "slices": ("estimate_value", _slices),

@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.measurement import COMPARISONS, ESTIMATES, FINDINGS, Measurement, without_nan
 from ragbench.show import Page
-from ragbench.types import Verdict
+from ragbench.types import Estimate, Verdict
 from tests.measurements import measurement
 
 TABLES = [json.loads(line) for line in Path(__file__).with_name("older_tables.jsonl").read_text("utf-8").splitlines()]
@@ -66,6 +66,20 @@ def test_every_estimate_of_a_table_is_at_its_place(table: str, older: Path) -> N
         for name in ("low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling"):
             if f"{prefix}{name}" in row:
                 assert getattr(one.estimate, name) == row[f"{prefix}{name}"], name
+
+
+def test_a_table_beside_the_two_frames_is_read_as_well(tmp_path: Path) -> None:
+    """Refusals were a table for longer: `n` counted those that failed."""
+    made = measurement(("ngrams", "ngrams-svd"), ("mrr@10",))
+    made.save(tmp_path)
+    row = {"system": "ngrams", "part": "answerable", "n": 5, "refused": 1, "failed": 1, "share": 0.25, "low": 0.1,
+           "high": 0.5, "level": 0.95, "method": "wilson", "note": "few", "clusters": None}  # fmt: skip
+    pd.DataFrame([row]).to_parquet(tmp_path / "extra-refusals.parquet")
+    now = Measurement.load(tmp_path)
+    [found] = now.estimates_by("group")
+    assert (found.system, found.metric, found.where) == ("ngrams", "refusals", {"group": "answerable"})
+    assert found.estimate == Estimate(0.25, 0.1, 0.5, 0.95, "wilson", 4, 1, note="few")
+    assert (now.estimates, list(now.extra)) == (made.estimates, [])
 
 
 def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:
