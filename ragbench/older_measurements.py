@@ -25,7 +25,10 @@ def findings(
     """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out."""
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
-            for each in extra.pop(name).to_dict("records"):
+            table = extra.pop(name)
+            if name in KEPT:
+                extra[name] = table[list(KEPT[name])]
+            for each in table.to_dict("records"):
                 for row in told({str(key): _known(value) for key, value in each.items()}):
                     (comparisons if "difference" in row else estimates).append(row)
     return estimates, comparisons
@@ -87,6 +90,18 @@ def _refusals(row: Row) -> list[Row]:
     return [_finding({"group": row["part"]}, row | counted, metric="refusals")]
 
 
+def _perfect_parts(row: Row) -> list[Row]:
+    if row["reason"]:
+        return []
+    where, system = {"perfect": row["part"]}, row["system"]
+    mean = {"value": row["value"], "low": row["value_low"], "high": row["value_high"], "level": row["level"]}
+    untold = {"baseline": system, "challenger": system, "test": "", "verdict": "not shown"}
+    return [
+        _finding(where, mean, system=system, metric=row["measure"], n=row["n"]),
+        _finding(where, row, metric=row["measure"], **untold, difference=row["difference"]),
+    ]
+
+
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
     def told(row: Row) -> list[Row]:
         named = {"metric": metric, "method": "order_statistics"}
@@ -99,8 +114,11 @@ def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
 
+KEPT = {"blame_counterfactuals": ("system", "part", "measure", "actual", "changed", "reason")}
+"""What stays of a table that held more than findings."""
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "blame_comparisons": ("challenger", _part_comparisons),
+    "blame_counterfactuals": ("value_low", _perfect_parts),
     "blame_shares": ("share", _shares),
     "correlations": ("other", _correlations),
     "curves": ("k", _curves),

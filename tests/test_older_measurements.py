@@ -82,6 +82,27 @@ def test_a_table_beside_the_two_frames_is_read_as_well(tmp_path: Path) -> None:
     assert (now.estimates, list(now.extra)) == (made.estimates, [])
 
 
+def test_gains_of_perfect_parts_were_columns_of_their_table(tmp_path: Path) -> None:
+    measurement(("ngrams", "ngrams-svd"), ("mrr@10",)).save(tmp_path)
+    row = {"system": "ngrams", "part": "ranking", "measure": "good", "actual": 0.25, "value": 0.75, "value_low": 0.5,
+           "value_high": 0.9, "difference": 0.5, "low": 0.2, "high": 0.7, "level": 0.95, "method": "bca",
+           "note": "few", "n": 8, "n_dropped": 1, "changed": 3, "reason": ""}  # fmt: skip
+    unknown = dict.fromkeys(("actual", "value", "value_low", "value_high", "difference", "low", "high"))
+    alone = row | unknown | {"part": "retrieval", "n": 0, "n_dropped": 0, "changed": 0, "reason": "answers by itself"}
+    pd.DataFrame([row, alone]).to_parquet(tmp_path / "extra-blame_counterfactuals.parquet")
+    now = Measurement.load(tmp_path)
+    [mean], [gain] = now.estimates_by("perfect"), now.comparisons_by("perfect")
+    assert (mean.system, mean.metric, gain.metric, mean.where) == ("ngrams", "good", "good", {"perfect": "ranking"})
+    assert (mean.estimate.value, mean.estimate.low, mean.estimate.high, mean.estimate.n) == (0.75, 0.5, 0.9, 8)
+    one = gain.comparison
+    assert (one.challenger, one.difference, one.low, one.high, one.n, one.n_dropped, one.note, one.method) == (
+        "ngrams", 0.5, 0.2, 0.7, 8, 1, "few", "bca",
+    )  # fmt: skip
+    kept = now.extra["blame_counterfactuals"]
+    assert list(kept) == ["system", "part", "measure", "actual", "changed", "reason"]
+    assert kept["reason"].tolist() == ["", "answers by itself"]
+
+
 def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:
     now = Measurement.load(older)
     [of_slice], [of_part] = now.comparisons_by("slice"), now.comparisons_by("part")

@@ -14,9 +14,8 @@ from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.blame.parts import GOOD, Blamed, end
+from ragbench.show.blame.parts import GOOD, Blamed
 from ragbench.show.page import view
-from ragbench.types import Comparison, Verdict
 
 Row = Mapping[Any, Any]
 
@@ -34,7 +33,7 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
     for row in table.to_dict("records"):
         found.setdefault(row["system"], {}).setdefault(row["part"], {})[row["measure"]] = row
     notes = Notes(material, "perfect-note")
-    level = _.percent(float(table["level"].iloc[0]))
+    level = _.percent(float(material.facts.get("level", 0.95)))
     titles = [
         _("good answers"),
         _("gain, {level} interval", level=level),
@@ -45,7 +44,7 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
     rows: list[Markup | list[Markup | str]] = []
     for system in blamed.systems:
         rows.append(html.group(named(material, system), len(heads)))
-        rows += [_row(material, part, by, correctness, notes) for part, by in found.get(system, {}).items()]
+        rows += [_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()]
     lede = _(
         "One part is put right, the others work on as they are, and the answers are judged again. Only questions "
         "that can be answered count."
@@ -60,30 +59,23 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
 
 
 def _row(
-    material: Material, part: str, measures: Mapping[str, Row], correctness: str, notes: Notes
+    material: Material, system: str, part: str, measures: Mapping[str, Row], correctness: str, notes: Notes
 ) -> list[Markup | str]:
     _ = material.text
-    line: list[Markup | str] = [_name(material, part, measures)]
+    line: list[Markup | str] = [_name(material, system, part, measures)]
     for measure in (GOOD, correctness):
-        row = measures.get(measure)
-        if row is None or not math.isfinite(row["value"]) or not math.isfinite(row["difference"]):
+        mean = material.estimate(system, measure, perfect=part)
+        gain = material.comparison(system, measure, perfect=part)
+        if mean is None or gain is None or not math.isfinite(mean.value) or not math.isfinite(gain.difference):
             line += [DASH, DASH]
             continue
-        number = f"{_.number(row['difference'], signed=True)} "
-        number += _.interval(end(row["low"]), end(row["high"]), signed=True)
-        line.append(html.number(f"{_.number(row['actual'])} → {_.number(row['value'])}"))
-        line.append(spread(number) + notes.mark(_comparison(row)))
+        number = f"{_.number(gain.difference, signed=True)} {_.interval(gain.low, gain.high, signed=True)}"
+        line.append(html.number(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}"))
+        line.append(spread(number) + notes.mark(gain))
     return line
 
 
-def _comparison(row: Row) -> Comparison:
-    return Comparison(
-        "", "", row["difference"], row["low"], row["high"], row["level"], row["method"], math.nan, "", math.nan,
-        Verdict.NOT_SHOWN, int(row["n"]), int(row["n_dropped"]), note=row["note"],
-    )  # fmt: skip
-
-
-def _name(material: Material, part: str, measures: Mapping[str, Row]) -> Markup:
+def _name(material: Material, system: str, part: str, measures: Mapping[str, Row]) -> Markup:
     _ = material.text
     name = {
         "retrieval": _("retrieval"),
@@ -91,13 +83,13 @@ def _name(material: Material, part: str, measures: Mapping[str, Row]) -> Markup:
         "generator": _("generator"),
         "judge": _("production judge"),
     }.get(part, part)
-    row = next(iter(measures.values()))
+    measure, row = next(iter(measures.items()))
     if row["reason"]:
         return html.beside(name, _("answers by itself: it cannot be given other passages"))
     changed = _.plural("{n} question changed", "{n} questions changed", int(row["changed"]))
-    dropped = int(row["n_dropped"])
-    if dropped:
-        changed += ", " + _.plural("{n} left out: not measured", "{n} left out: not measured", dropped)
+    gain = material.comparison(system, measure, perfect=part)
+    if gain is not None and gain.n_dropped:
+        changed += ", " + _.plural("{n} left out: not measured", "{n} left out: not measured", gain.n_dropped)
     return html.beside(name, changed)
 
 
