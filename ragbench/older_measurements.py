@@ -102,6 +102,19 @@ def _perfect_parts(row: Row) -> list[Row]:
     ]
 
 
+def _cache(row: Row) -> list[Row]:
+    where: Row = {key: row[key] for key in ("asked", "threshold") if key in row}
+    made = [_finding(where, row | {"value": row["rate"]}, metric="cache_hit_rate")]
+    if row["wrong_least"] is not None:
+        wrong = {key: item for key, item in row.items() if key in ("system", "n", "clusters")} | _of(row, "wrong_")
+        wrong |= {"value": wrong.get("rate", row["wrong"]), "floor": row["wrong_least"], "ceiling": row["wrong_most"]}
+        if "hits" in row:
+            undecided = row["doubtful"] + row["unknown"]
+            wrong |= {"n": row["n"] - undecided, "n_unmeasured": undecided}
+        made.append(_finding(where, wrong, metric="wrong_hit_rate"))
+    return made
+
+
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
     def told(row: Row) -> list[Row]:
         named = {"metric": metric, "method": "order_statistics"}
@@ -114,13 +127,18 @@ def _of(row: Row, prefix: str) -> Row:
     return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
 
 
-KEPT = {"blame_counterfactuals": ("system", "part", "measure", "actual", "changed", "reason")}
+KEPT = {
+    "blame_counterfactuals": ("system", "part", "measure", "actual", "changed", "reason"),
+    "caches": ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown"),
+}
 """What stays of a table that held more than findings."""
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "blame_comparisons": ("challenger", _part_comparisons),
     "blame_counterfactuals": ("value_low", _perfect_parts),
     "blame_shares": ("share", _shares),
+    "caches": ("wrong_least", _cache),
     "correlations": ("other", _correlations),
+    "curve": ("wrong_least", _cache),
     "curves": ("k", _curves),
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pooled": ("floor", _pooled),

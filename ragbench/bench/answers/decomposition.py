@@ -89,7 +89,8 @@ def decomposed(
     )
     table = blame_tables.blame(evidence, standard)
     clusters = frames.clusters(asked)
-    perfect, gains = pd.DataFrame(columns=list(COLUMNS)), []
+    perfect = pd.DataFrame(columns=list(COLUMNS))
+    gains: list[Finding] = []
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
         whole = Whole(session, answerable, found, evidence, own, standard, judging, length_limit, decide)
