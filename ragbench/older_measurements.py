@@ -86,6 +86,36 @@ def _pooled(row: Row) -> list[Row]:
     return [_finding({"over": "pairs"}, row)]
 
 
+def _refusals(row: Row) -> list[Row]:
+    counted = {"value": row["share"], "n": row["n"] - row["failed"], "n_unmeasured": row["failed"]}
+    return [_finding({"group": row["part"]}, row | counted, metric="refusals")]
+
+
+def _perfect_parts(row: Row) -> list[Row]:
+    if row["reason"]:
+        return []
+    where, system = {"perfect": row["part"]}, row["system"]
+    mean = {"value": row["value"], "low": row["value_low"], "high": row["value_high"], "level": row["level"]}
+    untold = {"baseline": system, "challenger": system, "test": "", "verdict": "not shown"}
+    return [
+        _finding(where, mean, system=system, metric=row["measure"], n=row["n"]),
+        _finding(where, row, metric=row["measure"], **untold, difference=row["difference"]),
+    ]
+
+
+def _cache(row: Row) -> list[Row]:
+    where: Row = {key: row[key] for key in ("asked", "threshold") if key in row}
+    made = [_finding(where, row | {"value": row["rate"]}, metric="cache_hit_rate")]
+    if row["wrong_least"] is not None:
+        wrong = {key: item for key, item in row.items() if key in ("system", "n", "clusters")} | _of(row, "wrong_")
+        wrong |= {"value": wrong.get("rate", row["wrong"]), "floor": row["wrong_least"], "ceiling": row["wrong_most"]}
+        if "hits" in row:
+            undecided = row["doubtful"] + row["unknown"]
+            wrong |= {"n": row["n"] - undecided, "n_unmeasured": undecided}
+        made.append(_finding(where, wrong, metric="wrong_hit_rate"))
+    return made
+
+
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
     def told(row: Row) -> list[Row]:
         named = {"metric": metric, "method": "order_statistics"}
@@ -160,32 +190,38 @@ KEPT = {
     "coverage": ("judge", "outcome", "count", "asked"),
     "probes": ("judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why"),
     "thresholds": ("system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none"),
+    "blame_counterfactuals": ("system", "part", "measure", "actual", "changed", "reason"),
+    "caches": ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown"),
 }
 """What stays of a table that held more than findings."""
 TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "agreement": ("judge", _placed("against")),
     "blame_comparisons": ("challenger", _part_comparisons),
+    "blame_counterfactuals": ("value_low", _perfect_parts),
     "blame_shares": ("share", _shares),
+    "caches": ("wrong_least", _cache),
     "calibration": ("judge", _trial("calibration")),
     "classes": ("judge", _placed("class")),
     "constants": ("constant", _constants),
     "correlations": ("other", _correlations),
     "coverage": ("n_unmeasured", _trial("coverage", "outcome")),
+    "curve": ("wrong_least", _cache),
     "curves": ("k", _curves),
-    "ladder": ("judge", _trial("ladder", "rung")),
     "habits": ("name", _habits),
     "indexes": ("ef_search", _indexes),
+    "ladder": ("judge", _trial("ladder", "rung")),
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pairwise": ("judge", _trial("pairwise")),
     "pooled": ("floor", _pooled),
     "probes": ("value", _placed("probe", metric="effect")),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),
+    "refusals": ("share", _refusals),
     "reliability": ("judge", _placed("bin", "score", metric="good")),
     "repeatability": ("judge", _trial("repeatability")),
     "rivals": ("judge", _rivals),
     "side_by_side": ("kind", _side_by_side),
-    "stages": ("probability", _quantiles("stage", "part", "latency")),
     "slices": ("estimate_value", _slices),
+    "stages": ("probability", _quantiles("stage", "part", "latency")),
     "thresholds": ("own", _thresholds),
 }
 """By the table's name a column that only this one has, and the findings of a row."""

@@ -237,8 +237,7 @@ def test_a_house_that_breaks_it_is_named(law: Callable[[House], list[str]], tmp_
 
 
 HTML_LEFT = {
-    "about/overview": 19, "answers/corrected": 7, "answers/side_by_side": 8, "basics/footnotes": 3, "basics/marks": 6,
-    "blame/failed_questions": 5, "blame/perfect_parts": 7, "blame/shares": 10, "blame/waterfall": 4,
+    "about/overview": 19, "basics/footnotes": 3, "basics/marks": 6,
     "comparison/headline": 4, "comparison/bands": 9, "comparison/correlations": 5, "comparison/intervals": 2,
     "comparison/slices": 13, "comparison/verdict_table": 15, "comparison/worst_questions": 15,
     "page": 2, "runs/compared": 16, "runs/history": 6, "view": 2,

@@ -97,6 +97,66 @@ def test_readings_of_an_index_and_habits_are_at_their_places(older: Path) -> Non
     assert "HNSW, ef_search = 10" in str(Page(now).view("speed").html())
 
 
+def test_a_table_beside_the_two_frames_is_read_as_well(tmp_path: Path) -> None:
+    """Refusals were a table for longer: `n` counted those that failed."""
+    made = measurement(("ngrams", "ngrams-svd"), ("mrr@10",))
+    made.save(tmp_path)
+    row = {"system": "ngrams", "part": "answerable", "n": 5, "refused": 1, "failed": 1, "share": 0.25, "low": 0.1,
+           "high": 0.5, "level": 0.95, "method": "wilson", "note": "few", "clusters": None}  # fmt: skip
+    pd.DataFrame([row]).to_parquet(tmp_path / "extra-refusals.parquet")
+    now = Measurement.load(tmp_path)
+    [found] = now.estimates_by("group")
+    assert (found.system, found.metric, found.where) == ("ngrams", "refusals", {"group": "answerable"})
+    assert found.estimate == Estimate(0.25, 0.1, 0.5, 0.95, "wilson", 4, 1, note="few")
+    assert (now.estimates, list(now.extra)) == (made.estimates, [])
+
+
+def test_gains_of_perfect_parts_were_columns_of_their_table(tmp_path: Path) -> None:
+    measurement(("ngrams", "ngrams-svd"), ("mrr@10",)).save(tmp_path)
+    row = {"system": "ngrams", "part": "ranking", "measure": "good", "actual": 0.25, "value": 0.75, "value_low": 0.5,
+           "value_high": 0.9, "difference": 0.5, "low": 0.2, "high": 0.7, "level": 0.95, "method": "bca",
+           "note": "few", "n": 8, "n_dropped": 1, "changed": 3, "reason": ""}  # fmt: skip
+    unknown = dict.fromkeys(("actual", "value", "value_low", "value_high", "difference", "low", "high"))
+    alone = row | unknown | {"part": "retrieval", "n": 0, "n_dropped": 0, "changed": 0, "reason": "answers by itself"}
+    pd.DataFrame([row, alone]).to_parquet(tmp_path / "extra-blame_counterfactuals.parquet")
+    now = Measurement.load(tmp_path)
+    [mean], [gain] = now.estimates_by("perfect"), now.comparisons_by("perfect")
+    assert (mean.system, mean.metric, gain.metric, mean.where) == ("ngrams", "good", "good", {"perfect": "ranking"})
+    assert (mean.estimate.value, mean.estimate.low, mean.estimate.high, mean.estimate.n) == (0.75, 0.5, 0.9, 8)
+    one = gain.comparison
+    assert (one.challenger, one.difference, one.low, one.high, one.n, one.n_dropped, one.note, one.method) == (
+        "ngrams", 0.5, 0.2, 0.7, 8, 1, "few", "bca",
+    )  # fmt: skip
+    kept = now.extra["blame_counterfactuals"]
+    assert list(kept) == ["system", "part", "measure", "actual", "changed", "reason"]
+    assert kept["reason"].tolist() == ["", "answers by itself"]
+
+
+def test_rates_of_a_cache_were_columns_of_two_tables(tmp_path: Path) -> None:
+    measurement(("ngrams", "ngrams-svd"), ("mrr@10",)).save(tmp_path)
+    known = {"system": "hashing", "asked": "history", "rate": 0.5, "low": 0.2, "high": 0.8}
+    known |= {"wrong_low": 0.1, "wrong_high": 0.6, "wrong_least": 0.3, "wrong_most": 0.7}
+    nobody = dict.fromkeys(("wrong_low", "wrong_high", "wrong_least", "wrong_most"), math.nan)
+    curve = [known | {"threshold": 0.5, "wrong": 0.4}, known | nobody | {"threshold": 1.0, "wrong": math.nan}]
+    counts = {"n": 10, "hits": 5, "known": 9, "right": 1, "doubtful": 1, "wrong": 2, "unknown": 1}
+    of_cache = known | counts | {"wrong_rate": 0.4, "method": "bca", "wrong_method": "wilson", "clusters": 4}
+    pd.DataFrame(curve).to_parquet(tmp_path / "extra-curve.parquet")
+    pd.DataFrame([of_cache]).to_parquet(tmp_path / "extra-caches.parquet")
+    now = Measurement.load(tmp_path)
+    wrong = {"value": 0.4, "low": 0.1, "high": 0.6, "floor": 0.3, "ceiling": 0.7}
+    at = {"asked": "history", "threshold": 0.5}
+    first, second, third = now.estimates_by("asked", "threshold")
+    assert [(one.metric, one.where) for one in (first, second)] == [("cache_hit_rate", at), ("wrong_hit_rate", at)]
+    assert third.where["threshold"] == 1.0, "where no answer is known there is one rate"
+    rate, share = (one.estimate for one in now.estimates_by("asked"))
+    assert (rate.value, rate.low, rate.high, rate.method, rate.n, rate.clusters) == (0.5, 0.2, 0.8, "bca", 10, 4)
+    assert (share.method, share.n, share.n_unmeasured, share.clusters) == ("wilson", 8, 2, 4)
+    for estimate in (second.estimate, share):
+        assert {name: getattr(estimate, name) for name in wrong} == wrong
+    assert now.extra["caches"].to_dict("records") == [{"system": "hashing", "asked": "history", **counts}]
+    assert "curve" not in now.extra
+
+
 def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:
     now = Measurement.load(older)
     [of_slice], [of_part] = now.comparisons_by("slice"), now.comparisons_by("part")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ragbench import show
-from ragbench.bench.answers.caching import CACHES, CURVE, NEAREST
+from ragbench.bench.answers.caching import CACHES, NEAREST
 from ragbench.bench.answers.tier_ux import SIMILARITIES
 from ragbench.bench.decisions.tier_judge_pipeline import DECISIONS
 from ragbench.bench.judges.biases import EFFECTS, TRIALS
@@ -192,7 +192,7 @@ def talked(text: str = "") -> Measurement:
     ]  # fmt: skip
     near = [("near", "t", "question", *pair, value) for pair, value in (((1, 2), 0.3), ((2, 3), 0.1), ((1, 3), 0.7))]
     near.append(("near", "t", "answer", 1, 2, 0.6))
-    hits = ("near", "dialogues", 3, 1, 0.333, 0.0, 0.6, "bca", 3, 0, 0, 1, 0, 0.333, 0.0, 0.6, "bca", 0.333, 0.333, 1)
+    hits = ("near", "dialogues", 3, 1, 3, 0, 0, 1, 0)
     turns = [("t", turn, f"Turn {turn}? {text}", f"Said {turn}. {text}") for turn in (1, 2, 3)]
     made = bare(
         "tier_ux", {"near": ("cache_hit_rate", "context_preservation")},
@@ -201,7 +201,6 @@ def talked(text: str = "") -> Measurement:
         similarities=pd.DataFrame(near, columns=list(SIMILARITIES)),
         turns=pd.DataFrame(turns, columns=["sample", "turn", "question", "answer"]),
         caches=pd.DataFrame([hits], columns=list(CACHES)),
-        curve=pd.DataFrame(columns=list(CURVE)),
     )  # fmt: skip
     rows = [("near", "context_preservation", "t", 0.2, "ok", "", None),
             ("near", "answer_consistency", "t", np.nan, "missing_field", "", None)]  # fmt: skip

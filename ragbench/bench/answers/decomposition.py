@@ -43,7 +43,7 @@ class Blaming:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares and comparisons of parts."""
+    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares, comparisons, gains."""
 
     extra: dict[str, pd.DataFrame]
     facts: dict[str, Any]
@@ -90,15 +90,13 @@ def decomposed(
     table = blame_tables.blame(evidence, standard)
     clusters = frames.clusters(asked)
     perfect = pd.DataFrame(columns=list(COLUMNS))
+    gains: list[Finding] = []
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
         whole = Whole(session, answerable, found, evidence, own, standard, judging, length_limit, decide)
-        perfect = counterfactuals(whole, clusters, sureness)
+        perfect, gains = counterfactuals(whole, clusters, sureness)
     return Decomposition(
-        {
-            "blame": table,
-            "blame_counterfactuals": perfect,
-        },
+        {"blame": table, "blame_counterfactuals": perfect},
         {
             **standard.facts(),
             "production_judge": _title(blaming),
@@ -108,6 +106,7 @@ def decomposed(
         (
             *blame_tables.shares(table, clusters, sureness),
             *blame_tables.compared(table, list(found.generators), clusters, sureness),
+            *gains,
         ),
     )
 

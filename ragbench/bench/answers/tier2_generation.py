@@ -166,10 +166,10 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
-            "refusals": profiles.refusals(found, asked, request.take(Sureness)),
         },
         placed=(
             *profiles.lengths(found, scored, request.take(Sureness).level),
+            *profiles.refusals(found, asked, request.take(Sureness)),
             *sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
         ),

@@ -205,12 +205,12 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
-            "refusals": profiles.refusals(answers, asked, request.take(Sureness)),
             "readings": times,
             **failures.extra,
         },
         placed=(
             *profiles.lengths(answers, scored, request.take(Sureness).level),
+            *profiles.refusals(answers, asked, request.take(Sureness)),
             *stages.quantiles(times, request.take(Sureness).level),
             *sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),

@@ -70,7 +70,7 @@ class _Found:
     name: str
     facts: Mapping[str, Any]
     estimates: list[NamedEstimate]
-    pooled: list[NamedEstimate]
+    placed: list[NamedEstimate]
     scores: list[tuple[Any, ...]]
     tables: Mapping[str, pd.DataFrame]
 
@@ -149,7 +149,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         retrieved=frames.retrieved(),
         estimates=tuple(each for one in found for each in one.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
-        placed=tuple(each for one in found for each in one.pooled),
+        placed=tuple(each for one in found for each in one.placed),
     )
 
 
@@ -172,9 +172,9 @@ def _one(
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
-    estimates, pooled = _over_dialogues(name, sessions, scores, request.take(Sureness))
+    estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))
     entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
-    curves, caches, nearest = [], [], []
+    caches, nearest = [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
         if not cache:
@@ -183,23 +183,22 @@ def _one(
             questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
         )
         [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
-        curves.append(caching.curve(name, which, one, request.take(Sureness)))
-        caches.append(caching.summary(name, which, one, request.threshold, rate))
+        placed += caching.named(name, rate, asked=which)
+        placed += caching.curve(name, which, one, request.take(Sureness))
+        caches.append(caching.summary(name, which, one, request.threshold))
         nearest += caching.listed(name, which, one, cache, shown)
         if which == kind:
-            served = [NamedEstimate(name, metric.label, each)
-                      for metric, each in zip((cache_hit_rate, wrong_hit_rate), rate, strict=True) if each]  # fmt: skip
+            served = caching.named(name, rate)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
         "stand_in": settings.is_stand_in,
     }  # fmt: skip
     tables = {
-        "curve": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(caching.CURVE)),
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
         "similarities": _similarities(name, sessions, embedder),
     }
-    return _Found(name, facts, [*served, *estimates], pooled, _rows(name, sessions, scores), tables)
+    return _Found(name, facts, [*served, *estimates], placed, _rows(name, sessions, scores), tables)
 
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
