@@ -34,11 +34,10 @@ def show_all(
     from ragbench import settings
     from ragbench.commands.console import interruption
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     interruption.tell_of_killed()
     with Store.open(settings.load()) as store:
-        found = Runs(store.engine).records(limit)
+        found = store.runs.records(limit)
     if as_json:
         terminal.dump([described(record) for record in found])
     elif not found:
@@ -80,14 +79,12 @@ def delete(name: options.Run, yes: options.Yes = False) -> None:
     """Forget a run in the database. Its folder of pages stays where it is."""
     from ragbench import settings
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     with Store.open(settings.load()) as store:
-        runs = Runs(store.engine)
-        known = runs.resolve(name)
+        known = store.runs.resolve(name)
         if not yes:
             terminal.sure(f"forget the run {known}?")
-        runs.delete(known)
+        store.runs.delete(known)
     terminal.say(f"{known} is forgotten; its pages stay in the folder of reports")
 
 

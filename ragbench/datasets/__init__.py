@@ -8,33 +8,3 @@ from ragbench.datasets.folder import Dataset, Records, available, language_in, l
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
 from ragbench.datasets.script import language_of
 from ragbench.datasets.writing import add, logged_files, require_free, write
-
-__all__ = [
-    "Brought",
-    "ChunkRecord",
-    "Dataset",
-    "DatasetError",
-    "Decision",
-    "Dialogue",
-    "PastQuestion",
-    "QuestionRecord",
-    "RatedAnswer",
-    "Records",
-    "add",
-    "answer_tables",
-    "available",
-    "beir",
-    "decision_sets",
-    "dialogue_sets",
-    "doubts_of",
-    "language_in",
-    "language_of",
-    "load",
-    "logged_files",
-    "normalise",
-    "place_of",
-    "question_sets",
-    "require_free",
-    "squad",
-    "write",
-]

@@ -70,26 +70,21 @@ class LoopJournal(Protocol):
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         """The rows that exist, by key."""
-        ...
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
 
         A process that ends, however it does, lets go of its claims.
         """
-        ...
 
     def release(self, key: str) -> None:
         """Let go of a key; one that is not claimed stays so."""
-        ...
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
-        ...
 
     async def close(self) -> None:
         """Let connections go."""
-        ...
 
 
 class Journal(Protocol):
@@ -97,7 +92,6 @@ class Journal(Protocol):
 
     def on_loop(self) -> LoopJournal:
         """For the loop that runs here, to be closed on it."""
-        ...
 
 
 @dataclass
@@ -107,11 +101,9 @@ class MemoryJournal:
     rows: dict[str, Row] = field(default_factory=dict)
 
     def on_loop(self) -> MemoryJournal:
-        """See `Journal`."""
         return self
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """See `LoopJournal`."""
         return {key: self.rows[key] for key in keys if key in self.rows}
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
@@ -120,14 +112,13 @@ class MemoryJournal:
         return found, set(keys) - found.keys()
 
     def release(self, key: str) -> None:
-        """See `LoopJournal`."""
+        """Nobody waits for it."""
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """See `LoopJournal`."""
         return {row["key"]: self.rows.setdefault(row["key"], row) for row in rows}
 
     async def close(self) -> None:
-        """See `LoopJournal`."""
+        """Nothing is open."""
 
 
 class Batches(Generic[Item, Result]):

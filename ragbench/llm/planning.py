@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from pydantic import TypeAdapter
+
 from ragbench.folders import write
 from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
@@ -203,32 +205,15 @@ def keep(outlooks: Iterable[Outlook]) -> None:
     """Leave outlooks in `folder()`, for the process that adds them up with `kept`."""
     place = folder()
     assert place is not None, f"{PLAN_FOLDER} names no folder"
-    lines = [
-        {
-            "name": one.name,
-            "settings": one.settings.model_copy(update={"provider": None}).model_dump(mode="json"),
-            "missing": one.missing,
-            "journaled": sorted(one.journaled),
-            "unknown": one.unknown,
-            "seconds": one.experience.seconds,
-            "output_tokens": one.experience.output_tokens,
-            "again": one.experience.again,
-        }
-        for one in outlooks
-    ]
+    nameless = [replace(one, settings=one.settings.model_copy(update={"provider": None})) for one in outlooks]
     place.mkdir(parents=True, exist_ok=True)
-    write(place / f"{secrets.token_hex(8)}.json", json.dumps(lines))
+    write(place / f"{secrets.token_hex(8)}.json", TypeAdapter(list[Outlook]).dump_json(nameless))
 
 
 def kept(place: Path) -> list[Outlook]:
     """The outlooks that processes left in a folder, added up, one a model, by name."""
-    found = []
-    for path in sorted(place.glob("*.json")):
-        for line in json.loads(path.read_text(encoding="utf-8")):
-            missing = {key: (int(read), int(longest)) for key, (read, longest) in line["missing"].items()}
-            known = Experience(line["seconds"], line["output_tokens"], line["again"])
-            settings = JudgeSettings.model_validate(line["settings"])
-            found.append(Outlook(line["name"], settings, missing, frozenset(line["journaled"]), line["unknown"], known))
+    read = TypeAdapter(list[Outlook]).validate_json
+    found = [one for path in sorted(place.glob("*.json")) for one in read(path.read_bytes())]
     return together(found)
 
 

@@ -43,31 +43,6 @@ from ragbench.settings.tables import (
     WebSettings,
 )
 
-__all__ = [
-    "OFFLINE",
-    "Band",
-    "BudgetSettings",
-    "ChunkTable",
-    "ConfigurationError",
-    "DatabaseSettings",
-    "EmbedderSettings",
-    "EndpointSettings",
-    "GateSettings",
-    "GeneratorSettings",
-    "JudgeSettings",
-    "Language",
-    "ProviderSettings",
-    "QuestionTable",
-    "Settings",
-    "SourceSettings",
-    "SystemSettings",
-    "Table",
-    "WebSettings",
-    "config_path",
-    "load",
-    "project_folder",
-]
-
 OFFLINE = "lexical"
 """The judge that is always there, and asks no model; no table may have its name."""
 PREFIX = "RAGBENCH_"
