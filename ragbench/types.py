@@ -268,6 +268,19 @@ class Comparison:
         return self.n if self.clusters is None else self.clusters
 
 
+@dataclass(frozen=True)
+class JournalSize:
+    """What one judge's share of the journal holds: replies, tokens, money, and the seconds that the models took."""
+
+    judge: str
+    model: str
+    replies: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+
+
 class EmbeddingError(ValueError):
     """Texts that cannot be embedded, or vectors that cannot be used. Nothing of them is stored.
 

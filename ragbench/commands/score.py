@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     from ragbench.settings import GateSettings
 
 VIEWS = (
-    "answer",
-    "intervals",
-    "table",
-    "side_by_side",
-    "unmeasured",
-    "correlations",
-    "verdicts",
-    "judges",
-    "method",
+    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
     "provenance",
 )
 """What a page shows where the notebook is not at hand."""
