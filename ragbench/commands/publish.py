@@ -1,4 +1,4 @@
-"""`ragbench publish`: a run for people elsewhere."""
+"""`ragbench render` and `ragbench publish`: a run's pages once more, and for people elsewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,19 @@ class Masked(StrEnum):
     REAL_USERS = "real-users"
     ALL = "all"
     NONE = "none"
+
+
+def render(name: options.Run, language: options.Language = "") -> None:
+    """Draw a run's pages again from its stored scores, with no database, no model and no notebook executed.
+
+    With the same version of ragbench the same bytes come out.
+
+    Example: `ragbench render latest -l ru`
+    """
+    from ragbench import report
+    from ragbench.report.keeping import kept
+
+    terminal.say(report.render(kept.pages_of(name), language=language or None))
 
 
 def publish(

@@ -13,15 +13,7 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import (
-    OWN,
-    RunPart,
-    RunRecord,
-    RunScores,
-    RunStatus,
-    RunValue,
-    plain_json,
-)
+from ragbench.store.records import OWN, RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
 LATEST = "latest"
@@ -197,7 +189,8 @@ def _fields(row: Any) -> dict[str, Any]:
 
 def _value(row: Any) -> RunValue:
     found = _fields(row)
-    return RunValue(**found, bounds=(found.pop("scale_low"), found.pop("scale_high")))
+    bounds = (found.pop("scale_low"), found.pop("scale_high"))
+    return RunValue(**found, bounds=bounds)
 
 
 def _scores(row: Any, columns: Sequence[Any]) -> RunScores:

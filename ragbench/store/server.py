@@ -7,7 +7,9 @@ or stopped from here.
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +18,12 @@ from ragbench import trust
 from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
+from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, explain, first_line
 
 if TYPE_CHECKING:
     import psycopg
-    from sqlalchemy import URL
+    from sqlalchemy import URL, Engine
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -124,6 +127,16 @@ def address(settings: Settings) -> URL:
     if settings.database_url is not None:
         return own_server(settings.database_url.get_secret_value())
     return _at(cluster_of(settings), NAME)
+
+
+@contextlib.contextmanager
+def connected(settings: Settings) -> Iterator[Engine]:
+    """An engine on the database as it is, not brought up to date, for as long as it is used."""
+    engine = connect(address(settings), settings.database)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def cluster_of(settings: Settings) -> Cluster:

@@ -23,7 +23,7 @@ from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets import Dataset
 from ragbench.datasets.records import PastQuestion
-from ragbench.datasets.script import language_of
+from ragbench.datasets.russian import language_of
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric
 from ragbench.types import Estimate, Question
