@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ragbench import terminal
 from ragbench.commands.console import options
-
-
-class Masked(StrEnum):
-    """On which pages people are masked."""
-
-    REAL_USERS = "real-users"
-    ALL = "all"
-    NONE = "none"
 
 
 def render(name: options.Run, language: options.Language = "") -> None:
@@ -42,8 +33,9 @@ def publish(
         ),
     ],
     mask: Annotated[
-        Masked, typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked.")
-    ] = Masked.REAL_USERS,
+        Literal["real-users", "all", "none"],
+        typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked."),
+    ] = "real-users",
     language: options.Language = "",
     single: Annotated[
         bool, typer.Option("--single/--no-single", help="Also each page as one file that needs no other.")
@@ -65,7 +57,7 @@ def publish(
     index = write(
         name,
         to,
-        mask=mask.value.replace("-", "_"),  # type: ignore[arg-type]
+        mask=mask.replace("-", "_"),  # type: ignore[arg-type]
         language=language or None,
         single=single,
         raw_csv=raw_csv,

@@ -111,6 +111,7 @@ def load(name: str, folder: Path) -> Dataset:
     about = _described(place)
     records = Records.read(place, language)
     _check_references(records, language)
+    hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
     others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
     return Dataset(
         name=name,
@@ -120,7 +121,7 @@ def load(name: str, folder: Path) -> Dataset:
         chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         **others,
-        content_hash=_hash(language, records),
+        content_hash=_digest(language, hashed),
         left_out=about.left_out,
     )
 
@@ -224,11 +225,6 @@ def _check_references(records: Records, language: str) -> None:
             raise DatasetError(
                 f"{table}.{language}.jsonl, {identifier}: names the {what} {missing!r}, which is not there"
             )
-
-
-def _hash(language: str, records: Records) -> str:
-    tables = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
-    return _digest(language, tables)
 
 
 def _digest(start: str, tables: Mapping[str, Iterable[Record]]) -> str:

@@ -131,9 +131,7 @@ class Batches(Generic[Item, Result]):
     def __init__(
         self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], lanes: int = 2, largest: int = 256
     ) -> None:
-        self._call = call
-        self._lanes = lanes
-        self._largest = largest
+        self._call, self._lanes, self._largest = call, lanes, largest
         self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
         self._workers: set[asyncio.Task[None]] = set()
         self._began = -math.inf
@@ -181,7 +179,7 @@ class Ledger:
 
     def __init__(self, journal: Journal, patience: float) -> None:
         self._journal = journal
-        self._uses = None if isinstance(journal, MemoryJournal) else Uses()
+        self._uses = Uses(kept=not isinstance(journal, MemoryJournal))
         self._open: LoopJournal | None = None
         self._patience = patience
         self._heard = -math.inf
@@ -202,7 +200,7 @@ class Ledger:
             row, ours = await self._claimed_or_left(key)
             if row is not None:
                 self._heard = clock() if waited else self._heard
-                self._note(key)
+                self._uses.note(key)
                 return Entry.from_row(row)
             if ours or clock() > max(began, self._heard) + self._patience:
                 return None
@@ -235,9 +233,9 @@ class Ledger:
             kept = await asyncio.shield(future)
         except asyncio.CancelledError:
             await future
-            self._note(entry.key)
+            self._uses.note(entry.key)
             raise
-        self._note(entry.key)
+        self._uses.note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 
     async def flush(self) -> None:
@@ -252,12 +250,7 @@ class Ledger:
         if self._open is not None:
             await self._open.close()
             self._open = None
-        if self._uses is not None:
-            self._uses.close()
-
-    def _note(self, key: str) -> None:
-        if self._uses is not None:
-            self._uses.note(key)
+        self._uses.close()
 
     def _opened(self) -> LoopJournal:
         if self._open is None:

@@ -55,8 +55,9 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", "the response is not JSON") from None
     if not isinstance(document, dict):
         raise Fault("server", "the response is not a JSON object")
-    if document.get("error"):
-        raise Fault("server", f"the response reports an error: {hide(_said(document['error']))[:300]}")
+    if error := document.get("error"):
+        said = str(error.get("message", error) if isinstance(error, dict) else error)
+        raise Fault("server", f"the response reports an error: {hide(said)[:300]}")
     choices = document.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         raise Fault("server", "the response has no choices")
@@ -65,16 +66,14 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", "the response has no message")
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal = message.get("refusal")
+    refusal, named = message.get("refusal"), document.get("model")
     return Reply(
         text=_storable(hide(_text_of(message))),
         finish=_storable(hide(str(choices[0].get("finish_reason") or "stop"))),
         refusal=_storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        served_model=_storable(hide(document["model"])[:LONGEST_NAME])
-        if isinstance(document.get("model"), str)
-        else None,
+        served_model=_storable(hide(named)[:LONGEST_NAME]) if isinstance(named, str) else None,
     )
 
 
@@ -132,10 +131,6 @@ def _storable(text: str) -> str:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _said(error: Any) -> str:
-    return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
 def _no_constant(name: str) -> float:
