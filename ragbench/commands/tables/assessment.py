@@ -195,7 +195,7 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
 
 
 def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
-    """By our rules or trec_eval's, where grades below 0 are no judgements, and a query without relevant documents is 0."""
+    """By our rules or trec_eval's, where grades below 0 are no judgements and a query with nothing relevant is 0."""
     from ragbench import rankings, trec
     from ragbench.metrics.evaluation import evaluate
 
