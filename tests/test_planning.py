@@ -19,6 +19,7 @@ from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
 from tests.llm_shapes import request, settings
+from tests.small_project import add
 
 ROOT = Path(__file__).parent.parent
 
@@ -153,8 +154,7 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
 @pytest.mark.slow
 def test_a_budget_that_will_not_do_is_said_and_a_notebook_that_fails_too(project: Path) -> None:
     notebook = str(judged_project.make(project, "http://127.0.0.1:9/v1"))
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text(encoding="utf-8") + "[budget]\ncalls = 5\n", encoding="utf-8")
+    add(project, "[budget]\ncalls = 5\n")
     plan = ragbench("run", notebook, "--plan", "-p", "judges=one")
     assert plan.returncode == 0, plan.stderr
     assert "calls = 5 in [budget], 24 expected" in plan.stdout

@@ -197,13 +197,13 @@ class _Reading:
 
     def _wanted(self, item: Item) -> list[str]:
         wanted = list(dict.fromkeys([*([item.chunk_id] if item.chunk_id else []), *item.relevant_chunk_ids]))
-        if wanted and item.is_relevant_chunk_matched is False:
-            self.brought.left_out["label of a chunk that was found not to match (its question stays)"] += 1
-            return []
-        if wanted and self.marked and item.is_chunk_ok is False:
-            self.brought.left_out["label of a chunk that people marked as not in order (its question stays)"] += 1
-            return []
-        return wanted
+        why = "was found not to match" if item.is_relevant_chunk_matched is False else ""
+        if not why and self.marked and item.is_chunk_ok is False:
+            why = "people marked as not in order"
+        if not wanted or not why:
+            return wanted
+        self.brought.left_out[f"label of a chunk that {why} (its question stays)"] += 1
+        return []
 
     def _past(self, item: Item, place: str) -> None:
         if item.question_answer_id is None:
@@ -211,19 +211,14 @@ class _Reading:
         if any(past.id == item.question_answer_id for past in self.brought.history):
             self.brought.left_out["past question that stands there twice"] += 1
             return
-        self.brought.history.append(
-            checked(
-                PastQuestion,
-                {
-                    "id": item.question_answer_id,
-                    "question": item.question,
-                    "answer": item.ground_truth_answer,
-                    "url": item.confluence_url,
-                    "score": item.user_score,
-                },
-                place,
-            )
-        )
+        made = {
+            "id": item.question_answer_id,
+            "question": item.question,
+            "answer": item.ground_truth_answer,
+            "url": item.confluence_url,
+            "score": item.user_score,
+        }
+        self.brought.history.append(checked(PastQuestion, made, place))
 
 
 def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: bool = False) -> Brought:

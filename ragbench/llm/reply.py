@@ -7,15 +7,13 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from ragbench.llm.errors import Fault
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    AnyShape = TypeVar("AnyShape", bound=BaseModel)
-
+AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 60
 LONGEST_NAME = 200
@@ -84,8 +82,6 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    from pydantic import ValidationError
-
     inner = _THOUGHT.sub("", text, count=1).strip() if text.lstrip().startswith("<think>") else text.strip()
     fence = _FENCE.fullmatch(inner)
     inner = fence["inside"].strip() if fence else inner

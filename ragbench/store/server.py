@@ -12,7 +12,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import platformdirs
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, Engine
 
 from ragbench import trust
 from ragbench.settings import Settings
@@ -20,10 +25,6 @@ from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
 from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, explain, first_line
-
-if TYPE_CHECKING:
-    import psycopg
-    from sqlalchemy import URL, Engine
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -107,8 +108,6 @@ def stop(settings: Settings) -> ServerStatus:
 
 def status(settings: Settings) -> ServerStatus:
     """Whether the server answers; starts nothing."""
-    import psycopg
-
     url = address(settings)
     cluster = None if settings.database_url is not None else cluster_of(settings)
     known: dict[str, Any] = {"url": masked(url.set(drivername="postgresql")), "embedded": cluster is not None}
@@ -145,8 +144,6 @@ def cluster_of(settings: Settings) -> Cluster:
     For root it is /var/lib/ragbench: PostgreSQL does not run as root, and another user cannot enter root's home; the
     permissions of parent folders are never changed.
     """
-    import platformdirs
-
     folder = settings.database.folder
     if folder is None:
         folder = Path("/var/lib/ragbench" if is_root() else platformdirs.user_data_dir("ragbench")) / "postgres"
@@ -155,14 +152,10 @@ def cluster_of(settings: Settings) -> Cluster:
 
 def _at(cluster: Cluster, name: str) -> URL:
     """The socket of the embedded server: the database of that name, as the role of that name."""
-    from sqlalchemy import URL
-
     return URL.create("postgresql+psycopg", name, None, None, PORT, name, {"host": str(cluster.sockets)})
 
 
 def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
-    import psycopg
-
     parts = url.translate_connect_args(username="user", database="dbname") | dict(url.query) | changed
     return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
 
@@ -172,8 +165,6 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
 
     A first start may have been interrupted at any point, so a database that answers may still lack its extension.
     """
-    import psycopg
-
     if not (cluster.data / "PG_VERSION").is_file():
         return "there is no data directory yet"
     url = _at(cluster, NAME)
@@ -193,9 +184,6 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
 
 def _prepare(cluster: Cluster, seconds: float) -> None:
     """The database and a role that owns it; neither that role nor what it runs can reach the server's files."""
-    import psycopg
-    from psycopg import sql
-
     url = _at(cluster, "postgres")
     name = sql.Identifier(NAME)
     try:
