@@ -24,14 +24,15 @@ from typer.testing import CliRunner
 from ragbench import settings, terminal
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.labelling import Item, Sheet, export_csv
-from ragbench.llm import Client, MemoryJournal, ModelError, lines, run
+from ragbench.llm import MemoryJournal, ModelError, lines, run
 from ragbench.llm.request import key_of
 from ragbench.report.exports import publish, tabular
 from ragbench.report.keeping import files, results
-from ragbench.settings import JudgeSettings, secrets
+from ragbench.settings import secrets
 from ragbench.types import EmbeddingError
 from tests import judged_project, kept_runs
 from tests.chat_server import asked_schema, generate, source_of
+from tests.llm_client import open_client
 from tests.llm_shapes import request
 from tests.measurements import measurement
 from tests.small_project import add, write_lines
@@ -116,13 +117,11 @@ def test_a_key_that_comes_back_is_in_no_answer_no_journal_and_no_error(
 
     async def ask(url: str) -> None:
         limits = {"attempts": 2, "patience_seconds": 5.0}
-        client = Client("j", JudgeSettings(base_url=url, model="m", key_variable="OWN_WORD", **limits), journal=journal)
-        try:
-            found.append(await client.complete(request("one")))
-        except ModelError as error:
-            found.append(str(error))
-        finally:
-            await client.close()
+        async with open_client(url, "j", model="m", key_variable="OWN_WORD", journal=journal, **limits) as client:
+            try:
+                found.append(await client.complete(request("one")))
+            except ModelError as error:
+                found.append(str(error))
 
     with echo(way) as url:
         run(ask(url))

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -41,27 +42,20 @@ def deaf() -> Iterator[str]:
 @pytest.mark.fault(
     "hang", tried="limits on connect, silence and a whole response, each with the others far away", count=3
 )
-class TestEachLimitAlone:
-    def test_on_connecting(self) -> None:
-        with deaf() as url:
-            began = time.monotonic()
-            (found,) = ask(url, ["x"], connect_seconds=0.4, timeout_seconds=40, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "no connection within 0.4 s (connect_seconds)")
-
-    def test_on_silence(self) -> None:
-        with scripted("!hang").running() as server:
-            began = time.monotonic()
-            (found,) = ask(server, ["x"], read_seconds=0.4, timeout_seconds=40, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "nothing was heard for 0.4 s (read_seconds)")
-
-    def test_on_a_whole_response(self) -> None:
-        with scripted("!drip").running() as server:
-            began = time.monotonic()
-            (found,) = ask(server, ["x"], read_seconds=30, timeout_seconds=0.6, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "no whole response within 0.6 s (timeout_seconds)")
+@pytest.mark.parametrize(
+    ("opened", "limits", "said"),
+    [
+        (deaf, {"connect_seconds": 0.4, "timeout_seconds": 40}, "no connection within 0.4 s (connect_seconds)"),
+        ("!hang", {"read_seconds": 0.4, "timeout_seconds": 40}, "nothing was heard for 0.4 s (read_seconds)"),
+        ("!drip", {"read_seconds": 30, "timeout_seconds": 0.6}, "no whole response within 0.6 s (timeout_seconds)"),
+    ],
+)
+def test_each_limit_alone(opened: Any, limits: dict[str, float], said: str) -> None:
+    with scripted(opened).running() if isinstance(opened, str) else opened() as server:
+        began = time.monotonic()
+        (found,) = ask(server, ["x"], attempts=1, **limits)
+    assert time.monotonic() - began < 3
+    assert (found.status, found.reason) == (Status.TIMEOUT, said)
 
 
 @pytest.mark.fault("bombs", tried="a response without end, whose bytes are counted as they come", count=1)

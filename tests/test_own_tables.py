@@ -52,16 +52,14 @@ def own(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Conn
         for row in ASKED:
             connection.execute('INSERT INTO "order" VALUES (%s, %s, %s, %s, %s, %s, %s::float4[]::public.vector)', row)
         monkeypatch.setenv("OWN_URL", plain)
-        path = project / "ragbench.toml"
-        path.write_text(
-            path.read_text(encoding="utf-8") + '[databases.own]\nurl_variable = "OWN_URL"\n'
+        add(
+            project,
+            '[databases.own]\nurl_variable = "OWN_URL"\n'
             '[databases.own.chunks]\nin_schema = "Own Data"\n'
             '[databases.own.questions]\nin_schema = "Own Data"\ntable = "order"\n'
             '[embedders.theirs]\nkind = "database"\ndatabase = "own"\n'
             '[systems.theirs]\nembedder = "theirs"\n',
-            encoding="utf-8",
         )
-        settings.load.cache_clear()
         yield connection
         connection.execute('DROP SCHEMA "Own Data" CASCADE')
 
@@ -170,16 +168,8 @@ def test_a_name_that_is_not_there_is_refused_with_those_there_are(
 
 
 HOSTILE = [
-    'chunk"; DROP TABLE "Own Data".chunk; --',
-    "chunk; DELETE FROM chunk",
-    "chunk UNION SELECT",
-    "pg_class",
-    "chunk'--",
-    'chunk"',
-    "Own Data.chunk",
-    "../chunk",
-    "chunk\n--",
-    "%s",
+    *('chunk"; DROP TABLE "Own Data".chunk; --', "chunk; DELETE FROM chunk", "chunk UNION SELECT", "pg_class"),
+    *("chunk'--", 'chunk"', "Own Data.chunk", "../chunk", "chunk\n--", "%s"),
 ]
 
 

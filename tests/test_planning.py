@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import Client, Experience, Outlook, planning
+from ragbench.llm import Experience, Outlook, planning
 from ragbench.settings import JudgeSettings
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
+from tests.llm_client import open_client
 from tests.llm_shapes import request, settings
 from tests.small_project import add
 
@@ -96,11 +97,8 @@ class TestAskedAgain:
         journal, name = DatabaseJournal(store.engine), "spoilt"
 
         async def ask(url: str, part: str, n: int) -> None:
-            client = Client(name, settings(url), journal=journal)
-            try:
+            async with open_client(url, name, journal=journal) as client:
                 await asyncio.gather(*(client.complete(request(f"{part} {number}")) for number in range(n)))
-            finally:
-                await client.close()
 
         with ChatServer(faults={"nan": 0.2, "length": 0.1}, seed=3).running() as server:
             asyncio.run(ask(server.url, "before", 300))
