@@ -227,10 +227,9 @@ class Client:
             raise
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
-        asked = (request.prompt, request.version, request.repeat, plain)
-        taken = {name: getattr(received, name) for name in TAKEN}
-        who = (self.name, str(self.settings.base_url), self.settings.model)
-        return Entry(key, *who, *asked, **{**asdict(received.reply), **taken})
+        known: dict[str, Any] = {name: getattr(request, name) for name in ("prompt", "version", "repeat")}
+        known |= asdict(received.reply) | {name: getattr(received, name) for name in TAKEN}
+        return Entry(key, self.name, str(self.settings.base_url), self.settings.model, request=plain, **known)
 
     async def close(self) -> None:
         """Keep what was received, and let connections and threads go."""
