@@ -197,13 +197,13 @@ class _Reading:
 
     def _wanted(self, item: Item) -> list[str]:
         wanted = list(dict.fromkeys([*([item.chunk_id] if item.chunk_id else []), *item.relevant_chunk_ids]))
-        why = "was found not to match" if item.is_relevant_chunk_matched is False else ""
-        if not why and self.marked and item.is_chunk_ok is False:
-            why = "people marked as not in order"
-        if not wanted or not why:
-            return wanted
-        self.brought.left_out[f"label of a chunk that {why} (its question stays)"] += 1
-        return []
+        if wanted and item.is_relevant_chunk_matched is False:
+            self.brought.left_out["label of a chunk that was found not to match (its question stays)"] += 1
+            return []
+        if wanted and self.marked and item.is_chunk_ok is False:
+            self.brought.left_out["label of a chunk that people marked as not in order (its question stays)"] += 1
+            return []
+        return wanted
 
     def _past(self, item: Item, place: str) -> None:
         if item.question_answer_id is None:
