@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import ProviderRefused
+from ragbench.llm import ProviderRefused, transport
 from ragbench.llm.errors import Fault
 from ragbench.llm.transport import MAX_BYTES, pause_after
+from ragbench.settings import WebSettings
 from ragbench.types import Status
 from tests.chat_server import ChatServer
 from tests.llm_client import answering, ask, open_client, scripted
@@ -104,6 +105,20 @@ def test_what_an_endpoint_asks_to_wait_is_waited(head: str) -> None:
         ask(server, ["x"], attempts=2)
     (first, _), (second, _) = server.arrivals
     assert 1.0 <= second - first < 3
+
+
+def test_no_attempt_begins_in_the_last_moment_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could only end in a timeout, which would stand in place of what was wrong."""
+    monkeypatch.setattr(transport, "pause_after", lambda fault, attempt: 1.0 - 1e-4)
+
+    async def refused(seconds: float) -> None:
+        fault = Fault("connection" if seconds > 0.5 else "timeout", "refused")
+        fault.seconds = 0.0
+        raise fault
+
+    with pytest.raises(Fault) as caught:
+        asyncio.run(transport.patiently(WebSettings(patience_seconds=1.0), refused))
+    assert (caught.value.kind, caught.value.attempts) == ("connection", 1)
 
 
 def test_the_pause_after_a_fault_holds_what_was_asked_whoever_waits_besides() -> None:

@@ -25,6 +25,8 @@ from ragbench.settings.secrets import Mask, masker_of
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
 BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
+SHORTEST_SECONDS = 0.01
+"""What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
 _UNTRUSTED = {
@@ -162,7 +164,7 @@ async def patiently(
         except Fault as fault:
             pause = pause_after(fault, number)
             patience -= pause + (time.monotonic() - began if fault.seconds is None else fault.seconds)
-            if not fault.passes or patience <= 0 or number == settings.attempts:
+            if not fault.passes or patience < SHORTEST_SECONDS or number == settings.attempts:
                 fault.attempts = number
                 raise
         again()
