@@ -9,11 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ragbench.llm import (
-    Client,
-    Completion,
-    Decoding,
-)
+from ragbench.llm import Client, Completion, Decoding
 from tests.chat_server import ChatServer
 from tests.llm_shapes import Rating, request, settings
 

@@ -196,16 +196,8 @@ def test_what_pydantic_expects_in_words() -> None:
         assert expectation(refused.value.errors()[0]) == words, values
 
 
-SQUAD = {
-    "data": [
-        {
-            "title": "t",
-            "paragraphs": [
-                {"context": "c", "qas": [{"id": "1", "question": "q", "answers": [{"text": "c", "answer_start": 0}]}]}
-            ],
-        }
-    ]
-}
+QUESTION = {"id": "1", "question": "q", "answers": [{"text": "c", "answer_start": 0}]}
+SQUAD = {"data": [{"title": "t", "paragraphs": [{"context": "c", "qas": [QUESTION]}]}]}
 ANSWERS = [{"id": "q", "question": "q", "answer": "a", "ground_truth": "g", "contexts": ["x"], "system": "s"}]
 RATINGS = [{"item": item, "rater": rater, "value": 1} for item in "ab" for rater in "xy"]
 BROUGHT: dict[str, Any] = {

@@ -12,12 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import (
-    Client,
-    MemoryJournal,
-    ProviderRefused,
-    ProviderUnreachable,
-)
+from ragbench.llm import Client, MemoryJournal, ProviderRefused, ProviderUnreachable
 from ragbench.llm.transport import MAX_BYTES
 from ragbench.settings import ConfigurationError, JudgeSettings, secrets
 from ragbench.types import Status

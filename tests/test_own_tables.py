@@ -15,6 +15,7 @@ from ragbench import bench, settings
 from ragbench.bench import BenchError
 from ragbench.bench.retrieval import own_tables
 from ragbench.store import EmbeddingError, Source, StoreError, server
+from tests.small_project import add
 
 CHUNKS = [
     (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
@@ -51,16 +52,14 @@ def own(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Conn
         for row in ASKED:
             connection.execute('INSERT INTO "order" VALUES (%s, %s, %s, %s, %s, %s, %s::float4[]::public.vector)', row)
         monkeypatch.setenv("OWN_URL", plain)
-        path = project / "ragbench.toml"
-        path.write_text(
-            path.read_text(encoding="utf-8") + '[databases.own]\nurl_variable = "OWN_URL"\n'
+        add(
+            project,
+            '[databases.own]\nurl_variable = "OWN_URL"\n'
             '[databases.own.chunks]\nin_schema = "Own Data"\n'
             '[databases.own.questions]\nin_schema = "Own Data"\ntable = "order"\n'
             '[embedders.theirs]\nkind = "database"\ndatabase = "own"\n'
             '[systems.theirs]\nembedder = "theirs"\n',
-            encoding="utf-8",
         )
-        settings.load.cache_clear()
         yield connection
         connection.execute('DROP SCHEMA "Own Data" CASCADE')
 
@@ -261,9 +260,7 @@ def test_large_tables_are_read_in_bounded_time_and_memory(own: psycopg.Connectio
 
 @pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=1)
 def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text(encoding="utf-8") + '[databases.far]\nurl_variable = "FAR_URL"\n', encoding="utf-8")
-    settings.load.cache_clear()
+    add(project, '[databases.far]\nurl_variable = "FAR_URL"\n')
     monkeypatch.setenv("FAR_URL", "postgresql://someone:canary-word@127.0.0.1:9/none")
     with pytest.raises(StoreError) as caught:
         own_tables.read("far", settings.load())

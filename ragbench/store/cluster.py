@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from ragbench.store.errors import StoreError
 
 MAJOR = 18
@@ -157,8 +159,6 @@ class Cluster:
         PostgreSQL itself refuses to start when the pid in that file exists, be it a zombie that nobody reaps or
         another program that got the same number after a restart of the machine.
         """
-        import psutil
-
         for method in ("terminate", "kill"):
             running = self.processes()
             for process in running:
@@ -171,8 +171,6 @@ class Cluster:
 
     def processes(self) -> list:
         """Live processes that work inside the data directory: the server and its children."""
-        import psutil
-
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):

@@ -66,7 +66,7 @@ class Session:
                 f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
             )
         ordered = (first, *(name for name in names if name != first))
-        return cls(notebook, found, _dataset(dataset or found.dataset, found), ordered, first, part(notebook))
+        return cls(notebook, found, dataset_of(dataset or found.dataset, found), ordered, first, part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -87,7 +87,8 @@ class Session:
         }
 
 
-def _dataset(name: str, settings: Settings) -> Dataset:
+def dataset_of(name: str, settings: Settings) -> Dataset:
+    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`."""
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
     return load(name, configuration.project_folder() / settings.data_folder)

@@ -22,7 +22,7 @@ from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets.records import PastQuestion
-from ragbench.datasets.script import language_of
+from ragbench.datasets.russian import language_of
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Question

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring.result import Row, Scores
-from ragbench.datasets.script import language_of
+from ragbench.datasets.russian import language_of
 from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
