@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = of_the_row
 
 
+def pytest_collection_finish() -> None:
+    """What all tests have imported stays to the end: no collection of garbage walks through it again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], Path]:
     """The path of a real data set or one of its files; the test is skipped, with the reason, where it is absent."""
@@ -76,6 +82,19 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_command_line() -> Iterator[None]:
+    """The commands are built once; typer would build all of them anew at every call, as a new process must."""
+    import typer.main
+    import typer.testing
+
+    built = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", built)
+        patch.setattr(typer.testing, "_get_command", built)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from ragbench import settings
@@ -88,29 +107,30 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     settings.load.cache_clear()
 
 
-@pytest.fixture(scope="session")
-def database_folder() -> Iterator[Path]:
-    """A folder for a server of this test session's own, stopped and removed at the end.
+@pytest.fixture(scope="session", autouse=True)
+def _initialised_once() -> Iterator[None]:
+    from ragbench.store.cluster import Cluster
+    from tests.own_database import initialised_once
 
-    Not below pytest's temporary folder: that one is closed to others, and root's server runs as another user.
-    """
-    from ragbench.settings import DatabaseSettings, Settings
-    from ragbench.store import server
-
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    folder = outer / "postgres"
-    yield folder
-    server.stop(Settings(database=DatabaseSettings(folder=folder)))
-    shutil.rmtree(outer)
+    with pytest.MonkeyPatch.context() as patch, initialised_once() as run:
+        patch.setattr(Cluster, "run", run)
+        yield
 
 
 @pytest.fixture(scope="session")
-def database_settings(database_folder: Path) -> Settings:
-    """Settings whose server is this test session's own."""
-    from ragbench.settings import DatabaseSettings, Settings
+def database_settings(_initialised_once: None) -> Iterator[Settings]:
+    """Settings whose server is this test session's own, stopped and removed at the end."""
+    from tests.own_database import own_database
 
-    return Settings(database=DatabaseSettings(folder=database_folder))
+    with own_database("postgres") as settings:
+        yield settings
+
+
+@pytest.fixture(scope="session")
+def database_folder(database_settings: Settings) -> Path:
+    """The folder of the server of this test session's own."""
+    assert database_settings.database.folder is not None
+    return database_settings.database.folder
 
 
 @pytest.fixture(scope="session")
