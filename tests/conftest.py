@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import gc
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ragbench.report.keeping import files
 from tests import faults
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 
-# Of every process that reads a notebook; jsonschema would compile a grammar of addresses, for a second and a half, to
-# check what no notebook has.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+files.notebook_format()  # by its one door, before a test imports it by itself
 
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
@@ -32,6 +30,12 @@ SLOW_SECONDS = 1800
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: much of a test's time is waiting, for kernels, browsers and servers."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
