@@ -211,6 +211,10 @@ class Material:
         return known
 
 
+BLOCK = 256
+"""Rows of which records are made at once."""
+
+
 class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
     """Rows of a table by system and sample, in rank order; made into records only when they are asked for."""
 
@@ -221,12 +225,13 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
         for row, (system, sample) in enumerate(zip(systems, samples, strict=True)):
             ends = self._rows.setdefault((str(system), str(sample)), [row, row])
             ends[1] = row + 1
-        # every system is asked for the same few samples, passage by passage
-        self._between = lru_cache(maxsize=256)(lambda first, last: list(_records(self._table.iloc[first:last])))
+        # to make a few records takes as long as to make many, and neighbours are asked for again and again
+        self._block = lru_cache(maxsize=64)(lambda start: list(_records(self._table.iloc[start : start + BLOCK])))
 
     def __getitem__(self, key: tuple[str, str]) -> list[Mapping[str, Any]]:
         first, last = self._rows[key]
-        return self._between(first, last)
+        blocks = range(first - first % BLOCK, last, BLOCK)
+        return [row for start in blocks for row in self._block(start)[max(first - start, 0) : last - start]]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._rows)
