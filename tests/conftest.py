@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ragbench.report.keeping import files
 from tests import faults
 
 if TYPE_CHECKING:
@@ -21,15 +20,22 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
-
-files.notebook_format()  # by its one door, before a test imports it by itself
-
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
+        from ragbench.report.keeping import files
+
+        files.notebook_format()  # by its one door, before a test imports nbformat by itself
 
 
 @pytest.hookimpl(optionalhook=True)
