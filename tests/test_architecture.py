@@ -290,6 +290,12 @@ def test_the_front_door_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_notebooks_are_read_by_the_one_door() -> None:
+    """What nbformat checks with takes a second and a half to import, but for `files.notebook_format`."""
+    found = [one.name for one in this_house().modules if any(name.split(".")[0] == "nbformat" for name in one.imports)]
+    assert found == ["ragbench.report.keeping.files"]
+
+
 WRITES = {"write_text", "write_bytes", "to_csv", "to_parquet", "savefig", "mkstemp", "NamedTemporaryFile",
           "copyfile", "copy", "copy2", "move", "save", "dump", "savez"}  # fmt: skip
 MODULES = {"shutil", "np", "numpy", "json", "nbformat", "toml"}
