@@ -83,9 +83,10 @@ class Module:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{self.name}:{node.lineno}: relative import"
+                house = f"{node.module}.".startswith("ragbench.")
                 for alias in node.names:
                     full = Path(self.root, *f"{node.module}.{alias.name}".split("."))
-                    is_module = full.with_suffix(".py").exists() or full.is_dir()
+                    is_module = house and (full.with_suffix(".py").exists() or full.is_dir())
                     found.add(f"{node.module}.{alias.name}" if is_module else str(node.module))
         return frozenset(found)
 
@@ -249,7 +250,7 @@ def html_pieces(source: str) -> int:
     """Calls of Markup on a literal with an element in it; a place where a line may break is no element."""
     return sum(
         isinstance(node, ast.Call)
-        and ast.unparse(node.func).endswith("Markup")
+        and dotted(node.func).endswith("Markup")
         and any(
             isinstance(one, ast.Constant) and re.search(r"<(?!wbr>)[a-z/]", str(one.value))
             for given in node.args
@@ -284,6 +285,12 @@ def test_the_front_door_is_light() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={**os.environ}, cwd=ROOT
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_notebooks_are_read_by_the_one_door() -> None:
+    """What nbformat checks with takes a second and a half to import, but for `files.notebook_format`."""
+    found = [one.name for one in this_house().modules if any(name.split(".")[0] == "nbformat" for name in one.imports)]
+    assert found == ["ragbench.report.keeping.files"]
 
 
 WRITES = {"write_text", "write_bytes", "to_csv", "to_parquet", "savefig", "mkstemp", "NamedTemporaryFile",
@@ -355,6 +362,13 @@ MAY_PRINT = {
 }
 
 
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` as it is written; "" for what is no such name."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}" if dotted(node.value) else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def printed(source: str) -> set[str]:
     """What a source prints with: printers it calls or passes on, drawers it imports, the streams themselves."""
     found = set()
@@ -369,11 +383,11 @@ def printed(source: str) -> set[str]:
             if base in ("sys", "typer", "os"):
                 found |= names & {"stdout", "stderr", "__stdout__", "__stderr__", "write"}
                 found |= {f"{base}.{name}" for name in names} & PRINTERS
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "input":
+        elif isinstance(node, ast.Call) and dotted(node.func) == "input":
             found.add("input")
-        elif isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) in PRINTERS:
-            found.add(ast.unparse(node))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys" and node.attr.strip("_") in (
+        elif isinstance(node, ast.Name | ast.Attribute) and dotted(node) in PRINTERS:
+            found.add(dotted(node))
+        elif isinstance(node, ast.Attribute) and dotted(node.value) == "sys" and node.attr.strip("_") in (
             "stdout", "stderr", "displayhook",
         ):  # fmt: skip
             found.add(node.attr.strip("_"))

@@ -19,7 +19,7 @@ from ragbench import show
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
 from ragbench.show.about.summary import key_metrics
-from ragbench.show.basics.material import Material
+from ragbench.show.basics.material import BLOCK, Material
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
 from ragbench.show.page import VIEWS
@@ -397,6 +397,15 @@ def test_cleaning_is_idempotent_and_leaves_plain_text_alone(text: str) -> None:
     assert clean(once) == once
     assert clean("\ud800") == "\N{REPLACEMENT CHARACTER}"
     assert clean("Привет, \tмир 1 < 2\n") == "Привет, \tмир 1 < 2\n"
+
+
+def test_what_a_system_retrieved_for_a_question_is_its_rows_in_rank_order() -> None:
+    kept = measurement(questions=60).retrieved
+    found = Page(replace(measurement(), retrieved=kept.sample(frac=1, random_state=0))).material.retrieved
+    assert len(kept) > 2 * BLOCK
+    expected = {place: rows.to_dict("records") for place, rows in kept.groupby(["system", "sample"])}
+    assert repr({place: found[place] for place in expected}) == repr(expected)
+    assert set(found) == set(expected)
 
 
 def test_texts_are_cut_at_a_word() -> None:

@@ -171,18 +171,20 @@ class Cluster:
 
     def processes(self) -> list:
         """Live processes that work inside the data directory: the server and its children."""
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error, OSError):
-                ours = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-                if ours and Path(process.cwd()) == self.data:
-                    found.append(process)
-        return found
+        return [process for process in psutil.process_iter() if self._has(process)]
+
+    def _has(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.Error, OSError):
+            ours = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+            return ours and Path(process.cwd()) == self.data
+        return False
 
     def pid(self) -> int | None:
         """The server's process id, None where none runs (a stale file counts as none)."""
         said = _first_number(self.data / "postmaster.pid")
-        return said if said in {process.pid for process in self.processes()} else None
+        with contextlib.suppress(psutil.Error, ValueError, OverflowError):  # a number that no process has
+            return said if said is not None and self._has(psutil.Process(said)) else None
+        return None
 
     def last_words(self) -> str:
         """The last lines of the server's log up to what it calls fatal."""

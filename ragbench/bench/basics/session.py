@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -130,17 +131,20 @@ def told(made: Measurement) -> Measurement:
     return replace(made, facts={**made.facts, **{key: value for key, value in more.items() if value}})
 
 
-def versions() -> dict[str, str]:
-    """Versions of ragbench, of Python, and of the packages that numbers depend on."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Versions of ragbench, of Python, and of packages, by default those that numbers depend on."""
     import platform
 
-    found = {"ragbench": version("ragbench"), "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # pragma: no cover - every package above is a dependency
-            continue
-    return found
+    found = {"ragbench": _version("ragbench"), "python": platform.python_version()}
+    return found | {name: there for name in packages if (there := _version(name))}
+
+
+@functools.cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # pragma: no cover - every package asked for is a dependency
+        return ""
 
 
 def commit() -> str | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ragbench import answered_by, stand_ins
+from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, Measurement, estimate_row, without_nan, write_table
 from ragbench.metrics import published
@@ -20,7 +19,7 @@ from ragbench.settings import secrets
 
 FORMAT = 1
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
-PACKAGES = ("ragbench", "numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
+PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 COMPARISON = (
     "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n", "clusters",
     "minimum_detectable", "groups_needed",
@@ -108,12 +107,7 @@ def _some(known: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def _versions(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # pragma: no cover - all are dependencies
-            continue
+    found = versions(PACKAGES)
     for known in facts.values():
         found |= {str(key): str(value) for key, value in known.get("versions", {}).items()}
     return dict(sorted(found.items()))

@@ -54,6 +54,6 @@ def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None)
 
 def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     return nbformat.read(path, as_version=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.verdicts import said, word
@@ -150,6 +150,11 @@ class Material:
         return {str(row["sample"]): row for row in _records(table)}
 
     @cached_property
+    def scored(self) -> frozenset[str]:
+        """The metrics that single samples have values of."""
+        return frozenset(self.measurement.scores["metric"])
+
+    @cached_property
     def score_table(self) -> pd.DataFrame:
         """Scores with one row a sample, columns (metric, system)."""
         scores = self.measurement.scores
@@ -206,6 +211,10 @@ class Material:
         return known
 
 
+BLOCK = 256
+"""Rows of which records are made at once."""
+
+
 class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
     """Rows of a table by system and sample, in rank order; made into records only when they are asked for."""
 
@@ -216,10 +225,13 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
         for row, (system, sample) in enumerate(zip(systems, samples, strict=True)):
             ends = self._rows.setdefault((str(system), str(sample)), [row, row])
             ends[1] = row + 1
+        # to make a few records takes as long as to make many, and neighbours are asked for again and again
+        self._block = lru_cache(maxsize=64)(lambda start: list(_records(self._table.iloc[start : start + BLOCK])))
 
     def __getitem__(self, key: tuple[str, str]) -> list[Mapping[str, Any]]:
         first, last = self._rows[key]
-        return list(_records(self._table.iloc[first:last]))
+        blocks = range(first - first % BLOCK, last, BLOCK)
+        return [row for start in blocks for row in self._block(start)[max(first - start, 0) : last - start]]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._rows)
