@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.items import Answers, Scale, independent
+from ragbench.bench.judges.items import Answers, Scale
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.measurement import NamedEstimate
 from ragbench.metrics import judging
