@@ -117,8 +117,9 @@ def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
 def tier_ux(request: TierUxRequest) -> Measurement:
     """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
 
-    `cache_hit_rate` is over the questions of the sessions; the table `caches` has the same over the data set's other
-    questions. A question never finds its own entry in the history. Raises BenchError or DatasetError.
+    `cache_hit_rate` is over the questions of the sessions; at each kind that is `asked` stands the same, also over
+    the data set's other questions. A question never finds its own entry in the history. Raises BenchError or
+    DatasetError.
     """
     import pandas as pd
 
