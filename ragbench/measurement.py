@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,16 @@ class NamedComparison:
 Finding = NamedEstimate | NamedComparison
 
 
+def without_rows(columns: Sequence[str]) -> pd.DataFrame:
+    """A table of these columns with nothing in it."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """Everything a page may show.
+    """Everything a page may show; a table that is not given is empty.
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
@@ -75,9 +83,9 @@ class Measurement:
 
     notebook: str
     facts: Mapping[str, Any]
-    scores: pd.DataFrame
-    questions: pd.DataFrame
-    retrieved: pd.DataFrame
+    scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
+    questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
+    retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -147,9 +155,13 @@ class Measurement:
         if "estimates" in about:
             rows = older_measurements.findings(about, extra)
         else:
-            rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
-        estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
-        comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
+            kept = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
+            rows = older_measurements.of_overview(about["facts"], extra, *kept)
+        estimates = [
+            NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
+            for row in rows[0]
+        ]
+        comparisons = [_comparison(row) for row in rows[1]]
         return cls(
             notebook=about["notebook"],
             facts=about["facts"],
@@ -227,10 +239,6 @@ def _read_findings(path: Path) -> list[dict[str, Any]]:
 
     rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
-
-
-def _estimate(row: dict[str, Any]) -> NamedEstimate:
-    return NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
 
 
 def _comparison(row: dict[str, Any]) -> NamedComparison:

@@ -19,14 +19,30 @@ def findings(about: Mapping[str, Any], extra: dict[str, pd.DataFrame]) -> tuple[
     about: what findings.json held: the findings of the whole. extra: the side tables; those that held findings alone
     are taken out.
     """
-    estimates = [row | {"where": {}} for row in about["estimates"]]
-    comparisons = [row | {"where": {}} for row in about["comparisons"]]
+    found = tuple([row | {"where": {}} for row in about[name]] for name in ("estimates", "comparisons"))
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
-            for each in extra.pop(name).to_dict("records"):
-                for row in told({str(key): _known(value) for key, value in each.items()}):
-                    (comparisons if "difference" in row else estimates).append(row)
+            for row in (made for each in _rows(extra.pop(name)) for made in told(each)):
+                found["difference" in row].append(row)
+    return of_overview(about["facts"], extra, *found)
+
+
+def of_overview(
+    facts: dict[str, Any], extra: dict[str, pd.DataFrame], estimates: list[Row], comparisons: list[Row]
+) -> tuple[list[Row], list[Row]]:
+    """The rows with those of an overview, which had a table of cells for longer; its thresholds go to the facts."""
+    if "cells" in extra:
+        cells = _rows(extra.pop("cells"))
+        for row in (made for each in cells for made in _cells(each)):
+            (comparisons if "difference" in row else estimates).append(row)
+        known = {row["metric"]: row for row in cells if row["good"] is not None}
+        bands = {label: {key: row[key] for key in ("good", "excellent", "better")} for label, row in known.items()}
+        facts["thresholds"] = {"set": facts.get("threshold_set", ""), "bands": bands}
     return estimates, comparisons
+
+
+def _rows(table: pd.DataFrame) -> list[Row]:
+    return [{str(key): _known(value) for key, value in each.items()} for each in table.to_dict("records")]
 
 
 def _known(value: Any) -> Any:
@@ -54,8 +70,15 @@ def _slices(row: Row) -> list[Row]:
     return made
 
 
-def _curves(row: Row) -> list[Row]:
-    return [_finding({"k": int(row["k"])}, row)]
+def _cells(row: Row) -> list[Row]:
+    where = {"page": row["page"]}
+    made = [_finding(where, {key: item for key, item in row.items() if not key.startswith("difference")})]
+    if row["verdict"]:
+        told = {"low": row["difference_low"], "high": row["difference_high"], "n": row["pairs"]}
+        told |= {"difference": row["difference"], "p": row["p"], "verdict": row["verdict"], "clusters": row["groups"]}
+        untold = {"baseline": "", "challenger": row["system"], "test": "", "better": row["better"] or "higher"}
+        made.append(_finding(where, told, metric=row["metric"], **untold))
+    return made
 
 
 def _shares(row: Row) -> list[Row]:
@@ -72,20 +95,9 @@ def _correlations(row: Row) -> list[Row]:
     return [_finding({"one": row["one"], "other": row["other"]}, row, system="", metric="spearman")]
 
 
-def _side_by_side(row: Row) -> list[Row]:
-    return [_finding({row["kind"]: row["name"]}, row)]
-
-
-def _pooled(row: Row) -> list[Row]:
-    return [_finding({"over": "pairs"}, row)]
-
-
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
-    def told(row: Row) -> list[Row]:
-        named = {"metric": metric, "method": "order_statistics"}
-        return [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
-
-    return told
+    named = {"metric": metric, "method": "order_statistics"}
+    return lambda row: [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
 
 
 def _of(row: Row, prefix: str) -> Row:
@@ -96,11 +108,11 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "blame_comparisons": ("challenger", _part_comparisons),
     "blame_shares": ("share", _shares),
     "correlations": ("other", _correlations),
-    "curves": ("k", _curves),
+    "curves": ("k", lambda row: [_finding({"k": int(row["k"])}, row)]),
     "lengths": ("probability", _quantiles("of", "what", "length")),
-    "pooled": ("floor", _pooled),
+    "pooled": ("floor", lambda row: [_finding({"over": "pairs"}, row)]),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),
-    "side_by_side": ("kind", _side_by_side),
+    "side_by_side": ("kind", lambda row: [_finding({row["kind"]: row["name"]}, row)]),
     "stages": ("probability", _quantiles("stage", "part", "latency")),
     "slices": ("estimate_value", _slices),
 }
