@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 
 from ragbench import report, settings
-from ragbench.measurement import ESTIMATE_COLUMNS, Measurement
+from ragbench.measurement import Measurement
 from ragbench.report.execution import parameters
+from ragbench.report.keeping import results
 from ragbench.settings import secrets
 from tests.measurements import measurement
 
@@ -111,7 +112,7 @@ def test_a_run_writes_what_it_promises(finished: tuple[Path, report.RunResult, l
     assert list(scores.columns) == ["notebook", "system", "metric", "sample", "value", "status", "reason", "judge"]
     summary = json.loads((result.folder / "summary.json").read_text())
     assert set(summary["estimates"][0]) == {
-        "notebook", "system", "metric", "published", *ESTIMATE_COLUMNS
+        "notebook", "system", "metric", "published", *results.ESTIMATE
     }  # fmt: skip
     assert set(summary["comparisons"][0]) == {
         "notebook", "metric", "published", "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted",

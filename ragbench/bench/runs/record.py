@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
 from ragbench.measurement import Measurement, without_nan
+from ragbench.metric import Metric
 from ragbench.metrics import declaration
 from ragbench.settings import Settings, thresholds
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
@@ -49,7 +50,7 @@ def recorded(
         identities=identities(manifest, measurements, settings),
         manifest=dict(manifest),
         parts=tuple(_parts(manifest, measurements)),
-        values=tuple(value for made in measurements.values() for value in _values(made)),
+        values=tuple(value.checked() for made in measurements.values() for value in values(made)),
         comparisons=tuple(_comparisons(measurements)),
         scores=tuple(scores(made) for made in measurements.values() if len(made.scores)),
         replies=replies,
@@ -73,16 +74,21 @@ def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement])
         )
 
 
-def _values(made: Measurement) -> Iterable[RunValue]:
-    for one in made.estimates:
-        e = one.estimate
-        declared = declaration(one.metric)
-        yield RunValue(
+def values(made: Measurement) -> tuple[RunValue, ...]:
+    """The estimates of a measurement as the numbers of a run."""
+    return tuple(
+        RunValue(
             made.notebook, one.system, one.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
-            better=None if declared is None else declared.better,
-            bounds=(None, None) if declared is None else declared.bounds,
-            unit=made.facts.get("unit"),
-        ).checked()  # fmt: skip
+            unit=made.facts.get("unit"), **told(declaration(one.metric)),
+        )
+        for one in made.estimates
+        for e in [one.estimate]
+    )  # fmt: skip
+
+
+def told(declared: Metric | None) -> dict[str, Any]:
+    """What a number's metric says of it: which way is good, and the ends of its scale."""
+    return {} if declared is None else {"better": declared.better, "bounds": declared.bounds}
 
 
 def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[str, Any]]:
@@ -99,18 +105,18 @@ def with_depths(record: RunRecord) -> RunRecord:
     """
     depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
 
-    def told(notebook: str, label: str) -> str:
+    def deep(notebook: str, label: str) -> str:
         one = declaration(label) if notebook in depths else None
         if one is None or one.grain != "ranking" or one.cutoffs or one.cutoff is not None:
             return label
         return (one @ int(depths[notebook])).label
 
-    values = tuple(replace(value, metric=told(value.notebook, value.metric)) for value in record.values)
+    numbers = tuple(replace(value, metric=deep(value.notebook, value.metric)) for value in record.values)
     columns = tuple(
-        replace(one, values={(name, told(one.notebook, label)): own for (name, label), own in one.values.items()})
+        replace(one, values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()})
         for one in record.scores
     )
-    return replace(record, values=values, scores=columns)
+    return replace(record, values=numbers, scores=columns)
 
 
 def scores(made: Measurement) -> RunScores:
@@ -119,12 +125,12 @@ def scores(made: Measurement) -> RunScores:
     asked = [str(sample) for sample in made.questions["sample"]] if len(made.questions) else []
     samples = tuple(dict.fromkeys([*asked, *map(str, table["sample"])]))
     place = {sample: position for position, sample in enumerate(samples)}
-    values: dict[tuple[str, str], Array] = {}
+    by_name: dict[tuple[str, str], Array] = {}
     for (system, metric), part in table.groupby(["system", "metric"], sort=False):
-        values[str(system), str(metric)] = _column(part, place)
+        by_name[str(system), str(metric)] = _column(part, place)
     known = fingerprints(made.questions)
     clusters = _clusters(made, samples)
-    return RunScores(made.notebook, samples, tuple(known.get(name, "") for name in samples), clusters, values)
+    return RunScores(made.notebook, samples, tuple(known.get(name, "") for name in samples), clusters, by_name)
 
 
 def _column(part: pd.DataFrame, place: Mapping[str, int]) -> Array:

@@ -196,19 +196,17 @@ def _table(material: Material, points: Sequence[Point]) -> Markup:
     _ = material.text
     systems = _systems(points)
     mixed = len({_stood_in(material, one) for one in points}) > 1
-    heads = [_("run"), *((shown(name), "rb-name") for name in systems), (_("changed"), "rb-word")]
+    heads = [html.head(_("run")), *(html.head(shown(name), "rb-name") for name in systems)]
     rows = []
     for place in reversed(_places(points)):
         own = {str(one["system"]): one for one in points if one["place"] == place}
         run = next(iter(own.values()))
-        rows.append(
-            [
-                html.all(shown(run["run"], 60), " ", html.small(run["started"])),
-                *(_number(material, own.get(name), mixed) for name in systems),
-                shown(_told(material, _changed(material, place)), 200) or DASH,
-            ]
-        )
-    return html.grid(_("Values of every run"), heads, rows, "rb-wide rb-history")
+        cells = [html.row_head(html.all(shown(run["run"], 60), " ", html.small(run["started"])))]
+        cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
+        changed = shown(_told(material, _changed(material, place)), 200) or DASH
+        rows.append(html.row([*cells, html.cell(_("changed"), changed, "rb-word")]))
+    heads.append(html.head(_("changed"), "rb-word"))
+    return html.table(_("Values of every run"), heads, rows, "rb-wide rb-history")
 
 
 def _number(material: Material, one: Point | None, mixed: bool) -> Markup | str:
