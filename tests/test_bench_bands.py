@@ -18,6 +18,7 @@ from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.settings import Band, GateSettings, Settings, thresholds
 from ragbench.show import Page
+from ragbench.show.comparison import bands as marks
 from ragbench.types import Estimate
 from tests.measurements import measurement
 
@@ -75,10 +76,13 @@ def test_a_set_of_ones_own_may_use_the_specifications_names(name: str) -> None:
 def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> None:
     """A rate of hits and the context of a dialogue describe; which way is good the set says, to all alike."""
     page = made(("cache_hit_rate", 0.5, 0.45, 0.6), ("context_preservation", 0.5, 0.4, 0.6), notebook="tier_ux")
-    found = over({"tier_ux": page}).extra["cells"].set_index("metric")
-    assert found["bands"].to_dict() == {"cache_hit_rate": "good", "context_preservation": "attention"}
-    assert found["good"].to_dict() == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
-    assert set(found["better"]) == {"higher"}
+    found = over({"tier_ux": page})
+    material = Page(found).material
+    words = {one.metric: marks.reached(material, one.metric, one.estimate) for one in found.estimates_by("page")}
+    assert words == {"cache_hit_rate": ("good",), "context_preservation": ("attention",)}
+    known = marks.of(material)
+    assert {name: band.good for name, band in known.items()} == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
+    assert {marks.direction(material, name, ()) for name in known} == {"higher"}
     wanted = {name: GateSettings(metric=name, band="good") for name in ("cache_hit_rate", "context_preservation")}
     decided = gate.decide({"tier_ux": page}, Settings(threshold_set="voproshalych", gate=wanted))
     assert [str(check.outcome) for check in decided.checks] == ["holds", "fails"]
