@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ragbench import settings
+
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}
 RELEVANT: dict[str, dict[str, int]] = {"q1": {"a1": 1}, "q2": {"b1": 2, "c1": 1}, "q3": {"d1": 1}, "q4": {}}
@@ -38,6 +42,16 @@ def make(folder: Path, database_folder: Path) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+def enter(folder: Path, patch: pytest.MonkeyPatch, text: str = "") -> Path:
+    """Make `folder` the current one and a project with these settings, whose notebooks can import the tests."""
+    (folder / "ragbench.toml").write_text(text, encoding="utf-8")
+    patch.chdir(folder)
+    patch.setenv("PYTHONPATH", str(NOTEBOOKS.parent))
+    patch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
+    settings.load.cache_clear()
+    return folder
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:

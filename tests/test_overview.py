@@ -19,13 +19,7 @@ from ragbench.show.comparison.bands import reached
 from ragbench.types import Estimate
 from tests.measurements import measurement
 
-
-@pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    monkeypatch.chdir(tmp_path)
-    settings.load.cache_clear()
+pytestmark = pytest.mark.usefixtures("bare")
 
 
 def mrr(system: str, value: float, low: float | None, high: float | None, unmeasured: int = 0) -> NamedEstimate:

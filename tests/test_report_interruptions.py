@@ -28,16 +28,6 @@ report.run([Path(sys.argv[1])])
 KILLS = 20
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of its own whose notebooks can import the tests."""
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    return tmp_path
-
-
 def sleeper(folder: Path, mark: str) -> Path:
     """A notebook that starts a process of its own, tells that it did, and sleeps."""
     source = (
@@ -73,32 +63,32 @@ def alive(mark: str) -> list[int]:
 @pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM to a run with kernels", count=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGINT, -2)])
-def test_a_signal_ends_the_run_with_all_its_processes(place: Path, number: signal.Signals, expected: int) -> None:
+def test_a_signal_ends_the_run_with_all_its_processes(bare: Path, number: signal.Signals, expected: int) -> None:
     mark = f"ragbench-test-{os.getpid()}-{number}"
-    command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-    runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
-    wait(lambda: (place / "pid").exists(), 60)
+    command = [sys.executable, "-c", RUNNER, str(sleeper(bare, mark))]
+    runner = subprocess.Popen(command, cwd=bare, env={**os.environ, "TEST_MARK": mark})
+    wait(lambda: (bare / "pid").exists(), 60)
     runner.send_signal(number)
     assert runner.wait(20) == expected
     wait(lambda: not alive(mark), 5)
-    (partial,) = (place / "reports").iterdir()
+    (partial,) = (bare / "reports").iterdir()
     assert partial.name.endswith(".partial")
     assert json.loads((partial / "manifest.json").read_text())["status"] == "interrupted"
 
 
 @pytest.mark.fault("orphans", tried="kills of a run with kernels", count=20)
 @pytest.mark.slow
-def test_twenty_kills_leave_no_process(place: Path) -> None:
+def test_twenty_kills_leave_no_process(bare: Path) -> None:
     """At any point, from the kernel's first breath to the middle of its work, with a child of its own."""
     source, left = random.Random(3), []
     for kill in range(KILLS):
         mark = f"ragbench-test-{os.getpid()}-kill{kill}"
-        (place / "pid").unlink(missing_ok=True)
-        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
+        (bare / "pid").unlink(missing_ok=True)
+        command = [sys.executable, "-c", RUNNER, str(sleeper(bare, mark))]
+        runner = subprocess.Popen(command, cwd=bare, env={**os.environ, "TEST_MARK": mark})
         wait(lambda mark=mark: len(alive(mark)) >= 2, 60)  # the runner and what it started
         if kill % 2:
-            wait(lambda: (place / "pid").exists(), 60)
+            wait(lambda: (bare / "pid").exists(), 60)
         time.sleep(source.uniform(0, 0.5))
         runner.send_signal(signal.SIGKILL)
         runner.wait(20)
@@ -190,15 +180,15 @@ def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command:
 
 @pytest.mark.slow
 @pytest.mark.fault("interrupt", tried="a signal while a notebook's process is being started", count=8)
-def test_a_notebook_that_is_being_started_is_not_carried_out(place: Path) -> None:
+def test_a_notebook_that_is_being_started_is_not_carried_out(bare: Path) -> None:
     """The run is told to end before it knows its kernel: the kernel ends as soon as it is there, without a trace."""
     source = random.Random(8)
     for turn in range(8):
         mark = f"ragbench-test-{os.getpid()}-starting{turn}"
-        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-        before = len(list(place.glob("reports/*.partial")))
-        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark}, stderr=subprocess.PIPE)
-        wait(lambda before=before: len(list(place.glob("reports/*.partial"))) > before, 60)
+        command = [sys.executable, "-c", RUNNER, str(sleeper(bare, mark))]
+        before = len(list(bare.glob("reports/*.partial")))
+        runner = subprocess.Popen(command, cwd=bare, env={**os.environ, "TEST_MARK": mark}, stderr=subprocess.PIPE)
+        wait(lambda before=before: len(list(bare.glob("reports/*.partial"))) > before, 60)
         time.sleep(source.uniform(0, 1.0))
         runner.send_signal(signal.SIGTERM)
         _, said = runner.communicate(timeout=20)  # the notebook would sleep for 60 s

@@ -270,12 +270,7 @@ def _scale(metric: str) -> tuple[float, float] | None:
 
 
 def _summarized(
-    first: RunRecord,
-    second: RunRecord,
-    notebook: str,
-    systems: tuple[str, str],
-    paired: set[Key],
-    sureness: Sureness,
+    first: RunRecord, second: RunRecord, notebook: str, systems: tuple[str, str], paired: set[Key], sureness: Sureness
 ) -> list[Summarized]:
     found = []
     for value in first.values:

@@ -31,12 +31,7 @@ DIGITS = 4
 
 
 def result(
-    path: Path,
-    name: str,
-    *,
-    dataset: Dataset | None = None,
-    unit: str = "",
-    sureness: Sureness | None = None,
+    path: Path, name: str, *, dataset: Dataset | None = None, unit: str = "", sureness: Sureness | None = None
 ) -> Loaded:
     """A result file as one run of the system `name`.
 

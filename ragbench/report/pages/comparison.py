@@ -109,10 +109,7 @@ def overall(comparison: RunComparison) -> Measurement:
     from ragbench.bench.runs.changes import Change, Refusal
 
     pairings = [(_page(each, n), each.notebook, *each.systems) for n, each in enumerate(comparison.pairings)]
-    tables = {
-        "changes": (comparison.changes, Change),
-        "refused": (comparison.refused, Refusal),
-    }
+    tables = {"changes": (comparison.changes, Change), "refused": (comparison.refused, Refusal)}
     return Measurement(
         notebook=OVERALL,
         facts={
