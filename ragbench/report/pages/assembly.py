@@ -104,7 +104,7 @@ def _folded(sources: list[str]) -> Markup:
 
 def chrome(language: str, title: str) -> dict[str, Any]:
     """What every page's frame needs: language, policy, script, version."""
-    source = script()
+    source = text_of("page.js")
     digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     return {
         "language": language,
@@ -128,33 +128,24 @@ def policy(digest: str) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def script() -> str:
-    """The script that draws a page's charts."""
-    return (TEMPLATE / "page.js").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def style() -> str:
-    """The style sheet of all pages."""
-    names = ("views.css", "questions.css", "page.css")
+@lru_cache
+def text_of(*names: str) -> str:
+    """Files beside the templates, one after the other."""
     return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
 
 
 @lru_cache(maxsize=1)
-def question_script() -> str:
-    """The script of the table of questions."""
-    return (TEMPLATE / "questions.js").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def plotly() -> bytes:
-    """plotly's script, as its package brings it."""
+def beside() -> dict[str, str | bytes]:
+    """What every page has beside it: the style sheet, plotly as its package brings it, the table of questions."""
     from importlib.util import find_spec
 
     found = find_spec("plotly")
     places = [] if found is None else list(found.submodule_search_locations or ())
-    return (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes()
+    return {
+        "ragbench.css": text_of("views.css", "questions.css", "page.css"),
+        "plotly.min.js": (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes(),
+        "questions.js": text_of("questions.js"),
+    }
 
 
 @lru_cache(maxsize=1)
