@@ -30,6 +30,11 @@ RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "
 ESTIMATE_COLUMNS = (
     "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
 )  # fmt: skip
+COMPARISON_COLUMNS = (
+    "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
+    "verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family",
+)  # fmt: skip
+"""What summaries and tables say of an estimate, and of a comparison."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 

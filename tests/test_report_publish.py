@@ -15,14 +15,14 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from ragbench import report, settings
+from ragbench import report
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports import articles, publish, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import kept
 from ragbench.settings import secrets
-from tests import kept_runs
+from tests import kept_runs, small_project
 from tests.measurements import measurement
 
 FORMULAS = (
@@ -43,11 +43,16 @@ def texts(folder: Path) -> dict[str, str]:
     return found
 
 
+def published(folder: Path, *made: Measurement, to: str = "site", **options: Any) -> Path:
+    """The site of a run of these measurements."""
+    if not (folder / "reports" / "one").exists():
+        kept_runs.make(folder / "reports", "one", *made)
+    return publish.publish("one", folder / to, **options).parent
+
+
 def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(bare: Path) -> None:
-    run = kept_runs.make(bare / "reports", "one", measurement(questions=20))
-    index = publish.publish("one", bare / "site")
-    assert index == bare / "site" / "index.html"
-    site = index.parent
+    site, run = published(bare, measurement(questions=20)), bare / "reports" / "one"
+    assert site == bare / "site"
     there = set(texts(site))
     assert {
         "index.html", "tier1_retrieval.html", "single/index.html", "single/tier1_retrieval.html", "data/scores.csv",
@@ -69,12 +74,9 @@ def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(bare: 
 
 @pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_the_same_run_makes_the_same_site(bare: Path) -> None:
-    kept_runs.make(bare / "reports", "one", measurement(questions=12))
-    publish.publish("one", bare / "a")
-    publish.publish("one", bare / "b", language="en")
-    assert texts(bare / "a") == texts(bare / "b")
-    publish.publish("one", bare / "a")  # written anew in its place
-    assert texts(bare / "a") == texts(bare / "b")
+    made = measurement(questions=12)
+    first, second = texts(published(bare, made, to="a")), texts(published(bare, to="b", language="en"))
+    assert first == second == texts(published(bare, to="a")), "the last is written anew in its place"
 
 
 @pytest.mark.fault("secrets", tried="keys and paths in what is published", count=1)
@@ -131,9 +133,7 @@ def real_users() -> Measurement:
 @pytest.mark.parametrize(("mask", "on_users", "on_others"), [("real_users", 0, 1), ("all", 0, 0), ("none", 1, 1)])
 def test_people_are_masked(bare: Path, mask: Any, on_users: int, on_others: int) -> None:
     other = measurement(questions=6, question="Write to " + PEOPLE[0] + " of {i}")
-    kept_runs.make(bare / "reports", "one", real_users(), other)
-    publish.publish("one", bare / "site", mask=mask)
-    found = texts(bare / "site")
+    found = texts(published(bare, real_users(), other, mask=mask))
     users = found["real_users.html"] + found["single/real_users.html"]
     assert any(word in users for word in (*PEOPLE, "7001234567")) == bool(on_users)
     assert (PEOPLE[0] in found["tier1_retrieval.html"]) == bool(on_others)
@@ -149,9 +149,7 @@ def test_people_are_masked(bare: Path, mask: Any, on_users: int, on_others: int)
 def test_every_page_of_a_log_is_masked_whatever_it_is_called(bare: Path) -> None:
     of_a_log = replace(real_users(), facts={**real_users().facts, "masked": False})
     made = [replace(of_a_log, notebook=name) for name in ("tier_ux", "users_of_may", "real_users")]
-    kept_runs.make(bare / "reports", "one", *made)
-    publish.publish("one", bare / "site")
-    for name, text in texts(bare / "site").items():
+    for name, text in texts(published(bare, *made)).items():
         assert [word for word in (*PEOPLE, "7001234567") if word in text] == [], name
 
 
@@ -183,13 +181,9 @@ def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
     made = measurement(questions=12, systems=("base", "=1+1"))
     named = {f"q{i}": text for i, text in enumerate(FORMULAS)}
     made = replace(made, scores=made.scores.assign(sample=made.scores["sample"].replace(named), reason="@SUM(A1)"))
-    kept_runs.make(bare / "reports", "one", made)
-    publish.publish("one", bare / "site", single=False)
-    active = 0
-    for path in (bare / "site" / "data").glob("*.csv"):
+    for path in (published(bare, made, single=False) / "data").glob("*.csv"):
         for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")):
-            active += sum(cell.lstrip().startswith(("=", "@", "＝")) for cell in row)
-    assert active == 0
+            assert not [cell for cell in row if cell.lstrip().startswith(("=", "@", "＝"))], path.name
 
 
 def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> None:
@@ -209,19 +203,12 @@ def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> Non
 
 
 def test_numbers_without_pairs_make_a_latex_table_too() -> None:
-    known = {"notebook": "t_1", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4}
-    sides = {"value_first": 0.5, "low_first": None, "high_first": None, "value_second": 0.7, "low_second": 0.6,
-             "n_first": 48, "n_second": None}  # fmt: skip
     one = {
-        **known,
-        **sides,
-        "high_second": 0.8,
-        "metric": "mrr",
-        "difference": 0.2,
-        "low": 0.1,
-        "high": 0.3,
+        "notebook": "t_1", "metric": "mrr", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4,
+        "value_first": 0.5, "low_first": None, "high_first": None, "n_first": 48, "value_second": 0.7,
+        "low_second": 0.6, "high_second": 0.8, "n_second": None, "difference": 0.2, "low": 0.1, "high": 0.3,
         "p": 0.0002,
-    }
+    }  # fmt: skip
     bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
     text = articles.latex_summaries([{**one, "why": ""}, bad], translator("en"))
     values = r"$0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$"
@@ -277,9 +264,7 @@ def test_a_folder_that_holds_other_things_is_not_touched(bare: Path) -> None:
 
 @pytest.mark.fault("disk", tried="a site whose writing breaks off", count=1)
 def test_what_breaks_off_leaves_the_old_site_whole(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept_runs.make(bare / "reports", "one", measurement(questions=6))
-    publish.publish("one", bare / "site", single=False)
-    before = texts(bare / "site")
+    before = texts(published(bare, measurement(questions=6), single=False))
 
     def break_off(*given: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -342,18 +327,18 @@ def test_the_run_is_drawn_the_same_after_publishing(bare: Path) -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        '[providers.p]\nbase_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n',
-        '[generators.g]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
-        '[judges.j]\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
-        '[embedders.e]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
+        "[providers.p]\n",
+        '[generators.g]\nkind = "openai"\nmodel = "m"\n',
+        '[judges.j]\nmodel = "m"\n',
+        '[embedders.e]\nkind = "openai"\nmodel = "m"\n',
     ],
 )
 def test_every_kind_of_key_is_masked_whatever_its_variable_is_called(
     bare: Path, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
-    (bare / "ragbench.toml").write_text(table, encoding="utf-8")
+    table += 'base_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n'
+    small_project.enter(bare, monkeypatch, table)
     monkeypatch.setenv("PLAIN_NAME", "canary-of-a-plain-name")
-    settings.load.cache_clear()
     assert secrets.masker()("with canary-of-a-plain-name") == f"with {secrets.MASK}"
 
 

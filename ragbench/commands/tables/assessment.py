@@ -8,15 +8,13 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ragbench.measurement import COMPARISON_COLUMNS
+
 if TYPE_CHECKING:
     from ragbench.metric import Metric
     from ragbench.trec import Qrels, Run
     from ragbench.types import Array, Comparison, Estimate
 
-COMPARED = (
-    *("baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test"),
-    *("verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
-)
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
@@ -164,7 +162,7 @@ def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
             for (run, metric), estimate in found.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARED)}
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARISON_COLUMNS)}
             for metric, one in found.comparisons
         ],
     }

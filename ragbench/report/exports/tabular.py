@@ -44,14 +44,10 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
 
     folder.mkdir(parents=True, exist_ok=True)
     found = results.findings(measurements)
-    heads = {
-        "estimates": ("notebook", "system", "metric", *results.ESTIMATE),
-        "comparisons": ("notebook", "metric", *results.COMPARISON),
-    }
     tables = {"scores": results.scores(measurements)}
     for name, rows in found.items():
         flat = [{key: value for key, value in row.items() if not isinstance(value, Mapping)} for row in rows]
-        tables[name] = pd.DataFrame(flat) if flat else without_rows(heads[name])
+        tables[name] = pd.DataFrame(flat) if flat else without_rows(results.SHOWN[name])
     for name, table in tables.items():
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table)

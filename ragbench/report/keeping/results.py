@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import answered_by, stand_ins
 from ragbench.language import translator
-from ragbench.measurement import SCORE_COLUMNS, Measurement, without_nan, without_rows, write_table
+from ragbench.measurement import (
+    COMPARISON_COLUMNS,
+    ESTIMATE_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    without_nan,
+    without_rows,
+    write_table,
+)
 from ragbench.metrics import published
 from ragbench.report.keeping import files
 from ragbench.report.pages.assembly import Measurements
@@ -24,13 +32,11 @@ if TYPE_CHECKING:
 FORMAT = 1
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
 PACKAGES = ("ragbench", "numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
-ESTIMATE = (
-    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
-)  # fmt: skip
-COMPARISON = (
-    "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n", "clusters",
-    "minimum_detectable", "groups_needed",
-)  # fmt: skip
+SHOWN = {
+    "estimates": ("notebook", "system", "metric", *ESTIMATE_COLUMNS),
+    "comparisons": ("notebook", "metric", *COMPARISON_COLUMNS),
+}
+"""What a summary says of each finding, besides the metric's name elsewhere."""
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -94,12 +100,8 @@ def summary(measurements: Measurements) -> dict[str, Any]:
     `published` is the metric's name elsewhere.
     """
     known = _by_name(measurements)
-    shown = {
-        "estimates": ("notebook", "system", "metric", "published", *ESTIMATE),
-        "comparisons": ("notebook", "metric", "published", *COMPARISON),
-    }
     found = {
-        name: [{key: (row | {"published": published(row["metric"])})[key] for key in shown[name]} for row in rows]
+        name: [{key: row[key] for key in SHOWN[name]} | {"published": published(row["metric"])} for row in rows]
         for name, rows in findings(known).items()
     }
     return {**found, **stood_in(known), **answered(known)}
