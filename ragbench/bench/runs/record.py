@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
+from ragbench.bench.basics.paired import clusters_of
 from ragbench.measurement import Measurement, without_nan
 from ragbench.metric import Metric
 from ragbench.metrics import declaration
@@ -121,32 +122,17 @@ def with_depths(record: RunRecord) -> RunRecord:
 
 def scores(made: Measurement) -> RunScores:
     """A measurement's values, one column a system and metric, in the order of its questions."""
-    table = made.scores.drop_duplicates(["system", "metric", "sample"])
-    asked = [str(sample) for sample in made.questions["sample"]] if len(made.questions) else []
-    samples = tuple(dict.fromkeys([*asked, *map(str, table["sample"])]))
-    place = {sample: position for position, sample in enumerate(samples)}
-    by_name: dict[tuple[str, str], Array] = {}
-    for (system, metric), part in table.groupby(["system", "metric"], sort=False):
-        by_name[str(system), str(metric)] = _column(part, place)
+    table = made.scores.assign(sample=made.scores["sample"].astype(str))
+    table = table.drop_duplicates(["system", "metric", "sample"])
+    asked = map(str, made.questions["sample"]) if len(made.questions) else ()
+    samples = tuple(dict.fromkeys([*asked, *table["sample"]]))
+    by_name: dict[tuple[str, str], Array] = {
+        (str(system), str(metric)): part.set_index("sample")["value"].reindex(list(samples)).to_numpy(dtype=float)
+        for (system, metric), part in table.groupby(["system", "metric"], sort=False)
+    }
     known = fingerprints(made.questions)
-    clusters = _clusters(made, samples)
-    return RunScores(made.notebook, samples, tuple(known.get(name, "") for name in samples), clusters, by_name)
-
-
-def _column(part: pd.DataFrame, place: Mapping[str, int]) -> Array:
-    import numpy as np
-
-    column = np.full(len(place), np.nan)
-    column[[place[str(sample)] for sample in part["sample"]]] = part["value"].to_numpy(dtype=float)
-    return column
-
-
-def _clusters(made: Measurement, samples: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The group of each question where estimates were made over groups; a question without one is its own."""
-    if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
-        return None
-    named = dict(zip(made.questions["sample"].astype(str), made.questions["cluster"], strict=True))
-    return tuple(str(named.get(name)) if isinstance(named.get(name), str) else f"\x1f{name}" for name in samples)
+    prints = tuple(known.get(name, "") for name in samples)
+    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:
