@@ -15,7 +15,10 @@ from ragbench.store.records import RunRecord, RunValue
 from ragbench.types import Estimate
 
 NAME = "history"
-POINTS = ("place", "run", "started", "notebook", "system", "metric", "better", "stretch", "comparable", "reason")
+POINTS = (
+    "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch", "comparable",
+    "reason",
+)  # fmt: skip
 CHANGES = ("place", "kind", "name", "before", "after")
 SHOWN_CHANGES = ("code", "data", "models", "prompts")
 
@@ -31,9 +34,9 @@ def history(
 
     metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Values are estimates
     placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (POINTS); `place`
-    counts runs from 0, and `stretch` goes up where the data, the unit or the scale is another than before: only values
-    of one stretch are joined. Table "changes": what differs from the run before (CHANGES). Raises BenchError where
-    nothing is left to show.
+    counts runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the data, the unit or
+    the scale is another than before: only values of one stretch are joined. Table "changes": what differs from the run
+    before (CHANGES). Raises BenchError where nothing is left to show.
     """
     import pandas as pd
 
@@ -78,10 +81,13 @@ def history(
 
 
 def rows(made: Measurement) -> list[dict[str, Any]]:
-    """The points of a history with their numbers, as plain values; what is not known is NaN."""
+    """The points of a history with their numbers, as plain values."""
     points = zip(made.extra["points"].to_dict("records"), made.estimates_by("run", "notebook"), strict=True)
-    names = ("value", "low", "high", "level", "n", "n_unmeasured")
-    return [{**row, **{name: getattr(one.estimate, name) for name in names}} for row, one in points]
+    named = ("value", "low", "high", "level")
+    return [
+        {**{str(key): item for key, item in row.items()}, **{name: getattr(one.estimate, name) for name in named}}
+        for row, one in points
+    ]
 
 
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
@@ -126,8 +132,8 @@ def _points(records: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue
             number += before != measured_on
             stretches[v.notebook, v.metric] = (measured_on, number)
             yield (
-                place, record.id, _date(record), v.notebook, v.system, v.metric, v.better, number, v.comparable,
-                v.reason,
+                place, record.id, _date(record), v.notebook, v.system, v.metric, v.n, v.n_unmeasured, v.better, number,
+                v.comparable, v.reason,
             )  # fmt: skip
 
 

@@ -64,11 +64,10 @@ def over(
     chosen = known.model_copy(update={"threshold_set": threshold_set or known.threshold_set})
     named = {name: found[name] for name in sorted(found, key=lambda name: (not name.startswith("tier"), name))}
     pages = [_page(name, made, known) for name, made in named.items()]
-    placed: list[Finding] = [
-        replace(one, where={"page": name})
-        for name, made in named.items()
-        for one in (*made.estimates, *made.comparisons)
-    ]
+    placed: list[Finding] = []
+    for name, made in named.items():
+        own: list[Finding] = [*made.estimates, *made.comparisons]
+        placed += [replace(one, where={"page": name}) for one in own]
     facts = {
         "pages": pages,
         "stand_ins": [one for page in pages for one in page["stand_ins"]],

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ragbench.measurement import COMPARISON_COLUMNS
-
 if TYPE_CHECKING:
     from ragbench.metric import Metric
     from ragbench.trec import Qrels, Run
@@ -154,6 +152,8 @@ def _compared(
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    from ragbench.measurement import COMPARISON_COLUMNS
+
     estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
     result: dict[str, Any] = {
         "facts": dict(found.facts),

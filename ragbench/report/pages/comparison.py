@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,6 @@ def overall(comparison: RunComparison) -> Measurement:
     from ragbench.bench.runs.changes import Change, Refusal
 
     pairings = [(_page(each, n), each.notebook, *each.systems) for n, each in enumerate(comparison.pairings)]
-    tables = {"changes": (comparison.changes, Change), "refused": (comparison.refused, Refusal)}
     return Measurement(
         notebook=OVERALL,
         facts={
@@ -122,12 +122,17 @@ def overall(comparison: RunComparison) -> Measurement:
         extra={
             "pairings": pd.DataFrame(pairings, columns=["page", "notebook", "first", "second"]),
             "summarized": pd.DataFrame([_summary(one) for one in comparison.summarized], columns=list(SUMMARY)),
-            **{
-                name: pd.DataFrame(map(asdict, rows), columns=[each.name for each in fields(of)])
-                for name, (rows, of) in tables.items()
-            },
+            "changes": _table_of(comparison.changes, Change),
+            "refused": _table_of(comparison.refused, Refusal),
         },
     )
+
+
+def _table_of(rows: Sequence[Any], of: type[Any]) -> pd.DataFrame:
+    """A row for each of these, a column a field."""
+    import pandas as pd
+
+    return pd.DataFrame([asdict(one) for one in rows], columns=[each.name for each in fields(of)])
 
 
 SUMMARY = (

@@ -40,8 +40,10 @@ def reached(material: Material, metric: str, estimate: Estimate) -> tuple[str, .
 def direction(material: Material, metric: str, compared: Sequence[Comparison]) -> str | None:
     """Which way is good: as the set has it, also of a number that by itself describes, else as declared or compared."""
     band, declared = of(material).get(metric), material.declaration(metric)
-    if band is not None or declared is not None:
-        return band.better if band is not None else declared and declared.better
+    if band is not None:
+        return band.better
+    if declared is not None:
+        return declared.better
     return next((one.better for one in compared), None)
 
 

@@ -201,8 +201,8 @@ def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
     for side, letter in (("first", "A"), ("second", "B")):
         text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
         count = one[f"n_{side}"]
-        number = spread(text.removesuffix(f" {DASH}"))
-        cells.append(html.cell(letter, number + small("" if _missing(count) else f"n {_.integer(int(count))}")))
+        value = spread(text.removesuffix(f" {DASH}"))
+        cells.append(html.cell(letter, value + small("" if _missing(count) else f"n {_.integer(int(count))}")))
     if one["why"]:
         cells.append(html.wide_cell(why(material, one["why"]), 3))
     else:
