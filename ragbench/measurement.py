@@ -30,6 +30,11 @@ RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "
 ESTIMATE_COLUMNS = (
     "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
 )  # fmt: skip
+COMPARISON_COLUMNS = (
+    "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
+    "verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family",
+)  # fmt: skip
+"""What summaries and tables say of an estimate, and of a comparison."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
@@ -156,9 +161,12 @@ class Measurement:
             rows = older_measurements.of_the_whole(about)
         else:
             rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
-        rows = older_measurements.findings(*rows, extra)
-        estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
-        comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
+        rows = older_measurements.findings(*rows, extra, about["facts"])
+        estimates = [
+            NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
+            for row in rows[0]
+        ]
+        comparisons = [_comparison(row) for row in rows[1]]
         return cls(
             notebook=about["notebook"],
             facts=about["facts"],
@@ -236,10 +244,6 @@ def _read_findings(path: Path) -> list[dict[str, Any]]:
 
     rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
-
-
-def _estimate(row: dict[str, Any]) -> NamedEstimate:
-    return NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
 
 
 def _comparison(row: dict[str, Any]) -> NamedComparison:

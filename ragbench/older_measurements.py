@@ -21,18 +21,31 @@ def of_the_whole(about: Mapping[str, Any]) -> tuple[list[Row], list[Row]]:
 
 
 def findings(
-    estimates: list[Row], comparisons: list[Row], extra: dict[str, pd.DataFrame]
+    estimates: list[Row], comparisons: list[Row], extra: dict[str, pd.DataFrame], facts: dict[str, Any]
 ) -> tuple[list[Row], list[Row]]:
-    """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out."""
+    """The same rows with those that side tables held. extra: the side tables; what held findings alone is taken out.
+
+    facts: those of the measurement; an overview's thresholds, which stood in its table, go there.
+    """
     for name, (column, told) in TABLES.items():
         if name in extra and (column in extra[name] or not len(extra[name].columns)):
             table = extra.pop(name)
             if name in KEPT:
                 extra[name] = table[list(KEPT[name])]
-            for each in table.to_dict("records"):
-                for row in told({str(key): _known(value) for key, value in each.items()}):
-                    (comparisons if "difference" in row else estimates).append(row)
+            for row in (made for each in _rows(table) for made in told(each)):
+                (comparisons if "difference" in row else estimates).append(row)
+    if "cells" in extra:
+        cells = _rows(extra.pop("cells"))
+        for row in (made for each in cells for made in _cells(each)):
+            (comparisons if "difference" in row else estimates).append(row)
+        known = {row["metric"]: row for row in cells if row["good"] is not None}
+        bands = {label: {key: row[key] for key in ("good", "excellent", "better")} for label, row in known.items()}
+        facts["thresholds"] = {"set": facts.get("threshold_set", ""), "bands": bands}
     return estimates, comparisons
+
+
+def _rows(table: pd.DataFrame) -> list[Row]:
+    return [{str(key): _known(value) for key, value in each.items()} for each in table.to_dict("records")]
 
 
 def _known(value: Any) -> Any:
@@ -60,8 +73,15 @@ def _slices(row: Row) -> list[Row]:
     return made
 
 
-def _curves(row: Row) -> list[Row]:
-    return [_finding({"k": int(row["k"])}, row)]
+def _cells(row: Row) -> list[Row]:
+    where = {"page": row["page"]}
+    made = [_finding(where, {key: item for key, item in row.items() if not key.startswith("difference")})]
+    if row["verdict"]:
+        told = {"low": row["difference_low"], "high": row["difference_high"], "n": row["pairs"]}
+        told |= {"difference": row["difference"], "p": row["p"], "verdict": row["verdict"], "clusters": row["groups"]}
+        untold = {"baseline": "", "challenger": row["system"], "test": "", "better": row["better"] or "higher"}
+        made.append(_finding(where, told, metric=row["metric"], **untold))
+    return made
 
 
 def _shares(row: Row) -> list[Row]:
@@ -76,14 +96,6 @@ def _part_comparisons(row: Row) -> list[Row]:
 
 def _correlations(row: Row) -> list[Row]:
     return [_finding({"one": row["one"], "other": row["other"]}, row, system="", metric="spearman")]
-
-
-def _side_by_side(row: Row) -> list[Row]:
-    return [_finding({row["kind"]: row["name"]}, row)]
-
-
-def _pooled(row: Row) -> list[Row]:
-    return [_finding({"over": "pairs"}, row)]
 
 
 def _refusals(row: Row) -> list[Row]:
@@ -117,11 +129,8 @@ def _cache(row: Row) -> list[Row]:
 
 
 def _quantiles(key: str, column: str, metric: str) -> Callable[[Row], list[Row]]:
-    def told(row: Row) -> list[Row]:
-        named = {"metric": metric, "method": "order_statistics"}
-        return [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
-
-    return told
+    named = {"metric": metric, "method": "order_statistics"}
+    return lambda row: [_finding({key: row[column], "probability": row["probability"]}, row, **named)]
 
 
 def _trial(trial: str, column: str = "name") -> Callable[[Row], list[Row]]:
@@ -206,20 +215,20 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "correlations": ("other", _correlations),
     "coverage": ("n_unmeasured", _trial("coverage", "outcome")),
     "curve": ("wrong_least", _cache),
-    "curves": ("k", _curves),
+    "curves": ("k", lambda row: [_finding({"k": int(row["k"])}, row)]),
     "habits": ("name", _habits),
     "indexes": ("ef_search", _indexes),
     "ladder": ("judge", _trial("ladder", "rung")),
     "lengths": ("probability", _quantiles("of", "what", "length")),
     "pairwise": ("judge", _trial("pairwise")),
-    "pooled": ("floor", _pooled),
+    "pooled": ("floor", lambda row: [_finding({"over": "pairs"}, row)]),
     "probes": ("value", _placed("probe", metric="effect")),
     "quantiles": ("probability", _quantiles("step", "part", "latency")),
     "refusals": ("share", _refusals),
     "reliability": ("judge", _placed("bin", "score", metric="good")),
     "repeatability": ("judge", _trial("repeatability")),
     "rivals": ("judge", _rivals),
-    "side_by_side": ("kind", _side_by_side),
+    "side_by_side": ("kind", lambda row: [_finding({row["kind"]: row["name"]}, row)]),
     "slices": ("estimate_value", _slices),
     "stages": ("probability", _quantiles("stage", "part", "latency")),
     "thresholds": ("own", _thresholds),

@@ -164,6 +164,14 @@ def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPat
     return tmp_path
 
 
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a project with nothing in its settings, which is also the current folder."""
+    from tests import small_project
+
+    return small_project.enter(tmp_path, monkeypatch)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Headless Chromium, of one test module: while it runs, no other event loop can."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ragbench import settings
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
@@ -41,6 +43,16 @@ def make(folder: Path, database_folder: Path) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+def enter(folder: Path, patch: pytest.MonkeyPatch, text: str = "") -> Path:
+    """Make `folder` the current one and a project with these settings, whose notebooks can import the tests."""
+    (folder / "ragbench.toml").write_text(text, encoding="utf-8")
+    patch.chdir(folder)
+    patch.setenv("PYTHONPATH", str(NOTEBOOKS.parent))
+    patch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
+    settings.load.cache_clear()
+    return folder
 
 
 def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> Path:

@@ -202,6 +202,37 @@ def test_findings_on_judges_are_whole(older: Path) -> None:
     assert (gain.comparison.n, gain.comparison.clusters) == (threshold["pairs"], threshold["groups"])
 
 
+def test_the_cells_of_an_older_overview_are_findings_at_their_pages(tmp_path: Path) -> None:
+    """Rows as runs stored them until an overview placed its findings, with the thresholds in each."""
+    row = {
+        "page": "tier1", "metric": "mrr@10", "system": "new", "value": 0.6, "low": 0.5, "high": 0.7, "level": 0.95,
+        "method": "bca", "note": "", "n": 48, "n_unmeasured": 12, "clusters": 7.0, "floor": 0.4, "ceiling": 0.8,
+        "verdict": "cannot be shown", "pairs": 40.0, "groups": 7.0, "difference": 0.2, "difference_low": 0.1,
+        "difference_high": 0.3, "p": 0.01, "better": "higher", "excellent": math.nan, "good": 0.5, "bands": "good",
+    }  # fmt: skip
+    alone = row | {"system": "base", "verdict": "", "good": math.nan, "metric": "mine", "bands": ""}
+    pages = [{"name": "tier1", "systems": ["base", "new"], "baseline": "base", "primary": "mrr@10"}]
+    Measurement("overview", {"pages": pages, "threshold_set": "own"}, extra={"cells": pd.DataFrame([row, alone])}).save(
+        tmp_path
+    )
+    now = Measurement.load(tmp_path)
+    assert dict(now.extra) == {}
+    assert now.facts["thresholds"] == {
+        "set": "own", "bands": {"mrr@10": {"good": 0.5, "excellent": None, "better": "higher"}},
+    }  # fmt: skip
+    first, second = now.estimates_by("page")
+    assert (first.system, first.metric, second.system, second.metric) == ("new", "mrr@10", "base", "mine")
+    for name in ("value", "low", "high", "level", "method", "n", "n_unmeasured", "clusters", "floor", "ceiling"):
+        assert getattr(first.estimate, name) == row[name], name
+    [against] = [one.comparison for one in now.comparisons_by("page")]
+    assert (against.challenger, against.verdict, against.n, against.clusters, against.p) == (
+        "new", Verdict.CANNOT_BE_SHOWN, 40, 7, 0.01,
+    )  # fmt: skip
+    assert (against.difference, against.low, against.high) == (0.2, 0.1, 0.3)
+    html = Page(now).view("overview").html()
+    assert all(text in html for text in ("cannot be shown with 7 groups", 'rb-band-good">good<', "[0.500, 0.700]"))
+
+
 def test_a_folder_of_that_time_is_drawn_and_kept_in_the_form_of_now(older: Path, tmp_path: Path) -> None:
     now = Measurement.load(older)
     now.save(tmp_path / "now")

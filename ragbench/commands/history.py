@@ -43,7 +43,7 @@ def history(
     made = room.history(records, metrics=metric or (), notebooks=notebook or (), systems=system or ())
     index = report.write(made, out or project_folder() / known.reports_folder / "history", language or known.language)
     if json_file is not None:
-        tables = {name: table.to_dict("records") for name, table in made.extra.items()}
+        tables = {"points": room.rows(made), "changes": made.extra["changes"].to_dict("records")}
         about = {"runs": made.facts["runs"], "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en"))}
         outputs.write(json_file, {**tables, **about})
     outputs.caveat(stand_ins.of(made.facts))

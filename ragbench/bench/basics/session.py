@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +172,5 @@ def parted(given: str | Sequence[str]) -> tuple[str, ...]:
 
 def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
-    return [
-        {
-            "name": name,
-            **settings.systems[name].model_dump(mode="json", exclude_defaults=True),
-            **more.get(name, {}),
-        }
-        for name in names
-    ]
+    known = {name: settings.systems[name].model_dump(mode="json", exclude_defaults=True) for name in names}
+    return [{"name": name, **one, **more.get(name, {})} for name, one in known.items()]

@@ -16,7 +16,7 @@ from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.llm import Usage
-from ragbench.measurement import NamedComparison, estimate_row
+from ragbench.measurement import COMPARISON_COLUMNS, NamedComparison, estimate_row
 from ragbench.metric import Metric
 from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK, SYSTEM = "rag_metrics", "answers"
-COMPARED = (
-    *("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict"),
-    *("minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
-)
 
 
 @dataclass(frozen=True)
@@ -177,7 +173,7 @@ class Scores:
         for each in self.comparisons:
             compared = asdict(each.comparison)
             named = {"notebook": NOTEBOOK, "metric": each.metric, "published": published(each.metric)}
-            comparisons.append(named | {key: compared[key] for key in COMPARED})
+            comparisons.append(named | {key: compared[key] for key in COMPARISON_COLUMNS})
         return {
             "estimates": estimates,
             "comparisons": comparisons,

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from ragbench.trec import Qrels, Run
     from ragbench.types import Array, Comparison, Estimate
 
-COMPARED = (
-    *("baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test"),
-    *("verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
-)
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
@@ -153,6 +149,8 @@ def _compared(
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    from ragbench.measurement import COMPARISON_COLUMNS
+
     estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
     result: dict[str, Any] = {
         "facts": dict(found.facts),
@@ -161,7 +159,7 @@ def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
             for (run, metric), estimate in found.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARED)}
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARISON_COLUMNS)}
             for metric, one in found.comparisons
         ],
     }

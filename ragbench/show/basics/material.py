@@ -17,17 +17,14 @@ from ragbench.types import Comparison, Estimate, Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNTS = frozenset(
-    {
-        "total_samples",
-        "effective_dimensionality",
-        "total_chunks",
-        "used_chunks",
-        "unused_chunks",
-        "n_topics",
-        "total_questions",
-    }
-)
+COUNTS = ("total_samples", "effective_dimensionality", "total_chunks", "used_chunks", "unused_chunks", "n_topics",
+          "total_questions")  # fmt: skip
+
+
+def digits_of(numbers: Iterable[float | None], metric: str = "") -> int:
+    """How many decimals show numbers of this size: three below 10, fewer above; none of a metric that counts."""
+    largest = max((abs(number) for number in numbers if number is not None and math.isfinite(number)), default=0.0)
+    return 0 if metric in COUNTS or largest >= 1000 else 3 if largest < 10 else 2 if largest < 100 else 1
 
 
 class Material:
@@ -114,17 +111,8 @@ class Material:
 
     def digits(self, metric: str) -> int:
         """How many decimals show the metric's values: three below 10, fewer above."""
-        numbers = [
-            abs(number)
-            for system in self.systems
-            if (e := self.estimate(system, metric)) is not None
-            for number in (e.value, e.low, e.high)
-            if number is not None and math.isfinite(number)
-        ]
-        if metric in COUNTS:
-            return 0
-        largest = max(numbers, default=0.0)
-        return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
+        found = [e for system in self.systems if (e := self.estimate(system, metric)) is not None]
+        return digits_of((number for e in found for number in (e.value, e.low, e.high)), metric)
 
     def verdict(self, of: Comparison | Verdict) -> str:
         """The verdict of a comparison in words, or the word of a verdict."""

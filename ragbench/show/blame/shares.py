@@ -86,7 +86,7 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
 def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[str, str]) -> list[Markup]:
     _ = blamed.material.text
     if system == blamed.systems[0]:
-        return [html.across(_("baseline"), 3, "rb-word rb-quiet")]
+        return [html.wide_cell(_("baseline"), 3)]
     one = blamed.comparison(system, part)
     if one is None:
         return [cells.cell(titles["difference"], DASH), cells.cell(titles["p"], DASH),

@@ -154,7 +154,7 @@ def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     heads += [html.head(html.below(f"{m}@k", named(material, s)), "rb-name") for s, m in columns]
     rows = []
     for k in sorted({k for _system, _metric, k in found}):
-        row = [html.row_name(_.integer(k))]
+        row = [html.row_head(_.integer(k))]
         for s, m in columns:
             value = spread(_value(material, found[s, m, k])) if (s, m, k) in found else ""
             row.append(html.cell(html.all(f"{m}@{k}", ", ", shown(s)), value))
