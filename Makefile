@@ -9,7 +9,8 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
 LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
 CALIBRATION_SIMULATIONS ?= 2000
-# A process for every core, each with a database of its own; one that has finished takes over from the others.
+# A process for every core and one more, each with a database of its own; one that has finished takes over from the
+# others.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each of some hundred processes that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE

@@ -31,7 +31,6 @@ from ragbench.commands import (
     load,
     metrics,
     publish,
-    render,
     run,
     score,
     statistics,
@@ -98,7 +97,7 @@ application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)
-application.command("render")(render.render)
+application.command("render")(publish.render)
 application.command("trec")(trec.trec)
 application.command("score")(score.score)
 application.command("significance")(statistics.significance)

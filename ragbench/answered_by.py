@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -108,14 +109,11 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
 def models(one: AnsweredBy, _: Translator) -> str:
     """The names that the replies gave, each with how many did: `gpt-4o-mini (12)`; the most frequent ones first."""
     most = sorted(one.replies.items(), key=lambda item: (-item[1], item[0]))
-    listed = [f"{_short(model)} ({_.integer(count)})" for model, count in most[:SHOWN_MODELS]]
-    if rest := len(most) - SHOWN_MODELS:
-        listed += [_.plural("{n} name more", "{n} names more", rest)] if rest > 0 else []
+    short = {name: name if len(name) <= SHOWN_CHARACTERS else f"{name[:SHOWN_CHARACTERS]}…" for name, count in most}
+    listed = [f"{short[name]} ({_.integer(count)})" for name, count in most[:SHOWN_MODELS]]
+    if (rest := len(most) - SHOWN_MODELS) > 0:
+        listed.append(_.plural("{n} name more", "{n} names more", rest))
     return _.enumeration(listed)
-
-
-def _short(model: str) -> str:
-    return model if len(model) <= SHOWN_CHARACTERS else f"{model[:SHOWN_CHARACTERS]}…"
 
 
 def _plain(name: str) -> str:
@@ -124,7 +122,6 @@ def _plain(name: str) -> str:
 
 def _add(found: dict[tuple[Role, str], AnsweredBy], one: AnsweredBy) -> None:
     before = found.get((one.role, one.name))
-    replies = dict(before.replies) if before is not None else {}
-    for model, count in one.replies.items():
-        replies[str(model)] = replies.get(str(model), 0) + int(count)
-    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, replies)
+    replies = Counter(before.replies if before is not None else ())
+    replies.update({str(model): int(count) for model, count in one.replies.items()})
+    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies))

@@ -50,13 +50,10 @@ class Translator:
 
     def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
         """`value` with `digits` decimals, a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
-        from babel.numbers import format_decimal
-
         if value is None or not math.isfinite(value):
             return DASH
         rounded = round(float(value), digits) + 0.0  # -0.0 becomes 0.0
-        pattern = "#,##0" + ("." + "0" * digits if digits else "")
-        text = format_decimal(abs(rounded), format=pattern, locale=self.language)
+        text = _decimal(abs(rounded), digits, self.language)
         sign = MINUS if rounded < 0 else "+" if signed and value != 0 else ""
         return sign + text
 
@@ -116,6 +113,14 @@ class Translator:
         """
         parts = re.split(r"(\n[ \t]*\n+)", markdown.strip())
         return "".join(part if index % 2 else self(part.strip()) for index, part in enumerate(parts))
+
+
+@lru_cache(maxsize=2**16)
+def _decimal(value: float, digits: int, language: str) -> str:
+    """A page shows the same few numbers many times, and Babel reads the pattern anew for each."""
+    from babel.numbers import format_decimal
+
+    return format_decimal(value, format="#,##0" + ("." + "0" * digits if digits else ""), locale=language)
 
 
 @lru_cache(maxsize=8)

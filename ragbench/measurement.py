@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,11 @@ RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "
 ESTIMATE_COLUMNS = (
     "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
 )  # fmt: skip
+COMPARISON_COLUMNS = (
+    "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
+    "verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family",
+)  # fmt: skip
+"""What summaries and tables say of an estimate, and of a comparison."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
@@ -58,9 +64,16 @@ class NamedComparison:
 Finding = NamedEstimate | NamedComparison
 
 
+def without_rows(columns: Sequence[str]) -> pd.DataFrame:
+    """A table of these columns with nothing in it."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """Everything a page may show.
+    """Everything a page may show; a table that is not given is empty.
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
@@ -75,9 +88,9 @@ class Measurement:
 
     notebook: str
     facts: Mapping[str, Any]
-    scores: pd.DataFrame
-    questions: pd.DataFrame
-    retrieved: pd.DataFrame
+    scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
+    questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
+    retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -145,11 +158,15 @@ class Measurement:
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
         if "estimates" in about:
-            rows = older_measurements.findings(about, extra)
+            rows = older_measurements.of_the_whole(about)
         else:
             rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
-        estimates: list[NamedEstimate] = [_estimate(row) for row in rows[0]]
-        comparisons: list[NamedComparison] = [_comparison(row) for row in rows[1]]
+        rows = older_measurements.findings(*rows, extra, about["facts"])
+        estimates = [
+            NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
+            for row in rows[0]
+        ]
+        comparisons = [_comparison(row) for row in rows[1]]
         return cls(
             notebook=about["notebook"],
             facts=about["facts"],
@@ -227,10 +244,6 @@ def _read_findings(path: Path) -> list[dict[str, Any]]:
 
     rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
-
-
-def _estimate(row: dict[str, Any]) -> NamedEstimate:
-    return NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
 
 
 def _comparison(row: dict[str, Any]) -> NamedComparison:

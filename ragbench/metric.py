@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -183,6 +184,8 @@ def metric(
         if there is not None and there.function.__module__ != function.__module__:
             raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
         _registry[made.name] = made
+        for remembered in (_going_by, _hint):
+            remembered.cache_clear()
         return made
 
     return declare
@@ -222,14 +225,23 @@ def called(name: str) -> tuple[Metric, ...]:
 def _candidates(label: str) -> tuple[re.Match[str], list[Metric]]:
     match = _NAME.fullmatch(label.strip())
     name = match["name"] if match else label
-    found = [each for each in (_registry.get(name), *_registry.values()) if each is not None]
-    found = [each for each in dict.fromkeys(found) if name in (each.name, each.published)]
+    found = list(_going_by(name))
     if match is None or not found:
-        known = sorted({name for each in _registry.values() for name in (each.name, each.published) if name})
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise ValueError(f"there is no metric {label!r}; {hint}`ragbench metrics` lists all {len(_registry)}")
+        raise ValueError(f"there is no metric {label!r}; {_hint(name)}`ragbench metrics` lists all {len(_registry)}")
     return match, found
+
+
+@functools.lru_cache(maxsize=4096)  # a page asks for every number that it shows
+def _going_by(name: str) -> tuple[Metric, ...]:
+    own = [_registry[name]] if name in _registry else []
+    return tuple(own + [each for key, each in _registry.items() if key != name and name in (each.name, each.published)])
+
+
+@functools.lru_cache(maxsize=4096)
+def _hint(name: str) -> str:
+    known = sorted({name for each in _registry.values() for name in (each.name, each.published) if name})
+    near = difflib.get_close_matches(name, known, n=3)
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def _bound(found: Metric, match: re.Match[str]) -> Metric:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from ragbench.names import INVISIBLE
 
@@ -29,12 +29,12 @@ def pattern(classes: tuple[str, ...] = tuple(INVISIBLE.values())) -> re.Pattern[
 
 def plain(text: object) -> str:
     """A text as one line without secrets, each sign that a terminal would obey, or hide, shown as its number."""
-    return escaped(_masked(str(text)))
+    return escaped(_mask()(str(text)))
 
 
 def lines(text: object) -> list[str]:
     """`plain` of each line; those after the first are indented, so that none can pass for a line of ours."""
-    first, *more = _masked(str(text)).split("\n")
+    first, *more = _mask()(str(text)).split("\n")
     return [escaped(first), *(f"  {escaped(line)}" for line in more)]
 
 
@@ -53,7 +53,7 @@ def tell(text: object, *, err: bool = False, colour: str | None = None) -> None:
 
 def prose(text: object) -> None:
     """Print lines that ragbench wrote itself, such as a docstring or a Markdown table, not indented."""
-    _put([escaped(line) for line in _masked(str(text)).split("\n")])
+    _put([escaped(line) for line in _mask()(str(text)).split("\n")])
 
 
 def columns(rows: Iterable[Iterable[object]]) -> None:
@@ -183,26 +183,19 @@ def guard() -> None:
 
 
 def _put(found: Iterable[str], err: bool = False) -> None:
-    stream = _stream(err)
+    stream = sys.stderr if err else sys.stdout
     stream.write("".join(f"{line}\n" for line in found))
     stream.flush()
 
 
-def _stream(err: bool) -> TextIO:
-    return sys.stderr if err else sys.stdout
-
-
 def _styled(line: str, err: bool, colour: str | None, bold: bool = False) -> str:
     """The line in a colour, where somebody sees colours."""
-    if not (colour or bold) or os.environ.get("NO_COLOR") or not _stream(err).isatty():
+    stream = sys.stderr if err else sys.stdout
+    if not (colour or bold) or os.environ.get("NO_COLOR") or not stream.isatty():
         return line
     import typer
 
     return typer.style(line, fg=colour, bold=bold or None)
-
-
-def _masked(text: str) -> str:
-    return _mask()(text)
 
 
 def _mask() -> Callable[[str], str]:

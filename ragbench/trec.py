@@ -179,7 +179,7 @@ def _rank(text: str) -> float:
 
 def _lines(path: Path, expected: str, *, more: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Numbered lines, split into words and checked for their number. more: words behind the expected ones may stand."""
-    wanted = len(expected.split())
+    wanted, number = len(expected.split()), 0
     try:
         with _opened(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
@@ -187,7 +187,7 @@ def _lines(path: Path, expected: str, *, more: bool = False) -> Iterator[tuple[i
                     raise TrecError(f"{path} has more than {MOST_LINES} lines; split it by query")
                 if len(line) == LONGEST_LINE:
                     raise TrecError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {expected}")
-                words = _decoded(line, path, number, expected).split()
+                words = line.decode("utf-8-sig" if number == 1 else "utf-8").split()
                 if not words or words[0].startswith("#"):
                     continue
                 if len(words) < wanted or (len(words) > wanted and not more):
@@ -195,6 +195,8 @@ def _lines(path: Path, expected: str, *, more: bool = False) -> Iterator[tuple[i
                         f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {expected}"
                     )
                 yield number, words
+    except UnicodeDecodeError as error:
+        raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {expected}") from error
     except FileNotFoundError:
         raise TrecError(f"{path}: there is no such file; expected lines like {expected}") from None
     except IsADirectoryError:
@@ -207,10 +209,3 @@ def _opened(path: Path) -> BufferedIOBase:
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if zipped else path.open("rb")
-
-
-def _decoded(line: bytes, path: Path, number: int, expected: str) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {expected}") from error

@@ -270,6 +270,19 @@ class Comparison:
         return self.n if self.clusters is None else self.clusters
 
 
+@dataclass(frozen=True)
+class JournalSize:
+    """What one judge's share of the journal holds: replies, tokens, money, and the seconds that the models took."""
+
+    judge: str
+    model: str
+    replies: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+
+
 class EmbeddingError(ValueError):
     """Texts that cannot be embedded, or vectors that cannot be used. Nothing of them is stored.
 
@@ -353,7 +366,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         """(texts, width) float32, finite, no zero rows. Raises EmbeddingError for a text that cannot be embedded."""
-        ...
 
 
 class LexicalReader(Protocol):
@@ -361,23 +373,18 @@ class LexicalReader(Protocol):
 
     def sentences(self, text: str) -> list[str]:
         """The text's sentences; the offline stand-in for claims."""
-        ...
 
     def support(self, claim: str, texts: Sequence[str]) -> float:
         """How well the texts carry the claim, 0 to 1; a number or a negation that they lack lowers it."""
-        ...
 
     def supported(self, claim: str, texts: Sequence[str]) -> bool:
         """Whether `support` reaches the reader's threshold."""
-        ...
 
     def similarity(self, first: str, second: str) -> float:
         """How much two texts share, symmetric, 0 to 1."""
-        ...
 
     def entities(self, text: str) -> list[str]:
         """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
-        ...
 
 
 Shape = TypeVar("Shape", bound="BaseModel")
@@ -459,4 +466,3 @@ class Judge(Protocol):
         language: of prompt and texts; the judge's own where None or unknown. repeat: 0, 1, … ask anew, independently.
         Raises ValueError for slots missing or unknown; what the model does wrong is in the answer's status.
         """
-        ...

@@ -11,12 +11,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
+from typer.testing import CliRunner, Result
 
 from ragbench import settings
-from ragbench.__main__ import main
+from ragbench.__main__ import application, main
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,6 +39,17 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
             code = _code()
     settings.load.cache_clear()
     return subprocess.CompletedProcess(["ragbench", *words], code, said.getvalue(), complained.getvalue())
+
+
+def invoke(*words: object, **how: Any) -> Result:
+    """What typer's runner makes of these words, and the error that was raised: for those who look at it."""
+    settings.load.cache_clear()
+    return CliRunner().invoke(application, [str(word) for word in words], **how)
+
+
+def one_line(said: str) -> str:
+    """What was printed without line ends, and without the frame that stands around a refusal."""
+    return " ".join(said.replace("│", " ").split())
 
 
 def _code() -> int:

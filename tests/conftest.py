@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,17 +20,28 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("RAGBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
 
-
-# Of every process that reads a notebook; jsonschema would compile a grammar of addresses, for a second and a half, to
-# check what no notebook has.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
-
 SLOW_SECONDS = 1800
 """Of a slow test; the others have what pyproject.toml says. A hang is then one failure, and the others still run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
+        from ragbench.report.keeping import files
+
+        files.notebook_format()  # by its one door, before a test imports nbformat by itself
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: much of a test's time is waiting, for kernels, browsers and servers."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -52,6 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if asked is not None:
         config.hook.pytest_deselected(items=[item for item in items if item not in of_the_row])
         items[:] = of_the_row
+
+
+def pytest_collection_finish() -> None:
+    """What all tests have imported stays to the end: no collection of garbage walks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -76,6 +92,19 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_command_line() -> Iterator[None]:
+    """The commands are built once; typer would build all of them anew at every call, as a new process must."""
+    import typer.main
+    import typer.testing
+
+    built = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", built)
+        patch.setattr(typer.testing, "_get_command", built)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from ragbench import settings
@@ -88,29 +117,30 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     settings.load.cache_clear()
 
 
-@pytest.fixture(scope="session")
-def database_folder() -> Iterator[Path]:
-    """A folder for a server of this test session's own, stopped and removed at the end.
+@pytest.fixture(scope="session", autouse=True)
+def _initialised_once() -> Iterator[None]:
+    from ragbench.store.cluster import Cluster
+    from tests.own_database import initialised_once
 
-    Not below pytest's temporary folder: that one is closed to others, and root's server runs as another user.
-    """
-    from ragbench.settings import DatabaseSettings, Settings
-    from ragbench.store import server
-
-    outer = Path(tempfile.mkdtemp(prefix="ragbench-test-"))
-    outer.chmod(0o755)
-    folder = outer / "postgres"
-    yield folder
-    server.stop(Settings(database=DatabaseSettings(folder=folder)))
-    shutil.rmtree(outer)
+    with pytest.MonkeyPatch.context() as patch, initialised_once() as run:
+        patch.setattr(Cluster, "run", run)
+        yield
 
 
 @pytest.fixture(scope="session")
-def database_settings(database_folder: Path) -> Settings:
-    """Settings whose server is this test session's own."""
-    from ragbench.settings import DatabaseSettings, Settings
+def database_settings(_initialised_once: None) -> Iterator[Settings]:
+    """Settings whose server is this test session's own, stopped and removed at the end."""
+    from tests.own_database import own_database
 
-    return Settings(database=DatabaseSettings(folder=database_folder))
+    with own_database("postgres") as settings:
+        yield settings
+
+
+@pytest.fixture(scope="session")
+def database_folder(database_settings: Settings) -> Path:
+    """The folder of the server of this test session's own."""
+    assert database_settings.database.folder is not None
+    return database_settings.database.folder
 
 
 @pytest.fixture(scope="session")
@@ -132,6 +162,14 @@ def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
     return tmp_path
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a project with nothing in its settings, which is also the current folder."""
+    from tests import small_project
+
+    return small_project.enter(tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -35,16 +35,8 @@ def make(
         made.save(folder / "parts" / made.notebook)
         files.write(folder / f"{made.notebook}.ipynb", nbformat.writes(notebook(made.notebook, stdout)) + "\n")
     kept = Measurements(folder)
-    described = [
-        {
-            "name": made.notebook,
-            "status": status,
-            "failure": "",
-            "language": "en",
-            "parameters": {"k": 10, **(parameters or {})},
-        }
-        for made in measurements
-    ]
+    about = {"status": status, "failure": "", "language": "en", "parameters": {"k": 10, **(parameters or {})}}
+    described = [{"name": made.notebook, **about} for made in measurements]
     manifest = results.manifest(
         kept, parameters or {}, described, format=1, status=status, language="en", started=started, seconds=3.5
     )

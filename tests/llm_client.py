@@ -9,11 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ragbench.llm import (
-    Client,
-    Completion,
-    Decoding,
-)
+from ragbench.llm import Client, Completion, Decoding
 from tests.chat_server import ChatServer
 from tests.llm_shapes import Rating, request, settings
 
@@ -63,12 +59,16 @@ def packed(size: int, name: str = "gzip") -> bytes:
     return f"HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def answering(raw: bytes, then: bytes = b"", times: int = 0, pause: float = 0.0) -> ChatServer:
-    """A server that answers these bytes to everything, and so many more parts after them, with pauses between."""
+def answering(raw: bytes | Callable[[], bytes], then: bytes = b"", times: int = 0, pause: float = 0.0) -> ChatServer:
+    """A server that answers these bytes to everything, and so many more parts after them, with pauses between.
+
+    raw: also a function that makes them, where that takes its time.
+    """
     server = ChatServer()
+    made = functools.cache(raw if callable(raw) else lambda: raw)
 
     async def send(writer: Any, fault: str, body: dict[str, Any]) -> bool:
-        writer.write(raw)
+        writer.write(made())
         for _ in range(times):
             writer.write(then)
             await writer.drain()

@@ -36,6 +36,18 @@ def placed(findings: Iterable[Finding]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def value(measurement: Measurement, system: str, metric: str) -> float:
+    """The one estimate of a system on a metric."""
+    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
+    return found
+
+
+def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
+    """The scores of a system on a metric, by sample."""
+    rows = measurement.scores.query("system == @system and metric == @metric")
+    return dict(zip(rows["sample"], rows["value"], strict=True))
+
+
 def measurement(
     systems: Sequence[str] = ("ivfflat", "hnsw"),
     metrics: Sequence[str] = METRICS,
@@ -64,47 +76,23 @@ def measurement(
         for name, value in zip(names, column, strict=True)
     ]
     retrieved = [
-        (
-            system,
-            name,
-            rank,
-            f"c{(i + rank) % questions}",
-            None,
-            0.9 - rank / 20,
-            float(rank == 3),
-            chunk.replace("{i}", str(i)),
-        )
+        (system, name, rank, f"c{(i + rank) % questions}", None, 0.9 - rank / 20, float(rank == 3),
+         chunk.replace("{i}", str(i)))
         for system in systems
         for i, name in enumerate(names)
         for rank in range(1, 6)
-    ]
+    ]  # fmt: skip
     rows = [
-        (
-            name,
-            question.replace("{i}", str(i)),
-            "the answer",
-            None,
-            "en",
-            None,
-            True,
-            json.dumps({f"c{(i + 3) % questions}": 1.0}),
-        )
+        (name, question.replace("{i}", str(i)), "the answer", None, "en", None, True,
+         json.dumps({f"c{(i + 3) % questions}": 1.0}))
         for i, name in enumerate(names)
-    ]
+    ]  # fmt: skip
     known = {
-        "dataset": "synthetic",
-        "data_hash": "9f2c" * 16,
-        "unit": "chunk",
-        "n_questions": questions,
-        "seed": 20261122,
-        "level": 0.95,
-        "resamples": 10_000,
+        "dataset": "synthetic", "data_hash": "9f2c" * 16, "unit": "chunk", "n_questions": questions, "seed": 20261122,
+        "level": 0.95, "resamples": 10_000, "baseline": systems[0], "stand_ins": [], "commit": "4f1c2e9a77aa",
         "systems": [{"name": name, "embedder": "hashing"} for name in systems],
-        "baseline": systems[0],
-        "stand_ins": [],
-        "commit": "4f1c2e9a77aa",
         "versions": {"python": "3.11", "numpy": "2.4.6"},
-    }
+    }  # fmt: skip
     return Measurement(
         notebook=notebook,
         facts={**known, **(facts or {})},

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import server
+from ragbench.store.cluster import Cluster
 
 
 @contextmanager
@@ -22,5 +24,29 @@ def own_database(name: str = "pg", connect_seconds: float = 20.0) -> Iterator[Se
     outer.chmod(0o755)
     settings = Settings(database=DatabaseSettings(folder=outer / name, connect_seconds=connect_seconds))
     yield settings
+    cluster = server.cluster_of(settings)
+    if cluster.pid() is not None:  # what is removed need not be written to the disk first
+        cluster.run("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop", check=False)
     server.stop(settings)
     shutil.rmtree(outer)
+
+
+@contextmanager
+def initialised_once() -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
+    """What `Cluster.run` may be meanwhile: what initdb made at the first time is copied at every other."""
+    real, kept = Cluster.run, Path(tempfile.mkdtemp(prefix="ragbench-test-"))
+
+    def copy(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["cp", "-a", f"{source}/.", str(target)], check=True, capture_output=True, text=True)
+
+    def run(cluster: Cluster, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        made = kept / str(cluster.major)
+        if program == "initdb" and made.exists():
+            return copy(made, cluster.folder / arguments[1])
+        done = real(cluster, program, *arguments, check=check)
+        if program == "initdb":
+            copy(cluster.folder / arguments[1], made)
+        return done
+
+    yield run
+    shutil.rmtree(kept)

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.judges import asking, biases, items, numbers, rivals
+from ragbench.bench.judges import asking, biases, items, numbers
 from ragbench.bench.judges.asking import Heard, Trial
+from ragbench.bench.judges.biases import Tried
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import Limits
 from ragbench.datasets import Dataset
@@ -230,7 +231,7 @@ def _by_words(prompt: Prompt[Any], response: str, reference_text: str) -> Any:
 @lru_cache(maxsize=1)
 def lexical() -> Heard:
     """What shared words say of the rated answers."""
-    bare = replace(stage().trial, repeats=1, temptations=Temptations((), {}, ()), twins=())
+    bare = replace(stage().trial, repeats=1, temptations=items.NOTHING, twins=())
     return asyncio.run(asking.hear(LexicalJudge(), bare))
 
 
@@ -248,10 +249,11 @@ def tried(name: str, seed: int) -> tuple[dict[str, str], bool]:
     trial = replace(stage().trial, answers=answers)
     heard = asyncio.run(asking.hear(Scripted(name, seed), trial))
     baseline = numbers.single(lexical(), SCALE)
-    found = biases.probes([heard], answers, trial.temptations, "lexical", baseline, SCALE, GOOD, Limits(), SURE)
+    known = Tried(answers, trial.temptations, SCALE, GOOD, "lexical", baseline)
+    found = biases.probes({name: biases.effects(heard, known)}, Limits(), SURE)
     given = {name: numbers.single(heard, SCALE)}
-    [rival] = rivals.rivalries(given, "lexical", baseline, answers, SURE)
-    return {each.probe: each.verdict for each in found}, rival.verdict is Verdict.BETTER
+    [rival] = numbers.rivalries(given, "lexical", baseline, answers, SURE)
+    return {each.probe: each.verdict for each in found}, rival.difference.verdict is Verdict.BETTER
 
 
 def main(simulations: int = 100, *names: str) -> None:

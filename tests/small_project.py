@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from ragbench import settings
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}
@@ -40,6 +45,24 @@ def make(folder: Path, database_folder: Path) -> Path:
     return path
 
 
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+def enter(folder: Path, patch: pytest.MonkeyPatch, text: str = "") -> Path:
+    """Make `folder` the current one and a project with these settings, whose notebooks can import the tests."""
+    (folder / "ragbench.toml").write_text(text, encoding="utf-8")
+    patch.chdir(folder)
+    patch.setenv("PYTHONPATH", str(NOTEBOOKS.parent))
+    patch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
+    settings.load.cache_clear()
+    return folder
+
+
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     """One JSON object a line."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def add(folder: Path, tables: str) -> None:
+    """More of a project's settings, which are read anew."""
+    path = folder / "ragbench.toml"
+    path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
+    settings.load.cache_clear()

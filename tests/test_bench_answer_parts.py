@@ -85,17 +85,17 @@ class TestRefusals:
             {"system": "a", "sample": "q2", "status": Status.TRUNCATED.value, "response": None},
             {"system": "a", "sample": "q3"},
         )
-        rows = profiles.refusals(made, ASKED, SURE).set_index("part")
-        can, cannot = rows.loc["answerable"], rows.loc["unanswerable"]
-        assert (can["n"], can["refused"], can["failed"], can["share"]) == (2, 1, 1, 1.0)
-        assert (cannot["n"], cannot["refused"], cannot["failed"], cannot["share"]) == (1, 0, 0, 0.0)
+        found = {one.where["group"]: one.estimate for one in profiles.refusals(made, ASKED, SURE)}
+        can, cannot = found["answerable"], found["unanswerable"]
+        assert (can.n, can.n_unmeasured, can.value) == (1, 1, 1.0)
+        assert (cannot.n, cannot.n_unmeasured, cannot.value) == (1, 0, 0.0)
 
     def test_a_part_without_questions_has_no_row_and_clusters_are_named(self) -> None:
         asked = [Question(f"q{n}", "?", cluster=f"c{n // 2}") for n in range(1, 7)]
         rows = [{"system": "a", "sample": one.id, "refused": one.id in {"q1", "q4"}} for one in asked]
-        [row] = profiles.refusals(answered(*rows), asked, SURE).to_dict("records")
-        assert (row["part"], row["refused"], row["clusters"]) == ("answerable", 2, 4)
-        assert row["share"] == pytest.approx(1 / 3)
+        [found] = profiles.refusals(answered(*rows), asked, SURE)
+        assert (found.where, found.estimate.n, found.estimate.clusters) == ({"group": "answerable"}, 6, 4)
+        assert found.estimate.value == pytest.approx(1 / 3)
 
 
 def test_what_was_cut_and_what_failed_by_system() -> None:

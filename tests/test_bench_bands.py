@@ -18,7 +18,9 @@ from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.settings import Band, GateSettings, Settings, thresholds
 from ragbench.show import Page
+from ragbench.show.comparison import bands as marks
 from ragbench.types import Estimate
+from tests import small_project
 from tests.measurements import measurement
 
 VOPROSHALYCH = thresholds.bands(Settings(), "voproshalych")
@@ -34,11 +36,7 @@ def made(*numbers: tuple[str, float, float, float], notebook: str = "tier1_retri
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project that is held to the set of «Вопрошалыч»."""
-    (tmp_path / "ragbench.toml").write_text('threshold_set = "voproshalych"\n', encoding="utf-8")
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    monkeypatch.chdir(tmp_path)
-    settings.load.cache_clear()
-    return tmp_path
+    return small_project.enter(tmp_path, monkeypatch, 'threshold_set = "voproshalych"\n')
 
 
 def test_every_threshold_is_of_a_metric_of_the_catalogue_on_its_scale() -> None:
@@ -75,10 +73,13 @@ def test_a_set_of_ones_own_may_use_the_specifications_names(name: str) -> None:
 def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> None:
     """A rate of hits and the context of a dialogue describe; which way is good the set says, to all alike."""
     page = made(("cache_hit_rate", 0.5, 0.45, 0.6), ("context_preservation", 0.5, 0.4, 0.6), notebook="tier_ux")
-    found = over({"tier_ux": page}).extra["cells"].set_index("metric")
-    assert found["bands"].to_dict() == {"cache_hit_rate": "good", "context_preservation": "attention"}
-    assert found["good"].to_dict() == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
-    assert set(found["better"]) == {"higher"}
+    found = over({"tier_ux": page})
+    material = Page(found).material
+    words = {one.metric: marks.reached(material, one.metric, one.estimate) for one in found.estimates_by("page")}
+    assert words == {"cache_hit_rate": ("good",), "context_preservation": ("attention",)}
+    known = marks.of(material)
+    assert {name: band.good for name, band in known.items()} == {"cache_hit_rate": 0.4, "context_preservation": 0.7}
+    assert {marks.direction(material, name, ()) for name in known} == {"higher"}
     wanted = {name: GateSettings(metric=name, band="good") for name in ("cache_hit_rate", "context_preservation")}
     decided = gate.decide({"tier_ux": page}, Settings(threshold_set="voproshalych", gate=wanted))
     assert [str(check.outcome) for check in decided.checks] == ["holds", "fails"]
@@ -89,10 +90,11 @@ def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> Non
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(("language", "number"), [("en", "0.875"), ("ru", "0,875")])
-def test_a_threshold_is_printed_as_it_was_written(project: Path, language: str, number: str) -> None:
+def test_a_threshold_is_printed_as_it_was_written(
+    project: Path, language: str, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = 'threshold_set = "own"\n[thresholds.own.mrr]\ngood = 0.875\nexcellent = 0.9125\n'
-    (project / "ragbench.toml").write_text(own, encoding="utf-8")
-    settings.load.cache_clear()
+    small_project.enter(project, monkeypatch, own)
     page = made(("mrr@10", 0.89, 0.88, 0.9))
     overview = show.about.limits(Page(over({"tier1_retrieval": page}), language=language)).html()
     table = show.comparison.table(Page(kept("tier1_retrieval", lambda: page), language=language)).html()
@@ -105,19 +107,18 @@ def test_a_threshold_is_printed_as_it_was_written(project: Path, language: str, 
     assert gate.decide({"tier1_retrieval": page}, known).checks[0].condition == "mrr@10 >= 0.875 (good)"
 
 
-def test_a_page_that_was_kept_is_held_to_what_it_was_measured_under(project: Path, tmp_path: Path) -> None:
+def test_a_page_that_was_kept_is_held_to_what_it_was_measured_under(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795)))
     page.save(tmp_path / "stored")
-    (project / "ragbench.toml").write_text("", encoding="utf-8")
-    settings.load.cache_clear()
+    small_project.enter(project, monkeypatch)
     html = show.comparison.table(Page(Measurement.load(tmp_path / "stored"))).html()
     assert html == show.comparison.table(Page(page)).html()
     assert "“voproshalych”" in html
     assert 'rb-band-attention">attention<' in html
-    assert (
-        'rb-band-good">good<'
-        in show.comparison.table(Page(kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795))))).html()
-    )
+    anew = kept("tier1_retrieval", lambda: made(("mrr@10", 0.79, 0.78, 0.795)))
+    assert 'rb-band-good">good<' in show.comparison.table(Page(anew)).html()
 
 
 @pytest.mark.usefixtures("project")

@@ -82,27 +82,27 @@ def test_a_changed_world_is_set_against_the_real_one_question_by_question() -> N
     own = other["system"] == "a"
     other.loc[own & (other["sample"] == "q0"), ["part", "correctness"]] = ["good", 0.9]
     other.loc[own & (other["sample"] == "q3"), "part"] = "good"  # measured now, not before: in neither mean
-    rows = perfect_parts._compared(whole(real), "a", "retrieval", other, 1, None, SURE)
-    by = {row["measure"]: row for row in rows}
-    good, right = by["good"], by["right"]
-    assert (good["actual"], good["value"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
-    assert (good["difference"], good["n"], good["n_dropped"]) == (pytest.approx(1 / 3), 3, 1)
-    assert (right["actual"], right["value"], right["n"]) == (pytest.approx(0.5), pytest.approx(0.6), 4)
-    assert right["difference"] == pytest.approx(0.1)
-    assert {row["changed"] for row in rows} == {1}
-    judged = perfect_parts._compared(whole(real), "a", perfect_parts.JUDGE, other, 1, None, SURE)
-    assert [row["measure"] for row in judged] == ["good"], "what is shown changes nothing of what it is worth"
+    good, right = perfect_parts._compared(whole(real), "a", "retrieval", other, None, SURE)
+    for (actual, mean, gain), *expected in (
+        (good, "good", 1 / 3, 2 / 3, 1 / 3, 3, 1), (right, "right", 0.5, 0.6, 0.1, 4, 0)
+    ):  # fmt: skip
+        assert (mean.system, mean.metric, gain.metric) == ("a", expected[0], expected[0])
+        assert mean.where == gain.where == {"perfect": "retrieval"}
+        assert [actual, mean.estimate.value, gain.comparison.difference] == pytest.approx(expected[1:4])
+        assert [gain.comparison.n, gain.comparison.n_dropped] == expected[4:]
+    judged = perfect_parts._compared(whole(real), "a", perfect_parts.JUDGE, other, None, SURE)
+    assert [mean.metric for _, mean, _ in judged] == ["good"], "what is shown changes nothing of what it is worth"
 
 
 def test_clusters_of_a_changed_world_are_those_of_the_questions_measured_in_both() -> None:
     real = blamed(a="good low used good low none")
     labels = {f"q{place}": f"c{place // 2}" for place in range(6)}
-    rows = perfect_parts._compared(whole(real), "a", "retrieval", real, 0, labels, SURE)
-    assert [row["n"] for row in rows] == [5, 6]
-    assert all(row["difference"] == 0 for row in rows)
+    found = perfect_parts._compared(whole(real), "a", "retrieval", real, labels, SURE)
+    assert [gain.comparison.n for *_, gain in found] == [5, 6]
+    assert all(gain.comparison.difference == 0 for *_, gain in found)
     groups = ["c0", "c0", "c1", "c1", "c2"]
     expected = stats.estimate([1, 0, 0, 1, 0], clusters=groups, bounds=(0, 1), resamples=200)
-    assert (rows[0]["value_low"], rows[0]["value_high"]) == (expected.low, expected.high)
+    assert (found[0][1].estimate.low, found[0][1].estimate.high) == (expected.low, expected.high)
 
 
 def test_showing_what_is_good_helps_only_the_system_that_withheld_it() -> None:

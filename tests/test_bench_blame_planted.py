@@ -12,6 +12,7 @@ import pytest
 from ragbench import bench, settings, show
 from ragbench.bench import BenchError
 from ragbench.measurement import Measurement
+from ragbench.types import Comparison
 from tests import blame_project
 from tests.chat_server import ChatServer
 from tests.measurements import placed
@@ -89,22 +90,28 @@ GAINS = {"retrieval": 50, "ranking": 30, "generator": 50, "judge": 30}
 """How many of the planted questions fail at that part alone."""
 
 
+def gains_of(found: Measurement) -> dict[tuple[str, str, str], Comparison]:
+    """By system, perfect part and measure."""
+    known = found.comparisons_by("perfect")
+    return {(one.comparison.challenger, str(one.where["perfect"]), one.metric): one.comparison for one in known}
+
+
 def check_perfect_parts(found: Measurement, answerable: int) -> None:
     """Gains are what was planted: one perfect part helps the questions that fail there alone."""
-    rows = found.extra["blame_counterfactuals"].query("system == 'planted'").set_index(["part", "measure"])
+    rows = found.extra["blame_counterfactuals"].set_index(["system", "part", "measure"])
+    gains = gains_of(found)
     for part, gain in GAINS.items():
-        row = rows.loc[(part, "good")]
-        assert row["actual"] == pytest.approx(50 / answerable)
-        assert row["difference"] == pytest.approx(gain / answerable), part
-        assert row["low"] < gain / answerable < row["high"]
-        assert row["n"] == answerable
-    score = rows.loc[("retrieval", "e2e_score")]
-    assert score["difference"] == pytest.approx(50 * 4 / answerable)  # 50 answers go from 1 to 5
-    assert rows.loc[("ranking", "e2e_score")]["difference"] == pytest.approx(30 * 4 / answerable)
-    assert ("judge", "e2e_score") not in rows.index
-    repaired = found.extra["blame_counterfactuals"].query("system == 'repaired'").set_index(["part", "measure"])
-    assert repaired.loc[("ranking", "good")]["difference"] == 0
-    assert repaired.loc[("ranking", "good")]["changed"] == 0
+        one = gains["planted", part, "good"]
+        assert rows.loc[("planted", part, "good"), "actual"] == pytest.approx(50 / answerable)
+        assert one.difference == pytest.approx(gain / answerable), part
+        assert one.low < gain / answerable < one.high
+        assert one.n == answerable
+    # 50 answers go from 1 to 5
+    assert gains["planted", "retrieval", "e2e_score"].difference == pytest.approx(50 * 4 / answerable)
+    assert gains["planted", "ranking", "e2e_score"].difference == pytest.approx(30 * 4 / answerable)
+    assert ("planted", "judge", "e2e_score") not in {*rows.index, *gains}
+    assert gains["repaired", "ranking", "good"].difference == 0
+    assert rows.loc[("repaired", "ranking", "good"), "changed"] == 0
 
 
 def check_page(found: Measurement) -> None:
@@ -135,7 +142,7 @@ def test_a_failing_judge_leaves_a_bar_of_its_own() -> None:
     assert shares.loc["good", "n_unmeasured"] == 11
     assert shares.loc["good", "floor"] == pytest.approx(39 / 210)
     assert shares.loc["good", "ceiling"] == pytest.approx(50 / 210)
-    assert len(found.extra["blame_counterfactuals"]) == 0
+    assert (len(found.extra["blame_counterfactuals"]), gains_of(found)) == (0, {})
     page = show.Page(found)
     assert "11 questions were not measured" in show.blame.waterfall(page).html()
     assert "whether it is right 11" in show.blame.table(page).html()
@@ -162,8 +169,8 @@ def test_logged_decisions_are_of_one_system(tmp_path: Path) -> None:
     perfect = found.extra["blame_counterfactuals"].set_index(["part", "measure"])
     assert perfect.loc[("judge", "good")]["changed"] == 30
     for part, gain in GAINS.items():  # answers that are written anew are none that the log saw: taken as shown
-        row = perfect.loc[(part, "good")]
-        assert (row["n_dropped"], round(row["difference"] * row["n"], 6)) == (0, gain), part
+        one = gains_of(found)["planted", part, "good"]
+        assert (one.n_dropped, round(one.difference * one.n, 6)) == (0, gain), part
     with pytest.raises(BenchError, match="logged decisions are of the answers of one system"):
         run(systems="planted, repaired", production_judge="door.jsonl")
 

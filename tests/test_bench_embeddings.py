@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from ragbench import bench, settings
 from ragbench.bench import BenchError
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval import projection, spread, topics
-from ragbench.measurement import Measurement
 from ragbench.metrics.embedding_space import MEASURES, Geometry
+from tests.measurements import value, values
 from tests.small_project import write_lines
 
 SURE = Sureness(0.95, 2000, 0)
@@ -30,14 +29,8 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def corpus(project: Path) -> Path:
     """The small project with thirty texts on three pages, two of them the same, and a second embedder."""
     subjects = ("the library opens at nine", "a scholarship is paid monthly", "the sports hall is closed")
-    rows = [
-        {
-            "id": f"t{i:02}",
-            "text": f"{subjects[i % 3]} in week {i} of term {'abc'[i % 2]}",
-            "url": f"https://x.example/{'abc'[i % 3]}/{i}",
-        }
-        for i in range(28)
-    ]
+    rows = [{"id": f"t{i:02}", "text": f"{subjects[i % 3]} in week {i} of term {'abc'[i % 2]}",
+             "url": f"https://x.example/{'abc'[i % 3]}/{i}"} for i in range(28)]  # fmt: skip
     rows += [
         {"id": "twin1", "text": "Keys are handed out at the front desk.", "url": "https://x.example/a/k"},
         {"id": "twin2", "text": "Keys are handed out at the front desk.", "url": "https://x.example/a/l"},
@@ -56,11 +49,6 @@ def corpus(project: Path) -> Path:
     return project
 
 
-def value(measurement: Measurement, system: str, metric: str) -> float:
-    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
-    return found
-
-
 @pytest.mark.usefixtures("corpus")
 def test_every_embedder_has_all_twelve_measures_of_the_same_texts() -> None:
     found = bench.tier0_embeddings(projected=0, resamples=500)
@@ -73,81 +61,45 @@ def test_every_embedder_has_all_twelve_measures_of_the_same_texts() -> None:
 
 
 @pytest.mark.usefixtures("corpus")
-def test_numbers_are_the_means_of_the_values_in_the_score_table() -> None:
-    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
+def test_lists_and_curves_hold_what_the_numbers_are_made_of() -> None:
+    """Twins come first and count as nearly the same; the stray text is the first outlier."""
+    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=5, neighbors=2)
     for metric in ("avg_nn_distance", "avg_spread", "avg_pairwise_distance"):
-        rows = found.scores.query("metric == @metric")
+        rows = values(found, "plain", metric)
         assert len(rows) == 31
-        assert rows["value"].mean() == pytest.approx(value(found, "plain", metric), abs=1e-12)
-
-
-@pytest.mark.usefixtures("corpus")
-def test_twins_come_first_and_count_as_nearly_the_same() -> None:
-    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=5)
+        assert np.mean(list(rows.values())) == pytest.approx(value(found, "plain", metric), abs=1e-12)
     closest = found.extra["closest"]
     assert (closest["first"][0], closest["second"][0], closest["distance"][0]) == ("twin1", "twin2", 0.0)
     assert bool(closest["near"][0])
     assert value(found, "plain", "min_pairwise_distance") == 0
     assert closest["distance"].is_monotonic_increasing
     assert len(closest) == 5
-    [facts] = found.facts["systems"]
-    every = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=31 * 15).extra["closest"]
-    assert len(every) == 31 * 15
-    assert facts["near_duplicates"] == int(every["near"].sum()) > 5
-    assert facts["near_distance"] == pytest.approx(0.25 * value(found, "plain", "avg_pairwise_distance"), abs=1e-6)
-    texts = found.extra["texts"].set_index("id")["text"]
-    assert texts["twin1"].startswith("Keys are handed out")
-
-
-@pytest.mark.usefixtures("corpus")
-def test_the_stray_text_is_the_first_outlier_with_its_nearest_neighbour() -> None:
-    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
-    first = found.extra["outliers"].iloc[0]
-    assert first["text"] == "stray"
-    assert first["distance"] == pytest.approx(
-        found.scores.query("metric == 'avg_nn_distance'").set_index("sample")["value"]["stray"]
-    )
-    assert {first["text"], first["nearest"]} <= set(found.extra["texts"]["id"])
-
-
-@pytest.mark.usefixtures("corpus")
-def test_histograms_hold_every_pair_and_every_neighbour() -> None:
-    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, neighbors=2)
     counts = found.extra["histograms"].groupby("kind")["count"].sum()
     assert counts.to_dict() == {"nearest": 2 * 31, "pairs": 31 * 30 // 2}
-
-
-@pytest.mark.usefixtures("corpus")
-def test_the_spectrum_reaches_95_percent_where_the_measure_says() -> None:
-    found = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500)
     table = found.extra["spectrum"].set_index("components")["share"]
     dimensions = int(value(found, "plain", "effective_dimensionality"))
     assert table[dimensions] >= 0.95 > table[: dimensions - 1].max()
     assert table.is_monotonic_increasing
+    [facts] = found.facts["systems"]
+    every = bench.tier0_embeddings(embedders="plain", projected=0, resamples=500, listed=31 * 15)
+    near = every.extra["closest"]
+    assert len(near) == 31 * 15
+    assert facts["near_duplicates"] == int(near["near"].sum()) > 5
+    assert facts["near_distance"] == pytest.approx(0.25 * value(found, "plain", "avg_pairwise_distance"), abs=1e-6)
+    texts = found.extra["texts"].set_index("id")["text"]
+    assert texts["twin1"].startswith("Keys are handed out")
+    first = every.extra["outliers"].iloc[0]
+    assert first["text"] == "stray"
+    assert first["distance"] == pytest.approx(values(every, "plain", "avg_nn_distance")["stray"])
+    assert {first["text"], first["nearest"]} <= set(every.extra["texts"]["id"])
+    asked = bench.tier0_embeddings(embedders="plain", texts="questions", projected=0, resamples=500)
+    assert value(asked, "plain", "total_samples") == 4
 
 
 @pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize(
-    ("wrong", "expected"),
-    [
-        ({"embedders": "none"}, "no embedder 'none'; there are"),
-        ({"texts": "pages"}, "texts = 'pages': chunks or questions is expected"),
-        ({"distance": "manhattan"}, "euclidean or cosine is expected"),
-        ({"neighbors": 0}, "neighbors = 0: a whole number from 1"),
-        ({"neighbors": 31}, "at least 32 are needed"),
-        ({"near": 1.5}, "near = 1.5: a number from 0 and below 1 is expected"),
-        ({"projected": -1}, "projected = -1"),
-    ],
-)
-def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
-    with pytest.raises(BenchError, match=expected):
-        bench.tier0_embeddings(**wrong)
-
-
-@pytest.mark.usefixtures("corpus")
-def test_questions_can_be_measured_too() -> None:
-    found = bench.tier0_embeddings(embedders="plain", texts="questions", projected=0, resamples=500)
-    assert value(found, "plain", "total_samples") == 4
+def test_more_neighbours_than_there_are_texts_are_refused() -> None:
+    with pytest.raises(BenchError, match="at least 32 are needed"):
+        bench.tier0_embeddings(neighbors=31)
 
 
 @pytest.mark.usefixtures("corpus")
@@ -213,16 +165,13 @@ def test_values_equal_the_formulas() -> None:
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_density_interval_is_that_of_the_neighbour_distance_turned_over() -> None:
+def test_the_density_interval_is_that_of_the_neighbour_distance_turned_over_and_copies_have_none() -> None:
     rng = np.random.default_rng(3)
     found = {e.metric: e.estimate for e in spread.estimates("x", Geometry(rng.normal(size=(50, 4))), SURE)}
     mean, density = found["avg_nn_distance"], found["density_score"]
     assert density.low == pytest.approx(1 / mean.high)
     assert density.high == pytest.approx(1 / mean.low)
     assert density.method == mean.method
-
-
-def test_copies_have_no_interval_of_density_below_zero_distance() -> None:
     found = {e.metric: e.estimate for e in spread.estimates("x", Geometry(np.ones((6, 3))), SURE)}
     assert found["density_score"].low is None
     assert found["effective_dimensionality"].value == 0
@@ -260,17 +209,3 @@ def test_clusters_part_what_lies_apart_and_words_name_them() -> None:
 def test_central_rows_come_first() -> None:
     vectors = np.array([[1.0, 0.3], [1.0, 0.0], [1.0, -0.25], [0.0, 1.0]])
     assert topics.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]
-
-
-@pytest.mark.usefixtures("corpus")
-def test_two_measurements_are_equal_to_the_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
-        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / name))
-        bench.tier0_embeddings(projected=0, resamples=500)
-    files = sorted((tmp_path / "one" / "parts" / "tier0_embeddings").iterdir())
-    assert len(files) > 8
-    for path in files:
-        assert path.read_bytes() == (tmp_path / "two" / "parts" / "tier0_embeddings" / path.name).read_bytes()
-    made = Measurement.load(files[0].parent)
-    assert made.facts["distance"] == "euclidean"
-    assert not any(math.isnan(one.estimate.value) for one in made.estimates)

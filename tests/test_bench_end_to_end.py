@@ -64,8 +64,8 @@ def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> Non
     assert found.facts["generators"]["alone"] == {"name": "alone", "stand_in": False, "own": True}
     assert contexts(found, "alone")["q1"] == ["lunch", "hours"]
     assert values(found, "alone", "response_exact_match_rate")["q1"] == 1.0
-    refusals = {row["part"]: row for row in found.extra["refusals"].to_dict("records")}
-    assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
+    refusals = {one.where["group"]: one.estimate for one in found.estimates_by("group")}
+    assert (refusals["unanswerable"].n, refusals["unanswerable"].value) == (1, 1.0)
 
 
 @pytest.mark.fault("flattering", tried="a system that fails on questions", count=1)
@@ -93,8 +93,8 @@ def test_logged_answers_with_their_latency() -> None:
     assert (exact["q1"], exact["q2"]) == (1.0, 0.0)
     failed = found.scores.query("system == 'logged' and sample == 'q4' and metric == 'e2e_score'").iloc[0]
     assert failed["reason"] == "not in log.jsonl"
-    refusals = {(row["system"], row["part"]): row for row in found.extra["refusals"].to_dict("records")}
-    assert refusals["logged", "unanswerable"]["refused"] == 0
+    refusals = {(one.system, one.where["group"]): one.estimate for one in found.estimates_by("group")}
+    assert refusals["logged", "unanswerable"].value == 0
     assert "It is in room 5." in show.answers.refusals(show.Page(found)).html()
     assert {c.comparison.challenger for c in found.comparisons} == {"plain"}
 

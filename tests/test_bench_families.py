@@ -31,17 +31,13 @@ def test_groups_of_one_are_corrected_by_holm() -> None:
     assert [q for [q] in stepped([[each] for each in p])] == pytest.approx(stats.holm(p))
 
 
-def test_a_worked_case() -> None:
-    adjusted = stepped([[0.001, 0.4], [0.004, 0.008]])
-    assert adjusted[1] == pytest.approx([0.008, 0.016]), "settled first: two groups are open"
-    assert adjusted[0] == pytest.approx([0.002, 0.4]), "2 × 0.001 before, and then alone: 1 × 0.4"
-
-
-def test_a_metric_gives_way_only_when_all_of_it_is_settled() -> None:
+def test_worked_cases() -> None:
     """Plain Holm over the best of each group would reject 0.045 at its second step; the open 0.9 forbids it."""
+    first, settled = stepped([[0.001, 0.4], [0.004, 0.008]])
+    assert settled == pytest.approx([0.008, 0.016]), "settled first: two groups are open"
+    assert first == pytest.approx([0.002, 0.4]), "2 × 0.001 before, and then alone: 1 × 0.4"
     [[first, _], [second]] = stepped([[0.001, 0.9], [0.045]])
-    assert first == pytest.approx(0.002)
-    assert second == pytest.approx(0.09)
+    assert (first, second) == pytest.approx((0.002, 0.09))
 
 
 @given(st.lists(probabilities, min_size=1, max_size=5), st.floats(0.001, 0.999))
@@ -113,9 +109,8 @@ def test_metrics_do_not_touch_each_other_s_p_nor_their_intervals() -> None:
     first, second = ({name: rng.random(40) for name in ("base", "a", "b")} for _ in range(2))
     both = compared({"m": Group(first, "higher"), "n": Group(second, "higher")}, "metrics", SURE)["m"]
     alone = compared({"m": Group(first, "higher")}, "metrics", SURE)["m"]
-    assert [(one.p, one.low, one.high, one.intervals) for one in both] == [
-        (one.p, one.low, one.high, one.intervals) for one in alone
-    ]
+    for one, other in zip(both, alone, strict=True):
+        assert (one.p, one.low, one.high, one.intervals) == (other.p, other.low, other.high, other.intervals)
 
 
 def test_few_groups_in_a_large_family_cannot_show_anything() -> None:

@@ -82,9 +82,9 @@ def test_what_cannot_be_answered_is_counted_apart() -> None:
     assert found.facts["n_questions"] == 4
     assert found.facts["n_unanswerable"] == 1
     assert set(found.scores["sample"]) == {"q1", "q2", "q3", "q4"}
-    refusals = {row["part"]: row for row in found.extra["refusals"].to_dict("records")}
-    assert (refusals["unanswerable"]["n"], refusals["unanswerable"]["refused"]) == (1, 1)
-    assert refusals["answerable"]["n"] == 4
+    refusals = {one.where["group"]: one.estimate for one in found.estimates_by("group")}
+    assert (refusals["unanswerable"].n, refusals["unanswerable"].value) == (1, 1.0)
+    assert refusals["answerable"].n + refusals["answerable"].n_unmeasured == 4
     named = {(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)}
     assert named == {("generator", "extractive", ("plain",)), ("judge", "lexical", ()), ("embedder", "hashing", ())}
 

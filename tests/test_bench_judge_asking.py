@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench.bench.basics.families import Sureness
 from ragbench.bench.judges import asking, numbers
-from ragbench.bench.judges.asking import Trial, Turned, scale_turned
-from ragbench.bench.judges.items import Answers, Temptations
+from ragbench.bench.judges.asking import Asked, Trial, scale_turned
+from ragbench.bench.judges.items import NOTHING, Answers
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metrics.claims import CLAIMS
 from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy
 from ragbench.metrics.response_groundedness import GROUNDEDNESS
 from ragbench.types import Answer, Prompt, Sample, Status
-
-SURE = Sureness(0.95, 300, 0)
-NONE = Temptations((), {}, ())
 
 
 class TestAsking:
@@ -44,12 +40,12 @@ class TestAsking:
 
     def test_a_prompt_without_levels_is_not_asked(self) -> None:
         assert scale_turned(CLAIMS) is None
-        found = asyncio.run(Turned(_Judge()).ask(CLAIMS, {"question": "", "text": ""}))
+        found = asyncio.run(Asked(_Judge(), turned=True).ask(CLAIMS, {"question": "", "text": ""}))
         assert (found.value, found.status) == (None, Status.EMPTY_INPUT)
 
     def test_repeats_are_asked_apart(self) -> None:
         judge = _Judge()
-        trial = Trial(answer_accuracy, _samples(2), NONE, repeats=3)
+        trial = Trial(answer_accuracy, _samples(2), NOTHING, repeats=3)
         found = asyncio.run(asking.hear(judge, trial))
         assert found.answers.scores.shape == (2, 3)
         assert sorted(judge.repeats) == sorted([0, 1000, 2000] * 4 + [0] * 4)  # and once with the scale turned
@@ -57,17 +53,16 @@ class TestAsking:
     def test_what_went_wrong_is_kept_by_its_name(self) -> None:
         found = asyncio.run(asking.hear(_Judge({1: Status.REFUSED, 2: Status.TRUNCATED}), _trial(4)))
         assert found.statuses[:, 0].tolist() == ["ok", "refused", "truncated", "ok"]
-        rows = numbers.coverage(found, ["a", "b", "c", "d"], SURE)
-        counts = {row[1]: row[2] for row in rows}
+        counts = {name: hit.sum() for name, hit in numbers.outcomes(found).items()}
         assert counts == {"valid": 4, "unparseable": 0, "refused": 2, "truncated": 2, "failed": 0}
-        assert sum(counts.values()) == rows[0][3] == 8
+        assert sum(counts.values()) == found.answers.asked.sum() == 8
 
     def test_an_answer_that_is_not_there_was_not_asked(self) -> None:
         samples = _samples(3)
         empty = replace(samples, samples=(replace(samples.samples[0], response=" "), *samples.samples[1:]))
-        found = asyncio.run(asking.hear(_Judge(), Trial(answer_accuracy, empty, NONE)))
+        found = asyncio.run(asking.hear(_Judge(), Trial(answer_accuracy, empty, NOTHING)))
         assert found.answers.asked.sum() == 4
-        assert {row[1]: row[2] for row in numbers.coverage(found, ["a", "b", "c"], SURE)}["valid"] == 4
+        assert numbers.outcomes(found)["valid"].sum() == 4
 
     @pytest.mark.fault("denied", tried="a provider that stops in the middle of a trial of judges", count=1)
     def test_a_provider_that_stops_is_a_judge_that_failed(self) -> None:
@@ -101,4 +96,4 @@ def _samples(number: int) -> Answers:
 
 
 def _trial(number: int) -> Trial:
-    return Trial(answer_accuracy, _samples(number), NONE)
+    return Trial(answer_accuracy, _samples(number), NOTHING)

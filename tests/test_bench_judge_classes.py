@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench, show
 from ragbench.bench import BenchError
-from ragbench.bench.basics.families import Sureness
 from ragbench.bench.judges import classes
 from ragbench.bench.judges.classes import Classes, classes_of, cut_points, decided, names_of
 from ragbench.bench.judges.items import Answers, Scale
 from ragbench.measurement import Measurement
 from ragbench.show import Page
-from ragbench.types import Sample
+from ragbench.types import Estimate
+from tests.heard_judges import NAN, SURE, UNIT, answers
 from tests.small_project import write_lines
 
-NAN = math.nan
-SURE = Sureness(0.95, 300, 0)
-UNIT = Scale(0.0, 1.0)
 THREE = Classes(("contradicted", "neutral", "supported"), (0.0, 0.5, 1.0))
+WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}
 
 
-def answers(people: Any, clusters: list[str] | None = None) -> Answers:
-    matrix = np.array(people, dtype=float)
-    samples = tuple(Sample(f"s{place}", "?", "An answer.") for place in range(len(matrix)))
-    labels = tuple(clusters or [one.id for one in samples])
-    return Answers(samples, labels, tuple("abcd"[: matrix.shape[1]]), matrix)
+def found(
+    said: Any, people: Answers, of: Classes = THREE
+) -> tuple[Mapping[tuple[str, str, str], Estimate], dict[str, pd.DataFrame]]:
+    """By judge, class and name what a judge called j is worth; and the tables."""
+    placed, tables = classes.found({"j": said}, people, of, UNIT, SURE)
+    return {(one.system, str(one.where["class"]), one.metric): one.estimate for one in placed}, tables
 
 
 def graded(n: int, seed: int, wrong: float = 0.3) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -67,75 +68,69 @@ class TestClasses:
 class TestNumbers:
     def test_they_equal_scikit_learn(self) -> None:
         truth, said = graded(300, 1)
-        found = classes.tables({"j": said / 2}, answers(truth[:, None] / 2), THREE, UNIT, SURE)
-        rows = found["classes"].set_index(["class", "name"])
-        names = dict(enumerate(THREE.names))
+        rows, tables = found(said / 2, answers(truth / 2), THREE)
         precision, recall, f1, counts = sklearn_metrics.precision_recall_fscore_support(truth, said, labels=[0, 1, 2])
-        for place, name in names.items():
-            for measure, expected in (("precision", precision), ("recall", recall), ("f1", f1)):
-                row = rows.loc[name, measure]
-                assert row["value"] == pytest.approx(expected[place], abs=1e-12)
-                assert row["low"] < expected[place] < row["high"]
-            assert rows.loc[(name, "recall"), "n"] == counts[place]
-        for name, weights in (
-            ("cohen_kappa", None), ("cohen_kappa_linear", "linear"), ("cohen_kappa_quadratic", "quadratic")
-        ):  # fmt: skip
-            row = rows.loc["", name]
-            expected = sklearn_metrics.cohen_kappa_score(truth, said, weights=weights)
-            assert row["value"] == pytest.approx(expected, abs=1e-12)
-            assert row["low"] < expected < row["high"]
-        assert rows.loc[("", "accuracy"), "value"] == pytest.approx(np.mean(truth == said))
-        table = found["confusion"].query("said != ''").pivot(index="people", columns="said", values="count")
+        expected = {
+            ("", name): sklearn_metrics.cohen_kappa_score(truth, said, weights=w) for name, w in WEIGHTS.items()
+        }
+        expected |= {("", "accuracy"): np.mean(truth == said)}
+        for place, name in enumerate(THREE.names):
+            expected |= {
+                (name, "precision"): precision[place],
+                (name, "recall"): recall[place],
+                (name, "f1"): f1[place],
+            }
+            assert rows["j", name, "recall"].n == counts[place]
+        for (name, measure), value in expected.items():
+            one = rows["j", name, measure]
+            assert one.value == pytest.approx(value, abs=1e-12)
+            assert one.low is not None
+            assert one.high is not None
+            assert one.low < value < one.high
+        table = tables["confusion"].query("said != ''").pivot(index="people", columns="said", values="count")
         ordered = table.loc[list(THREE.names), list(THREE.names)].to_numpy(dtype=int)
         assert np.array_equal(ordered, sklearn_metrics.confusion_matrix(truth, said))
-        assert not len(found["cuts"])
+        assert not len(tables["cuts"])
 
     def test_weights_count_classes_that_nobody_used(self) -> None:
         truth, said = graded(200, 2)
-        five = classes_of(answers(truth[:, None] / 2), Scale(1, 5), ())
+        five = classes_of(answers(truth / 2), Scale(1, 5), ())
         assert five is not None
-        found = classes.tables({"j": said / 2}, answers(truth[:, None] / 2), five, UNIT, SURE)
-        value = found["classes"].set_index(["class", "name"]).loc[("", "cohen_kappa_linear"), "value"]
+        rows, _ = found(said / 2, answers(truth / 2), five)
         expected = sklearn_metrics.cohen_kappa_score(2 * truth, 2 * said, labels=list(range(5)), weights="linear")
-        assert value == pytest.approx(expected, abs=1e-12)
+        assert rows["j", "", "cohen_kappa_linear"].value == pytest.approx(expected, abs=1e-12)
 
     def test_every_person_s_rating_counts_and_people_are_the_ceiling(self) -> None:
         truth, said = graded(120, 3)
         _, second = graded(120, 3, wrong=0.1)
         people = np.column_stack([truth, np.where(np.arange(120) % 4 == 0, NAN, second)]) / 2
-        found = classes.tables({"j": said / 2}, answers(people), THREE, UNIT, SURE)
+        rows, tables = found(said / 2, answers(people))
         both = ~np.isnan(people[:, 1])
         laid = np.concatenate([truth, second[both]]), np.concatenate([said, said[both]])
-        rows = found["classes"].set_index(["judge", "class", "name"])["value"]
-        assert rows["j", "", "cohen_kappa"] == pytest.approx(sklearn_metrics.cohen_kappa_score(*laid), abs=1e-12)
-        assert found["confusion"]["count"].sum() == 120 + both.sum()
-        each_way = truth[both], second[both]
-        ceiling = sklearn_metrics.cohen_kappa_score(np.concatenate(each_way), np.concatenate(each_way[::-1]))
-        assert rows["people", "", "cohen_kappa"] == pytest.approx(ceiling, abs=1e-12)
-        assert set(found["classes"]["clusters"].dropna()) <= set(range(121)), "an answer's two ratings belong together"
+        each_way = np.concatenate([truth[both], second[both]]), np.concatenate([second[both], truth[both]])
+        for judge, pair in (("j", laid), ("people", each_way)):
+            expected = sklearn_metrics.cohen_kappa_score(*pair)
+            assert rows[judge, "", "cohen_kappa"].value == pytest.approx(expected, abs=1e-12)
+        assert tables["confusion"]["count"].sum() == 120 + both.sum()
+        assert all((one.clusters or 0) <= 120 for one in rows.values()), "an answer's two ratings belong together"
 
     def test_a_score_that_is_missing_is_counted_and_in_no_share(self) -> None:
-        people = answers(np.tile([[0.0], [0.5], [1.0]], (10, 1)))
         scores = np.tile([0.0, 0.5, 1.0], 10)
         scores[[0, 1]] = NAN
-        found = classes.tables({"j": scores}, people, THREE, UNIT, SURE)
-        missing = found["confusion"].query("said == ''").set_index("people")["count"]
+        rows, tables = found(scores, answers(np.tile([0.0, 0.5, 1.0], 10)))
+        missing = tables["confusion"].query("said == ''").set_index("people")["count"]
         assert missing.to_dict() == {"contradicted": 1, "neutral": 1, "supported": 0}
-        recall = found["classes"].query("name == 'recall'").set_index("class")
-        assert recall["value"].tolist() == [1.0, 1.0, 1.0]
-        assert recall["n"].tolist() == [9, 9, 10]
-        assert recall["n_unmeasured"].tolist() == [1, 1, 0]
-        assert recall["floor"].tolist() == [0.9, 0.9, 1.0]
-        assert recall["ceiling"].tolist() == [1.0, 1.0, 1.0]
-        f1 = found["classes"].query("name == 'f1'").set_index("class")
-        assert f1["floor"].tolist() == pytest.approx([1.8 / 1.9, 1.8 / 1.9, 1.0]), "2 J / (1 + J) of 9 in 10"
+        recall = [rows["j", name, "recall"] for name in THREE.names]
+        assert [(one.value, one.n, one.n_unmeasured, one.floor, one.ceiling) for one in recall] == [
+            (1.0, 9, 1, 0.9, 1.0), (1.0, 9, 1, 0.9, 1.0), (1.0, 10, 0, 1.0, 1.0),
+        ]  # fmt: skip
+        f1 = [rows["j", name, "f1"].floor for name in THREE.names]
+        assert f1 == pytest.approx([1.8 / 1.9, 1.8 / 1.9, 1.0]), "2 J / (1 + J) of 9 in 10"
 
     def test_a_class_that_the_judge_never_names_has_no_precision(self) -> None:
-        people = answers(np.tile([[0.0], [0.5], [1.0]], (10, 1)))
-        found = classes.tables({"j": np.tile([0.0, 1.0, 1.0], 10)}, people, THREE, UNIT, SURE)
-        rows = found["classes"].set_index(["class", "name"])
-        assert math.isnan(rows.loc[("neutral", "precision"), "value"])
-        assert rows.loc[("neutral", "recall"), "value"] == rows.loc[("neutral", "f1"), "value"] == 0.0
+        rows, _ = found(np.tile([0.0, 1.0, 1.0], 10), answers(np.tile([0.0, 0.5, 1.0], 10)))
+        assert math.isnan(rows["j", "neutral", "precision"].value)
+        assert rows["j", "neutral", "recall"].value == rows["j", "neutral", "f1"].value == 0.0
 
 
 class TestCutPoints:

@@ -162,10 +162,14 @@ def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> No
         "own_judge:shaky", "own_judge:exact", "show-all", "hide-all"
     ]  # fmt: skip
     assert estimate(made, "own_judge:shaky", "decision_cost") == pytest.approx((18 + 2 * 3) / 40), "failed: held back"
-    rows = made.extra["constants"].set_index(["system", "constant"])
-    assert set(rows.loc["own_judge:exact"]["verdict"]) == {"better"}
-    assert rows.loc[("own_judge:shaky", "hide-all"), "verdict"] == "better"
-    assert rows.loc[("own_judge:shaky", "show-all"), "verdict"] != "better"
+    verdicts = {
+        (one.comparison.challenger, one.where["constant"]): one.comparison.verdict
+        for one in made.comparisons_by("constant")
+    }
+    better = [pair for pair, verdict in verdicts.items() if verdict is Verdict.BETTER]
+    assert sorted(better) == [(f"own_judge:{name}", f"{constant}-all") for name, constant in (
+        ("exact", "hide"), ("exact", "show"), ("shaky", "hide")
+    )]  # fmt: skip
     html = show.comparison.answer(Page(made)).html()
     assert (
         "own_judge:exact is better than deciding nothing. Its decision_cost is 0.000; that of show-all is 0.500."
@@ -178,11 +182,12 @@ def test_better_than_deciding_nothing_takes_both_constants(labelled: Path) -> No
 def test_one_comparison_is_printed_with_one_p(labelled: Path) -> None:
     """The judge against show-all heads the page and stands in the table: the same family, the same p."""
     made = bench.tier_judge_pipeline(judges="own_judge:shaky, own_judge:exact", resamples=500)
-    rows = made.extra["constants"].set_index("system")
-    for one in made.comparisons:
-        if one.metric == "balanced_accuracy":
-            row = rows.loc[one.comparison.challenger]
-            assert (row["p_adjusted"], row["verdict"]) == (one.comparison.p_adjusted, one.comparison.verdict.value)
+    rows = {one.comparison.challenger: one.comparison for one in made.comparisons_by("constant")}
+    heads = [one.comparison for one in made.comparisons if one.metric == "balanced_accuracy"]
+    assert len(heads) == 2
+    for one in heads:
+        row = rows[one.challenger]
+        assert (row.p_adjusted, row.verdict) == (one.p_adjusted, one.verdict)
 
 
 @pytest.mark.parametrize("baseline", ["show-all", "hide-all"])
@@ -384,8 +389,11 @@ def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
     first = halves([f"question {n // 2} ?" for n in range(ROWS)], 0)
     rest = table[~first]
     shown = (rest["score"] >= row["threshold"]) & rest["decision"].notna()
-    assert row["cost"] == pytest.approx(float((shown != rest["label"]).mean()))
-    assert row["own"] > row["cost"]
+    cost = {one.where["threshold"]: one.estimate.value for one in made.estimates_by("threshold")}
+    assert cost["chosen"] == pytest.approx(float((shown != rest["label"]).mean()))
+    assert cost["own"] > cost["chosen"]
+    [gain] = [one.comparison for one in made.comparisons_by("threshold")]
+    assert gain.difference == pytest.approx(cost["chosen"] - cost["own"])
     assert "0.800" in show.answers.costs(Page(made)).html()
 
 

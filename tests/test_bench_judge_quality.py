@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench import bench, settings, show
 from ragbench.bench import BenchError
 from ragbench.measurement import Measurement
 from ragbench.show import Page
+from ragbench.types import Verdict
 from tests import scripted_trial
 from tests.chat_server import ChatServer
+from tests.heard_judges import findings
 from tests.small_project import write_lines
 
 VIEWS = (
@@ -25,37 +29,58 @@ QUICK = {"resamples": 200}
 N = 16
 
 
+def made(folder: Path, rows: Callable[[str], dict[str, list[dict[str, Any]]]], *languages: str) -> None:
+    """A data set whose files have these rows, by name, in each language."""
+    folder.mkdir()
+    told = f'title = "Made"\nlicence = "CC0"\nlanguages = {json.dumps(languages)}\n'
+    (folder / "dataset.toml").write_text(told, encoding="utf-8")
+    for language in languages:
+        for name, lines in rows(language).items():
+            write_lines(folder / f"{name}.{language}.jsonl", lines)
+
+
 @pytest.fixture
 def rated(project: Path) -> Path:
     """Questions with references in two languages, and answers to them that two people rated."""
-    data = project / "data" / "help"
-    data.mkdir()
-    (data / "dataset.toml").write_text('title = "Help"\nlicence = "CC0"\nlanguages = ["en", "ru"]\n', encoding="utf-8")
     given = {n: {"ann": 5 if n % 2 else 1, "bob": None if n == 3 else 4 if n % 2 else 2} for n in range(N)}
     texts = {"en": "Hall {0} opens at {1}. Ask at desk {0}.", "ru": "Зал {0} открыт с {1}. Спросите у стойки {0}."}
-    for language, text in texts.items():
-        places = range(N)
-        write_lines(
-            data / f"chunks.{language}.jsonl",
-            [{"id": f"c{n}", "text": text.format(n, n + 7), "url": f"/{n}"} for n in places],
-        )
-        write_lines(
-            data / f"questions.{language}.jsonl",
-            [
+
+    def rows(language: str) -> dict[str, list[dict[str, Any]]]:
+        text, places = texts[language], range(N)
+        return {
+            "chunks": [{"id": f"c{n}", "text": text.format(n, n + 7), "url": f"/{n}"} for n in places],
+            "questions": [
                 {"id": f"q{n:02}", "text": f"{n}?", "reference": text.format(n, n + 7), "relevant": {f"c{n}": 1},
-                 "answerable": True}
-                for n in places
+                 "answerable": True} for n in places
             ],
-        )  # fmt: skip
-        write_lines(
-            data / f"ratings.{language}.jsonl",
-            [
+            "ratings": [
                 {"id": f"r{n:02}", "question_id": f"q{n:02}", "answer": text.format(n, n + 7 if n % 2 else 5),
-                 "context": [f"c{n}"], "ratings": given[n]}
-                for n in places
+                 "context": [f"c{n}"], "ratings": given[n]} for n in places
             ],
-        )  # fmt: skip
+        }  # fmt: skip
+
+    made(project / "data" / "help", rows, "en", "ru")
     return project
+
+
+def judge_at(project: Path, server: ChatServer, model: str, more: str = "") -> None:
+    """A judge called model, whom the server answers."""
+    path = project / "ragbench.toml"
+    table = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "{model}"\nattempts = 2\n{more}\n'
+    path.write_text(path.read_text(encoding="utf-8") + table, encoding="utf-8")
+    settings.load.cache_clear()
+
+
+def logged(project: Path, rows: list[dict[str, Any]], **how: Any) -> Measurement:
+    write_lines(project / "logged.jsonl", rows)
+    return bench.tier_judge("help", ratings="logged.jsonl", **how, **QUICK)
+
+
+def tried(found: Measurement) -> pd.DataFrame:
+    """The probes by judge and name, each with its effect."""
+    effects = [one.estimate for one in found.estimates_by("probe")]
+    table = found.extra["probes"].assign(value=[e.value for e in effects], n=[e.n for e in effects])
+    return table.set_index(["judge", "probe"])
 
 
 def drawn(measurement: Measurement, language: str = "en") -> str:
@@ -69,16 +94,13 @@ def test_offline(rated: Path) -> None:
     assert list(values) == ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"]
     assert (values["consistency_score"], values["error_rate"]) == (1.0, 0.0)
     assert 1 < values["avg_faithfulness"] <= 5, "a mean of ratings, on the scale that the name has everywhere"
-    probes = {row["probe"]: row for row in found.extra["probes"].to_dict("records")}
-    assert probes["language"]["n"] == N
-    assert probes["scale_order"]["value"] == 0.0
-    assert probes["disguise"]["why"] == "is_baseline"
-    assert found.extra["ladder"].set_index("rung")["value"]["reference"] == 1.0
+    probes = tried(found).loc["lexical"]
+    assert (probes["n"]["language"], probes["value"]["scale_order"]) == (N, 0.0)
+    assert probes["why"]["disguise"] == "is_baseline"
+    assert findings(found, trial="ladder")["value"]["lexical", "reference"] == 1.0
     coverage = found.extra["coverage"]
     assert coverage["count"].sum() == coverage["asked"].iloc[0] == 2 * N
-    people = found.extra["agreement"]
-    ceiling = people[(people["judge"] == "people") & (people["name"] == "accuracy")]["value"].item()
-    assert ceiling == 1.0
+    assert findings(found, against="person")["value"]["people", "accuracy"] == 1.0
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "0.000" in html or "0,000" in html
@@ -99,9 +121,9 @@ def test_one_repeat_and_no_ratings_are_unmeasured_and_said(rated: Path) -> None:
         path.unlink()
     found = bench.tier_judge("help", repeats=1, **QUICK)
     assert found.facts["constructed"]
-    assert not len(found.extra["repeatability"])
-    assert not len(found.extra["agreement"])
-    probes = found.extra["probes"].set_index("probe")["why"]
+    assert not len(findings(found, trial="repeatability"))
+    assert not len(findings(found, "against"))
+    probes = tried(found)["why"]["lexical"]
     assert (probes["repeats"], probes["language"], probes["disguise"]) == ("one_repeat", "one_language", "is_baseline")
     html = drawn(found)
     assert "how far the judge agrees with itself is not measured" in html
@@ -123,11 +145,7 @@ def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) ->
         return broken.get(number, given) if "Hall" in text else given
 
     with ChatServer(answer=reply).running() as server:
-        configured = rated / "ragbench.toml"
-        plain = configured.read_text(encoding="utf-8")
-        judge = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "gpt-tester"\nattempts = 2\n'
-        configured.write_text(plain + judge, encoding="utf-8")
-        settings.load.cache_clear()
+        judge_at(rated, server, "gpt-tester")
         found = bench.tier_judge("help", "model", modes="direct, reasoned", tempted=N, **QUICK)
     assert [one["name"] for one in found.facts["judges"]] == ["model, direct", "model, reasoned"]
     coverage = found.extra["coverage"]
@@ -137,14 +155,17 @@ def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) ->
         assert errors > 0
         [rate] = [e.estimate for e in found.estimates if e.system == own["judge"].iloc[0] and e.metric == "error_rate"]
         assert rate.value == pytest.approx(errors / (2 * N))
-    rivals = found.extra["rivals"]
-    assert set(rivals["verdict"]) == {"not shown"}, "a judge that likes everything beats nobody"
-    probes = found.extra["probes"].set_index(["judge", "probe"])
+    rivals = {one.comparison.verdict for one in found.comparisons_by("trial")}
+    assert rivals == {Verdict.NOT_SHOWN}, "a judge that likes everything beats nobody"
+    probes = tried(found)
     assert probes.loc[("model, direct", "key"), "verdict"] == "found"
     assert probes.loc[("model, direct", "place"), "verdict"] == "found"
     assert len(found.extra["panel"]) == 2
     html = drawn(found)
     assert "does not clearly beat lexical" in html
+    lost = next(one.estimate for one in found.estimates_by("probe") if one.where["probe"] == "key")
+    assert (lost.n, lost.n_unmeasured) == (13, 3)
+    assert "n 13, 3 unmeasured: " in html, "an effect stands with what it lacks"
 
 
 def test_logged_judgements(rated: Path) -> None:
@@ -154,18 +175,17 @@ def test_logged_judgements(rated: Path) -> None:
          "choices": {"good": ["A", "B"], "first": ["A", "A"]}, "label": "A"}
         for n in range(40)
     ]  # fmt: skip
-    write_lines(rated / "logged.jsonl", rows)
-    found = bench.tier_judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **QUICK)
-    pairwise = found.extra["pairwise"].set_index(["judge", "name"])["value"]
+    found = logged(rated, rows, people_scale="0, 4", rival="words")
+    pairwise = findings(found, trial="pairwise")["value"]
     assert pairwise["good", "consistent"] == 1.0
     assert pairwise["first", "first_place"] == 1.0
     assert pairwise["first", "better_wins"] == 0.5
     assert pairwise["good", "right_in_both_orders"] == 1.0
-    probes = found.extra["probes"].set_index(["judge", "probe"])["verdict"]
+    probes = tried(found)["verdict"]
     assert probes["first", "place"] == "found"
     assert probes["good", "place"] == "open", "forty pairs of twenty questions rule nothing out"
-    rivals = found.extra["rivals"].set_index(["judge", "name"])["verdict"]
-    assert rivals["good", "difference"] == "better"
+    rivals = {one.comparison.challenger: one.comparison.verdict for one in found.comparisons_by("trial")}
+    assert rivals["good"] == "better"
     assert {each.metric for each in found.estimates} == {"consistency_score", "error_rate"}
     for language in ("en", "ru"):
         assert "good" in drawn(found, language)
@@ -174,12 +194,9 @@ def test_logged_judgements(rated: Path) -> None:
 def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path) -> None:
     """110 of 350 choices change with the order (a published judge's share), to either side as often."""
     kinds = [["A", "A"]] * 55 + [["B", "B"]] * 55 + [["A", "B"]] * 160 + [["B", "A"]] * 80
-    write_lines(
-        rated / "logged.jsonl",
-        [{"id": f"i{n:03}", "choices": {"swayed": kind}, "label": "A"} for n, kind in enumerate(kinds)],
-    )
-    found = bench.tier_judge("help", ratings="logged.jsonl", rival="none", **QUICK)
-    probes = found.extra["probes"].set_index("probe")
+    rows = [{"id": f"i{n:03}", "choices": {"swayed": kind}, "label": "A"} for n, kind in enumerate(kinds)]
+    found = logged(rated, rows, rival="none")
+    probes = tried(found).loc["swayed"]
     assert (probes["value"]["place"], probes["verdict"]["place"]) == (0.0, "open")
     assert probes["value"]["place_changes"] == pytest.approx(110 / 350)
     assert probes["verdict"]["place_changes"] == "found"
@@ -199,12 +216,10 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
     """What is a fault within one limit is none within another, and the page says which limits it used."""
     rows = [{"id": f"i{n:02}", "people": {"a": n % 5}, "judges": {"j": 0.5, "words": n % 4 / 4},
              "choices": {"j": ["A", "A" if n % 4 else "B"]}} for n in range(60)]  # fmt: skip
-    write_lines(rated / "logged.jsonl", rows)
 
     def placed(**limits: float) -> tuple[dict[str, Any], str]:
-        found = bench.tier_judge("help", ratings="logged.jsonl", people_scale="0, 4", rival="words", **limits, **QUICK)
-        [row] = found.extra["probes"].query("judge == 'j' and probe == 'place'").to_dict("records")
-        return {**row, **found.facts["limits"]}, drawn(found)
+        found = logged(rated, rows, people_scale="0, 4", rival="words", **limits)
+        return {**tried(found).loc[("j", "place")], **found.facts["limits"]}, drawn(found)
 
     strict, html = placed()
     assert (strict["verdict"], strict["limit_high"], strict["bias"]) == ("found", 0.05, 0.05)
@@ -229,41 +244,35 @@ def test_limits_are_the_reader_s_own(rated: Path) -> None:
 )
 def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more: str, own: str, why: str) -> None:
     """People find both answers equally good; the judge prefers the words of one model."""
-    data = project / "data" / "kin"
-    data.mkdir()
-    (data / "dataset.toml").write_text('title = "Kin"\nlicence = "CC0"\nlanguages = ["en"]\n', encoding="utf-8")
-    places = range(24)
-    write_lines(data / "chunks.en.jsonl", [{"id": f"c{n}", "text": f"Hall {n} opens at nine."} for n in places])
-    write_lines(
-        data / "questions.en.jsonl",
-        [{"id": f"q{n:02}", "text": f"When does hall {n} open?", "reference": f"Hall {n} opens at nine.",
-          "relevant": {f"c{n}": 1}} for n in places],
-    )  # fmt: skip
-    write_lines(
-        data / "ratings.en.jsonl",
-        [{"id": f"r{n:02}{system}", "question_id": f"q{n:02}", "answer": f"{word}, hall {n} opens at nine.",
-          "ratings": {"ann": 3 + n % 2}, "system": system}
-         for n in places for system, word in ((own, "Certainly"), ("mistral-7b", "Well"))],
-    )  # fmt: skip
+    text, places = "Hall {} opens at nine.", range(24)
+    rows = {
+        "chunks": [{"id": f"c{n}", "text": text.format(n)} for n in places],
+        "questions": [
+            {"id": f"q{n:02}", "text": f"When is {n} open?", "reference": text.format(n), "relevant": {f"c{n}": 1}}
+            for n in places
+        ],
+        "ratings": [
+            {"id": f"r{n:02}{system}", "question_id": f"q{n:02}", "answer": f"{word}, hall {n} opens at nine.",
+             "ratings": {"ann": 3 + n % 2}, "system": system}
+            for n in places for system, word in ((own, "Certainly"), ("mistral-7b", "Well"))
+        ],
+    }  # fmt: skip
+    made(project / "data" / "kin", lambda _language: rows, "en")
 
     def reply(body: dict[str, Any]) -> Any:
         text = body["messages"][-1]["content"]
         return {"reason": "so", "rating": 2 if "Certainly" in text else 1}
 
     with ChatServer(answer=reply).running() as server:
-        configured = project / "ragbench.toml"
-        table = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "{model}"\n{more}\n'
-        configured.write_text(configured.read_text(encoding="utf-8") + table, encoding="utf-8")
-        settings.load.cache_clear()
+        judge_at(project, server, model, more)
         found = bench.tier_judge("kin", "model", metric="answer_accuracy", tempted=0, repeats=1, **QUICK)
-    [row] = found.extra["probes"].query("probe == 'own_family'").to_dict("records")
+    row = tried(found).loc[("model", "own_family")]
     assert row["why"] == why
     html = drawn(found)
     if why:
         assert row["verdict"] == "unmeasured"
-        assert {"no_judge_family": "name it as “family”", "no_own_family": "the judge&#39;s own model family"}[
-            why
-        ] in html
+        said = {"no_judge_family": "name it as “family”", "no_own_family": "the judge&#39;s own model family"}
+        assert said[why] in html
     else:
         assert (row["n"], row["verdict"], row["value"]) == (24, "found", 0.5)
 
@@ -275,8 +284,7 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
          "question": hostile, "answer": hostile, "system": hostile, "choices": {hostile: ["A", "A"]}}
         for n in range(20)
     ]  # fmt: skip
-    write_lines(rated / "hostile.jsonl", rows)
-    found = bench.tier_judge("help", ratings="hostile.jsonl", people_scale="0, 4", rival="b", **QUICK)
+    found = logged(rated, rows, people_scale="0, 4", rival="b")
     for language in ("en", "ru"):
         html = drawn(found, language)
         assert "<img" not in html
@@ -324,24 +332,21 @@ def test_nothing_to_judge_is_said(project: Path, tmp_path: Path) -> None:
         assert "there was nothing to judge" in drawn(measurement)
 
 
+def told(name: str, seed: int) -> bool:
+    """Whether the fault is found by its probe; of the honest judge, whether it passes all and beats the baseline."""
+    found, beats = scripted_trial.tried(name, seed)
+    if name == scripted_trial.HONEST:
+        return "found" not in found.values() and bool(beats)
+    return found[scripted_trial.FAULTS[name]] == "found"
+
+
 @pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
 def test_a_scripted_judge(name: str) -> None:
-    """Each fault is found by its probe; the honest judge passes all of them and beats the baseline."""
-    found, beats = scripted_trial.tried(name, 1000)
-    if name == scripted_trial.HONEST:
-        assert "found" not in found.values()
-        assert beats
-    else:
-        assert found[scripted_trial.FAULTS[name]] == "found"
+    assert told(name, 1000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
 def test_a_scripted_judge_twenty_times(name: str) -> None:
     """A hundred times of each, with the rates of every verdict: `python -m tests.scripted_trial`."""
-    right = 0
-    for seed in range(20):
-        found, beats = scripted_trial.tried(name, seed)
-        honest = "found" not in found.values() and bool(beats)
-        right += honest if name == scripted_trial.HONEST else found[scripted_trial.FAULTS[name]] == "found"
-    assert right >= 19
+    assert sum(told(name, seed) for seed in range(20)) >= 19

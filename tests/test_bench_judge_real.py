@@ -12,18 +12,10 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from ragbench.measurement import Measurement
 from tests.benchmarks import real_judges
+from tests.heard_judges import findings
 
 Find = Callable[[str], Path]
-
-
-def value(found: Measurement, table: str, **where: str) -> float:
-    rows = found.extra[table]
-    for column, wanted in where.items():
-        rows = rows[rows[column] == wanted]
-    [number] = rows["value"]
-    return float(number)
 
 
 def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find) -> None:
@@ -35,14 +27,15 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     assert len(rows) == 270
     sign = {"A>B": 1, "B>A": -1, "A=B": 0}
     first = [(sign[row["order1"]] + sign[row["order2_raw"]]) / 2 for row in both]
-    assert value(found, "probes", probe="place") == pytest.approx(np.mean(first))
+    assert findings(found, probe="place")["value"].item() == pytest.approx(np.mean(first))
     assert found.extra["probes"].set_index("probe")["verdict"]["place"] == "found"
+    shares = findings(found, trial="pairwise")["value"].droplevel("system")
     consistent = [sign[row["order1"]] == -sign[row["order2_raw"]] for row in both]
-    assert value(found, "pairwise", name="consistent") == pytest.approx(np.mean(consistent))
-    assert value(found, "probes", probe="place_changes") == pytest.approx(1 - np.mean(consistent))
+    assert shares["consistent"] == pytest.approx(np.mean(consistent))
+    assert findings(found, probe="place_changes")["value"].item() == pytest.approx(1 - np.mean(consistent))
     assert found.extra["probes"].set_index("probe")["verdict"]["place_changes"] == "found"
     right = [row["order1"] == row["label"] and sign[row["order2_raw"]] == -sign[row["label"]] for row in both]
-    assert value(found, "pairwise", name="right_in_both_orders") == pytest.approx(np.mean(right))
+    assert shares["right_in_both_orders"] == pytest.approx(np.mean(right))
 
 
 def test_several_people_some_of_whom_are_missing(project: Path, shared_data: Find) -> None:
@@ -55,12 +48,14 @@ def test_several_people_some_of_whom_are_missing(project: Path, shared_data: Fin
     people = np.array([[row["people"].get(who, np.nan) for who in raters] for row in rows])
     assert np.isnan(people).any()
     expected = krippendorff.alpha(people.T, level_of_measurement="interval")
-    ceiling = value(found, "agreement", judge="people", against="person", name="krippendorff_alpha")
+    ceiling = findings(found, against="person")["value"]["people", "krippendorff_alpha"]
     assert ceiling == pytest.approx(expected, abs=1e-9)
     mean, judge = np.nanmean(people, axis=1), [row["judges"]["rl_f"] for row in rows]
-    own = value(found, "agreement", judge="rl_f", against="mean", name="spearman")
+    own = findings(found, against="mean")["value"]["rl_f", "spearman"]
     assert own == pytest.approx(spearmanr(mean, judge).statistic, abs=1e-9)
-    assert found.extra["agreement"]["clusters"].dropna().max() <= 10, "turns of a conversation belong together"
+    assert max(one.clusters or 0 for one in findings(found, "against")["of"]) <= 10, (
+        "turns of a conversation belong together"
+    )
 
 
 def test_people_against_metrics(project: Path, shared_data: Find) -> None:
@@ -73,9 +68,9 @@ def test_people_against_metrics(project: Path, shared_data: Find) -> None:
     people = [[row[f"human_annotator_{who}"]["correctness"] for who in "ab"] for row in raw]
     gap = [row["model2"]["ragchecker"]["correctness"] - row["model1"]["ragchecker"]["correctness"] for row in raw]
     rounded = np.round(gap, 9)  # equal gaps are ties, whatever floating point made of them
-    assert value(found, "agreement", judge="RAGChecker", against="mean", name="spearman") == pytest.approx(
+    assert findings(found, against="mean")["value"]["RAGChecker", "spearman"] == pytest.approx(
         spearmanr(np.mean(people, axis=1), rounded).statistic, abs=1e-9
     )
     expected = krippendorff.alpha(np.array(people).T, level_of_measurement="interval")
-    ceiling = value(found, "agreement", judge="people", against="person", name="krippendorff_alpha")
+    ceiling = findings(found, against="person")["value"]["people", "krippendorff_alpha"]
     assert ceiling == pytest.approx(expected, abs=1e-9)

@@ -13,8 +13,9 @@ import pytest
 
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.judges import judgement_files, logged
+from ragbench.bench.judges import judgement_files
 from ragbench.bench.judges.items import Scale
+from tests.heard_judges import NAN, findings
 from tests.small_project import write_lines
 
 FIVE, UNIT = Scale(1, 5), Scale(0, 1)
@@ -48,17 +49,61 @@ def parquet(path: Path) -> None:
     pq.write_table(table, path)
 
 
+def test_a_file_is_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "j.jsonl", [
+        {"id": "b", "people": {"x": 1, "y": None}, "judges": {"m": [0.5, None]}, "system": "gpt-4"},
+        {"id": "a", "people": {"x": 5}, "judges": {"m": 1, "n": None}, "cluster": "q",
+         "choices": {"k": ["A", "Tie"]}, "label": "A"},
+    ])  # fmt: skip
+    found = judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT)
+    by_name = {one.name: one for one in found.heard}
+    assert [one.id for one in found.answers.samples] == ["a", "b"]
+    assert (found.answers.clusters, found.answers.mean_people.tolist()) == (("q", "b"), [1.0, 0.0])
+    assert np.array_equal(by_name["m"].answers.scores, [[1.0, NAN], [0.5, NAN]], equal_nan=True)
+    assert by_name["m"].answers.asked.tolist() == [[True, False], [True, True]]
+    assert by_name["n"].statuses[:, 0].tolist() == ["parse_error", "missing_field"]
+    assert by_name["k"].choices is not None
+    assert by_name["k"].choices[0].tolist() == [1.0, 0.0]
+    assert (found.labels[0], len(found.content_hash)) == (1.0, 64)
+
+
+@pytest.mark.parametrize("text", ["", "1", "5, 1", "1, x", "nan, 1", "1,2,3"])
+def test_a_scale_has_two_ends(text: str) -> None:
+    with pytest.raises(BenchError, match="scale"):
+        Scale.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no judgements"),
+        ('{"id": "a"}\n{"id": "a"}\n', "line 2: the id 'a' stands there twice"),
+        ('{"id": "a", "judge": {}}', "line 1: there is no field 'judge'; legal: id, people, judges"),
+        ('{"id": "a", "judges": {"m": 2}}', "2 is not on the scale from 0 to 1"),
+        ('{"id": "a", "people": {"x": 0}}', "0 is not on the scale from 1 to 5"),
+        ('{"id": "a", "choices": {"k": ["A>B", "A"]}}', "line 1: choices"),
+        ('{"id": "a"}\nno\n', "line 2"),
+        ('{"id": "a", "people": {"ann": "suported"}}',
+         r"line 1: people.ann = 'suported': a number or one of contradicted, neutral"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_line_is_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "j.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(BenchError, match=message):
+        judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
+
+
 def test_every_form_of_the_file_says_the_same(tmp_path: Path) -> None:
     write_lines(tmp_path / "j.jsonl", ROWS)
     (tmp_path / "j.json").write_text(json.dumps(ROWS), encoding="utf-8")
     (tmp_path / "j.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "excel.csv").write_bytes(_excel().encode("cp1251"))
     parquet(tmp_path / "j.parquet")
-    expected = logged.read(tmp_path / "j.jsonl", FIVE, UNIT)
+    expected = judgement_files.read(tmp_path / "j.jsonl", FIVE, UNIT)
     assert [one.id for one in expected.answers.samples] == ["a", "b", "c"]
     assert expected.answers.raters == ("ann", "Боб")
     for name in ("j.json", "j.csv", "excel.csv", "j.parquet"):
-        found = logged.read(tmp_path / name, FIVE, UNIT)
+        found = judgement_files.read(tmp_path / name, FIVE, UNIT)
         assert found.answers.samples == expected.answers.samples, name
         assert found.answers.clusters == expected.answers.clusters
         assert np.array_equal(found.answers.people, expected.answers.people, equal_nan=True), name
@@ -90,7 +135,7 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
         'id,people.ann,judges.m\na,supported,"neutral; Supported"\nb,CONTRADICTED,contradicted\nc,3,\n',
         encoding="utf-8",
     )
-    [a, b, c] = judgement_files.read(tmp_path / "j.csv", FIVE, UNIT, THREE)
+    [a, b, c] = judgement_files.judgements(tmp_path / "j.csv", FIVE, UNIT, THREE)
     assert (a.people, a.judges) == ({"ann": 5.0}, {"m": [0.5, 1.0]})
     assert (b.people, b.judges) == ({"ann": 1.0}, {"m": 0.0})
     assert (c.people, c.judges) == ({"ann": 3.0}, {})
@@ -123,19 +168,13 @@ def test_names_of_classes_are_numbers_on_the_scale(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "j.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BenchError, match=message):
-        logged.read(tmp_path / "j.csv", FIVE, UNIT)
-
-
-def test_a_class_that_was_not_named(tmp_path: Path) -> None:
-    write_lines(tmp_path / "j.jsonl", [{"id": "a", "people": {"ann": "suported"}}])
-    with pytest.raises(BenchError, match=r"line 1: people.ann = 'suported': a number or one of contradicted, neutral"):
-        logged.read(tmp_path / "j.jsonl", FIVE, UNIT, THREE)
+        judgement_files.read(tmp_path / "j.csv", FIVE, UNIT)
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "j.xlsx").write_bytes(b"PK")
     with pytest.raises(BenchError, match=r"ends in none of .json, .jsonl, .csv, .tsv, .parquet"):
-        logged.read(tmp_path / "j.xlsx", FIVE, UNIT)
+        judgement_files.read(tmp_path / "j.xlsx", FIVE, UNIT)
 
 
 def test_a_whole_page_of_a_table_of_classes(project: Path) -> None:
@@ -146,6 +185,6 @@ def test_a_whole_page_of_a_table_of_classes(project: Path) -> None:
     lines += [f"i{n},{THREE[truth[n]]},{THREE[said[n]]}" for n in range(60)]
     (project / "three.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = bench.tier_judge("small", ratings="three.csv", classes=", ".join(THREE), resamples=100)
-    rows = found.extra["classes"].set_index(["class", "name"])["value"]
-    assert rows["", "accuracy"] == pytest.approx(np.mean(truth == said))
+    own = findings(found, **{"class": ""})["value"]["m", "accuracy"]
+    assert own == pytest.approx(np.mean(truth == said))
     assert found.facts["dataset"] == "three.csv"

@@ -24,6 +24,7 @@ from tests.measurements import placed
 from tests.small_project import write_lines
 
 SURE = Sureness(0.95, 1_000, 0)
+BUILT = ("index", "m", "ef_construction", "ef_search")
 
 
 def test_a_curve_is_the_metric_at_every_depth() -> None:
@@ -188,15 +189,19 @@ def test_a_repeat_embeds_the_question_anew(project: Path, monkeypatch: pytest.Mo
 def test_clock_readings_are_taken_once_and_shown_again() -> None:
     how = {"systems": "ngrams,unsteady,poor", "repeats": 1, "k": 3, "ef_searches": [7]}
     first, again = bench.tier1_retrieval(**how), bench.tier1_retrieval(**how)
-    for name in ("latencies", "indexes", "misses"):
+    for name in ("latencies", "misses"):
         pd.testing.assert_frame_equal(first.extra[name], again.extra[name])
     assert first.estimates_by("step", "probability") == again.estimates_by("step", "probability") != []
     assert set(map(tuple, first.extra["latencies"][["system", "part"]].to_numpy())) == {
         ("ngrams", "embed"), ("ngrams", "search"), ("unsteady", "call")
     }  # fmt: skip
     assert (first.extra["latencies"]["ms"] > 0).all()
-    assert list(first.extra["indexes"]["ef_search"].fillna(0)) == [0, 7]
-    assert list(first.extra["indexes"]["recall"]) == [1.0, 1.0], "five chunks: the graph finds them all"
+    [exact], [median, recall] = first.estimates_by("index"), first.estimates_by(*BUILT)
+    assert (exact.metric, exact.where) == ("median_latency", {"index": "exact"})
+    assert (median.metric, median.where["ef_search"]) == ("median_latency", 7)
+    assert median.where == recall.where
+    assert (recall.metric, recall.estimate.value) == ("recall_against_exact", 1.0), "five chunks: the graph finds all"
+    assert [*again.estimates_by("index"), *again.estimates_by(*BUILT)] == [exact, median, recall]
     fresh = bench.tier1_retrieval(**how, fresh_timings=True)
     assert not fresh.extra["latencies"]["ms"].equals(first.extra["latencies"]["ms"])
 
@@ -206,7 +211,7 @@ def test_nothing_is_timed_where_nothing_is_wanted() -> None:
     found = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0)
     assert not len(found.extra["latencies"])
     assert found.estimates_by("step", "probability") == []
-    assert not len(found.extra["indexes"])
+    assert found.estimates_by("index") == found.estimates_by(*BUILT) == []
 
 
 def test_questions_are_timed_at_even_steps() -> None:
@@ -225,7 +230,8 @@ def test_quantiles_are_of_both_parts_together_too() -> None:
 
 def test_so_few_readings_that_all_ends_are_open_are_kept_and_drawn(project: Path) -> None:
     found = bench.tier1_retrieval(systems="ngrams", k=2, slice_by="", timed_questions=3)
-    assert found.extra["indexes"]["ms_low"].isna().all()
+    index = [*found.estimates_by("index"), *found.estimates_by(*BUILT)]
+    assert {one.estimate.low for one in index if one.metric == "median_latency"} == {None}
     found.save(project / "kept")
     for each in (found, Measurement.load(project / "kept")):
         assert "HNSW" in str(show.retrieval.speed(Page(each)).html())

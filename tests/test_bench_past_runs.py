@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from ragbench.bench.runs.compared import compare_runs
 from ragbench.datasets import DatasetError
 from ragbench.report.pages import comparison
 from ragbench.store import Store
+from ragbench.store.records import RunRecord, RunValue
 from ragbench.store.runs import Runs
 from tests import foreign_files as made
 
@@ -34,20 +36,21 @@ def result(folder: Path, content: object, **more: object) -> past_runs.Loaded:
     return past_results.result(path, "v2", **more)  # type: ignore[arg-type]
 
 
+def number(run: RunRecord, notebook: str, metric: str, name: str = "v1") -> RunValue:
+    """A number that a run has."""
+    value = run.value(notebook, name, metric)
+    assert value is not None, metric
+    return value
+
+
 def test_every_tier_becomes_the_notebook_that_measures_it(tmp_path: Path) -> None:
     found = history(tmp_path, made.HISTORY)
     assert [run.id for run in found.runs] == ["v1-20260216_101423", "v1-20260301_090000"]
     first = found.runs[0]
-    assert [part.notebook for part in first.parts] == [
-        "tier0_embeddings",
-        "tier1_retrieval",
-        "tier2_generation",
-        "tier3_end_to_end",
-        "tier_judge",
-        "tier_judge_pipeline",
-        "tier_ux",
-        "sources",
-    ]
+    assert " ".join(part.notebook for part in first.parts) == (
+        "tier0_embeddings tier1_retrieval tier2_generation tier3_end_to_end tier_judge tier_judge_pipeline tier_ux "
+        "sources"
+    )
     known = {(value.notebook, value.metric): value for value in first.values}
     assert known["tier2_generation", "faithfulness_rating"].value == 4.4
     assert known["tier2_generation", "faithfulness_rating"].n == 140
@@ -60,8 +63,7 @@ def test_every_tier_becomes_the_notebook_that_measures_it(tmp_path: Path) -> Non
 
 def test_an_ndcg_above_one_is_loaded_and_flagged(tmp_path: Path) -> None:
     found = history(tmp_path, made.HISTORY)
-    value = found.runs[0].value("tier1_retrieval", "v1", "ndcg@10")
-    assert value is not None
+    value = number(found.runs[0], "tier1_retrieval", "ndcg@10")
     assert value.value == 1.0923
     assert (value.comparable, value.reason) == (False, "outside_scale")
     assert "outside their scale, so wrong as they stand: v1-20260216_101423 ndcg@10 = 1.0923" in found.notes[1]
@@ -85,50 +87,23 @@ REASONS = {
 
 @pytest.mark.parametrize("place", REASONS, ids=" ".join)
 def test_each_number_has_its_unit_and_its_reason(tmp_path: Path, place: tuple[str, str]) -> None:
-    value = history(tmp_path, made.HISTORY).runs[0].value(place[0], "v1", place[1])
-    assert value is not None
+    value = number(history(tmp_path, made.HISTORY).runs[0], *place)
     assert (value.unit, value.reason) == REASONS[place]
 
 
 def test_repeats_make_a_consistency_comparable(tmp_path: Path) -> None:
     second = history(tmp_path, made.HISTORY).runs[1]
-    value = second.value("tier2_generation", "v1", "response_exact_match_rate")
-    assert value is not None
-    assert value.comparable
-    within = second.value("tier1_retrieval", "v1", "ndcg@10")
-    assert within is not None
+    assert number(second, "tier2_generation", "response_exact_match_rate").comparable
+    within = number(second, "tier1_retrieval", "ndcg@10")
     assert within.reason == "other_definition", "a page counted again for each chunk is wrong below 1 too"
 
 
 def test_a_share_of_a_summary_has_wilsons_interval(tmp_path: Path) -> None:
-    value = history(tmp_path, made.HISTORY).runs[0].value("tier1_retrieval", "v1", "hit_rate@1")
-    assert value is not None
+    value = number(history(tmp_path, made.HISTORY).runs[0], "tier1_retrieval", "hit_rate@1")
     z, n, m = 1.959963984540054, 150, 0.6
-    centre, half = (
-        (m + z * z / (2 * n)) / (1 + z * z / n),
-        z / (1 + z * z / n) * math.sqrt(m * (1 - m) / n + z * z / (4 * n * n)),
-    )
-    assert value.low == pytest.approx(centre - half, abs=1e-12)
-    assert value.high == pytest.approx(centre + half, abs=1e-12)
-
-
-BROKEN_HISTORIES = [
-    ({"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': 2.0 is expected"),
-    ({"schema_version": None}, "runs.json, item 1: schema_version = null"),
-    ({"timestamp": "yesterday"}, "runs.json, item 1: timestamp = 'yesterday': a moment as"),
-    ({"tier_1_metrics": [1]}, "runs.json, item 1: tier_1_metrics = [1]: an object from metric to number is expected"),
-    ({"tier_1_metrics": {"mrr": True}}, "runs.json, item 1: tier_1_metrics.mrr = true: a number is expected"),
-    ({"consistency_runs": "5"}, "runs.json, item 1: consistency_runs = '5'"),
-    ({"id": "20260301_090000"}, "runs.json, item 2: id = '20260301_090000' stands there twice"),
-]
-
-
-@pytest.mark.parametrize(("change", "expected"), BROKEN_HISTORIES, ids=range(len(BROKEN_HISTORIES)))
-def test_a_broken_history_names_item_and_field(tmp_path: Path, change: dict, expected: str) -> None:
-    entries = [{**made.HISTORY[0], **change}, made.HISTORY[1]]
-    with pytest.raises(DatasetError) as error:
-        history(tmp_path, entries)
-    assert expected in str(error.value)
+    centre = (m + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(m * (1 - m) / n + z * z / (4 * n * n))
+    assert (value.low, value.high) == pytest.approx((centre - half, centre + half), abs=1e-12)
 
 
 def test_lists_are_measured_anew_by_chunk(tmp_path: Path) -> None:
@@ -182,33 +157,45 @@ def test_lists_are_brought_to_pages_with_the_data_set_they_belong_to(project: Pa
 def test_without_details_the_files_numbers_stay_summaries(tmp_path: Path) -> None:
     content = {key: value for key, value in made.RESULT.items() if key != "per_query_details"}
     (run,) = result(tmp_path, content).runs
-    value = run.value("tier1_retrieval", "v2", "mrr")
-    assert value is not None
+    value = number(run, "tier1_retrieval", "mrr", "v2")
     assert (value.value, value.low, value.high, value.method, value.n) == (0.5, 0.1, 0.9, "as stated", 3)
     assert run.scores == ()
     with pytest.raises(BenchError, match="cannot be brought to unit = 'url'"):
         result(tmp_path, content, unit="url")
 
 
-BROKEN_RESULTS = [
-    ({"benchmark_metadata": None}, "result.json: benchmark_metadata = null"),
-    ({"metrics": {"mrr": "high"}}, "result.json: metrics.mrr = 'high': a number is expected"),
-    ({"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": ["a"]}]}, "retrieved_chunk_ids is missing"),
+BROKEN: list[tuple[Any, dict[str, Any], str]] = [
+    (history, {"schema_version": "1.0"}, "runs.json, item 1: schema_version = '1.0': 2.0 is expected"),
+    (history, {"schema_version": None}, "runs.json, item 1: schema_version = null"),
+    (history, {"timestamp": "yesterday"}, "runs.json, item 1: timestamp = 'yesterday': a moment as"),
     (
+        history,
+        {"tier_1_metrics": [1]},
+        "item 1: tier_1_metrics = [1]: an object from metric to number is expected",
+    ),
+    (history, {"tier_1_metrics": {"mrr": True}}, "runs.json, item 1: tier_1_metrics.mrr = true: a number is expected"),
+    (history, {"consistency_runs": "5"}, "runs.json, item 1: consistency_runs = '5'"),
+    (history, {"id": "20260301_090000"}, "runs.json, item 2: id = '20260301_090000' stands there twice"),
+    (result, {"benchmark_metadata": None}, "result.json: benchmark_metadata = null"),
+    (result, {"metrics": {"mrr": "high"}}, "result.json: metrics.mrr = 'high': a number is expected"),
+    (result, {"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": ["a"]}]}, "retrieved_chunk_ids is missing"),
+    (
+        result,
         {"per_query_details": [{"id": "q1", "ground_truth_chunk_ids": [], "retrieved_chunk_ids": []}]},
         "result.json: per_query_details.1.ground_truth_chunk_ids = []: at least one is expected",
     ),
     (
+        result,
         {"per_query_details": made.RESULT["per_query_details"][:1] * 2},
         "per_query_details.2.id = 'q1' stands there twice",
     ),
 ]
 
 
-@pytest.mark.parametrize(("change", "expected"), BROKEN_RESULTS, ids=range(len(BROKEN_RESULTS)))
-def test_a_broken_result_names_the_field(tmp_path: Path, change: dict, expected: str) -> None:
+@pytest.mark.parametrize(("load", "change", "expected"), BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_file_names_item_and_field(tmp_path: Path, load: Any, change: dict[str, Any], expected: str) -> None:
     with pytest.raises(DatasetError) as error:
-        result(tmp_path, {**made.RESULT, **change})
+        load(tmp_path, [{**made.HISTORY[0], **change}, made.HISTORY[1]] if load is history else made.RESULT | change)
     assert expected in str(error.value)
 
 
@@ -245,9 +232,7 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
         assert not [name for name in Runs(store.engine).names() if name.startswith("loaded")]
         assert CliRunner().invoke(application, words, catch_exceptions=False).exit_code == 0
         kept = Runs(store.engine).find("loaded-20260216_101423")
-        value = kept.value("tier1_retrieval", "loaded", "ndcg@10")
-        assert value is not None
-        assert value.reason == "outside_scale"
+        assert number(kept, "tier1_retrieval", "ndcg@10", "loaded").reason == "outside_scale"
         assert json.loads(json.dumps(kept.manifest))["provenance"]["git_commit_hash"] == "abc1234"
         for name in ("loaded-20260216_101423", "loaded-20260301_090000"):
             Runs(store.engine).delete(name)

@@ -8,50 +8,21 @@ from pathlib import Path
 import pytest
 
 from ragbench import bench, settings, show
-from ragbench.bench import BenchError
 from ragbench.bench.retrieval.masking import MASK, Masker
 from ragbench.bench.retrieval.real_users import plain, when
-from ragbench.measurement import Measurement
 from ragbench.show import Page
+from tests.measurements import values
 from tests.small_project import write_lines
 
-HISTORY = [
-    {
-        "id": "h1",
-        "question": "Where is b?",
-        "answer": "There.",
-        "url": "/b",
-        "score": 5,
-        "user": "ann.lee",
-        "asked_at": "2025-09-01T10:30",
-    },
-    {
-        "id": "h2",
-        "question": "where is B",
-        "answer": None,
-        "url": "/b",
-        "score": 1,
-        "user": "bob77",
-        "asked_at": "2025-09-02",
-    },
-    {
-        "id": "h3",
-        "question": "Call +7 900 123-45-67 or a.b@c.ru",
-        "answer": "Ask bob77.",
-        "url": "/a",
-        "user": "bob77",
-        "asked_at": "soon",
-    },
-    {"id": "h4", "question": "Is there nothing?", "url": None, "score": 1},
-    {
-        "id": "h5",
-        "question": "Where did it go?",
-        "url": "/gone",
-        "score": 4,
-        "user": "ann.lee",
-        "asked_at": "2026-01-31",
-    },
+ROWS = [
+    ("h1", "Where is b?", "There.", "/b", 5, "ann.lee", "2025-09-01T10:30"),
+    ("h2", "where is B", None, "/b", 1, "bob77", "2025-09-02"),
+    ("h3", "Call +7 900 123-45-67 or a.b@c.ru", "Ask bob77.", "/a", None, "bob77", "soon"),
+    ("h4", "Is there nothing?", None, None, 1, None, None),
+    ("h5", "Where did it go?", None, "/gone", 4, "ann.lee", "2026-01-31"),
 ]
+FIELDS = ("id", "question", "answer", "url", "score", "user", "asked_at")
+HISTORY = [dict(zip(FIELDS, row, strict=True)) for row in ROWS]
 FOUND = {"h1": ["b1", "a1"], "h2": ["a2", "a1", "b1"], "h3": ["c1"]}
 
 
@@ -63,13 +34,8 @@ def log(project: Path) -> Path:
     return project
 
 
-def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
-    rows = measurement.scores.query("system == @system and metric == @metric")
-    return dict(zip(rows["sample"], rows["value"], strict=True))
-
-
 @pytest.mark.usefixtures("log")
-def test_the_page_that_was_shown_is_the_label() -> None:
+def test_the_page_that_was_shown_is_the_label_and_what_has_none_is_counted() -> None:
     found = bench.real_users(systems="good", k=5)
     assert values(found, "good", "mrr@5") == {"h1": 1.0, "h2": 0.5, "h3": 0.0}
     assert values(found, "good", "hit_rate@5") == {"h1": 1.0, "h2": 1.0, "h3": 0.0}
@@ -77,22 +43,15 @@ def test_the_page_that_was_shown_is_the_label() -> None:
     assert found.facts["proxy"] is True
     labels = found.questions.set_index("sample")["relevant"]
     assert {sample: list(pages) for sample, pages in labels.items()} == {"h1": ["/b"], "h2": ["/b"], "h3": ["/a"]}
-
-
-@pytest.mark.usefixtures("log")
-def test_what_has_no_page_or_a_page_that_is_gone_is_counted() -> None:
-    facts = bench.real_users(systems="good").facts
-    counted = {key: facts[key] for key in ("n_history", "n_without_page", "n_page_gone", "n_questions", "n_users")}
+    counted = {
+        key: found.facts[key] for key in ("n_history", "n_without_page", "n_page_gone", "n_questions", "n_users")
+    }
     assert counted == {"n_history": 5, "n_without_page": 1, "n_page_gone": 1, "n_questions": 3, "n_users": 2}
-    said = show.retrieval.proxy(Page(bench.real_users(systems="good"))).html().striptags()
+    said = show.retrieval.proxy(Page(found)).html().striptags()
     assert "The label is a proxy" in said
     assert "5 questions were logged by 2 users: 1 has no page; the page of 1 is not in the base any more; 3 are" in said
-
-
-@pytest.mark.usefixtures("log")
-def test_questions_of_one_user_are_drawn_together() -> None:
-    assert {e.estimate.clusters for e in bench.real_users(systems="good").estimates} == {2}
-    assert {e.estimate.clusters for e in bench.real_users(systems="good", cluster_by="none").estimates} == {None}
+    users, none = found.estimates, bench.real_users(systems="good", cluster_by="none").estimates
+    assert ({e.estimate.clusters for e in users}, {e.estimate.clusters for e in none}) == ({2}, {None})
 
 
 @pytest.mark.fault("personal-data", tried="what a measurement of a log keeps and shows", count=2)
@@ -102,19 +61,10 @@ def test_nobody_is_named_in_what_is_kept_or_shown(log: Path, monkeypatch: pytest
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / "run"))
     found = bench.real_users(systems="good,ngrams")
     page = Page(found, language=language)
-    views = (
-        show.comparison.answer(page),
-        show.retrieval.proxy(page),
-        show.comparison.table(page),
-        show.retrieval.usage(page),
-        show.retrieval.repeats(page),
-        show.comparison.worst(page, 10),
-        show.items.questions(page),
-    )
-    shown = "".join(str(view.html()) for view in (*views, show.about.method(page), show.about.provenance(page)))
-    tables = "".join(
-        table.to_json(force_ascii=False) for table in (found.questions, found.retrieved, *found.extra.values())
-    )
+    names = ("answer", "proxy", "table", "usage", "repeats", "worst", "questions", "method", "provenance")
+    shown = "".join(str(page.view(name).html()) for name in names)
+    kept = (found.questions, found.retrieved, *found.extra.values())
+    tables = "".join(table.to_json(force_ascii=False) for table in kept)
     for secret in ("ann.lee", "bob77", "900 123", "a.b@c.ru"):
         assert secret not in shown, secret
         assert secret not in tables, secret
@@ -148,36 +98,24 @@ def test_masking_can_be_switched_off_and_the_page_says_so() -> None:
 
 @pytest.mark.usefixtures("log")
 def test_the_log_is_described_whole() -> None:
-    extra = bench.real_users(systems="good").extra
+    found = bench.real_users(systems="good")
+    extra = found.extra
     asked = extra["asked"].set_index("sample")
     assert asked["words"].to_dict() == {"h1": 3, "h2": 3, "h3": 9, "h4": 3, "h5": 4}
-    assert asked["day"].fillna("").to_dict() == {
-        "h1": "2025-09-01",
-        "h2": "2025-09-02",
-        "h3": "",
-        "h4": "",
-        "h5": "2026-01-31",
-    }
+    assert asked["day"].fillna("").to_list() == ["2025-09-01", "2025-09-02", "", "", "2026-01-31"]
     assert asked["hour"].dropna().to_dict() == {"h1": 10}
     assert asked["weekday"].dropna().to_dict() == {"h1": 0, "h2": 1, "h5": 5}
     [repeat] = extra["repeats"].to_dict("records")
-    assert (repeat["text"], repeat["count"], repeat["users"], list(repeat["samples"])) == (
-        "Where is b?",
-        2,
-        2,
-        ["h1", "h2"],
-    )
+    known = (repeat["text"], repeat["count"], repeat["users"], list(repeat["samples"]))
+    assert known == ("Where is b?", 2, 2, ["h1", "h2"])
     pages = extra["asked_pages"].set_index("page")
     assert pages["count"].to_dict() == {"/b": 2, "/a": 1, "/gone": 1}
     assert pages["in_base"].to_dict() == {"/b": True, "/a": True, "/gone": False}
-    habits = extra["habits"].set_index("name")
-    assert habits["value"].to_dict() == {
-        "words@0.1": 3.0,
-        "words@0.5": 3.0,
-        "words@0.9": pytest.approx(7.0),
-        "score": 2.75,
-    }
-    assert habits["low"]["score"] < 2.75 < habits["high"]["score"]
+    lengths = {one.where["probability"]: one.estimate.value for one in found.estimates_by("asked", "probability")}
+    assert lengths == {0.1: 3.0, 0.5: 3.0, 0.9: pytest.approx(7.0)}
+    [score] = [one.estimate for one in found.estimates_by("asked")]
+    assert score.value == 2.75
+    assert (score.low or 5) < 2.75 < (score.high or 0)
 
 
 @pytest.mark.usefixtures("project")
@@ -187,33 +125,9 @@ def test_a_data_set_without_a_log_measures_nothing_and_says_so() -> None:
     assert found.facts["n_history"] == 0
     page = Page(found)
     assert "no log of real questions" in show.retrieval.proxy(page).html()
-    for view in (
-        show.comparison.answer(page),
-        show.comparison.intervals(page),
-        show.comparison.table(page),
-        show.retrieval.usage(page),
-        show.retrieval.repeats(page),
-        show.comparison.worst(page, 5),
-    ):
-        assert view.html()
+    for name in ("answer", "intervals", "table", "usage", "repeats", "worst"):
+        assert page.view(name).html(), name
     assert "twice" not in show.retrieval.repeats(page).html()
-
-
-@pytest.mark.usefixtures("log")
-def test_a_request_that_cannot_be_followed_names_what_can() -> None:
-    with pytest.raises(BenchError, match="cluster_by = 'x': user or none is expected"):
-        bench.real_users(cluster_by="x")
-    with pytest.raises(BenchError, match="k = 0"):
-        bench.real_users(k=0)
-
-
-@pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
-def test_two_measurements_are_equal_to_the_byte(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
-        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(log / name))
-        bench.real_users(systems="ngrams,good")
-    for path in (log / "one" / "parts" / "real_users").iterdir():
-        assert path.read_bytes() == (log / "two" / "parts" / "real_users" / path.name).read_bytes(), path.name
 
 
 @pytest.mark.fault("personal-data", tried="texts with addresses, telephones and numbers", count=18)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,21 +17,12 @@ from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.show import Page
 from ragbench.types import Verdict
+from tests.measurements import value, values
 from tests.small_project import write_lines
 
 
-def values(measurement: Measurement, system: str, metric: str) -> dict[str, float]:
-    rows = measurement.scores.query("system == @system and metric == @metric")
-    return dict(zip(rows["sample"], rows["value"], strict=True))
-
-
-def value(measurement: Measurement, system: str, metric: str) -> float:
-    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
-    return found
-
-
 @pytest.mark.usefixtures("project")
-def test_the_values_are_those_computed_by_hand() -> None:
+def test_the_values_are_those_computed_by_hand_and_what_is_not_averaged_is_counted() -> None:
     found = bench.tier1_retrieval(systems="good,poor")
     assert values(found, "good", "mrr@10") == {"q1": 1.0, "q2": 1.0, "q3": 0.5}
     assert values(found, "poor", "mrr@10") == {"q1": 1 / 3, "q2": 0.5, "q3": 0.0}
@@ -40,11 +32,6 @@ def test_the_values_are_those_computed_by_hand() -> None:
     assert values(found, "poor", "ndcg@5")["q2"] == pytest.approx(poor / ideal, abs=1e-12)
     assert value(found, "good", "mrr@10") == pytest.approx(2.5 / 3)
     assert value(found, "good", "hit_rate@1") == pytest.approx(2 / 3)
-
-
-@pytest.mark.usefixtures("project")
-def test_what_is_not_averaged_is_counted() -> None:
-    found = bench.tier1_retrieval(systems="good,poor")
     assert found.facts["n_questions"] == 3
     assert found.facts["n_without_relevant"] == 1
     assert found.facts["unanswered"] == {"poor": 1, "good": 0}
@@ -107,10 +94,8 @@ def test_what_is_cut_says_so() -> None:
     assert deep.facts["primary"] == "mrr@10"
 
 
-@pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("wrong", "expected"),
-    [
+WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "tier1_retrieval": [
         ({"systems": "none"}, "no system 'none' in ragbench.toml; there are good, poor, ngrams"),
         ({"systems": "good", "baseline": "poor"}, "baseline = 'poor' is not among the systems measured: good"),
         ({"k": 0}, "k = 0: a whole number from 1"),
@@ -124,10 +109,32 @@ def test_what_is_cut_says_so() -> None:
         ({"ef_searches": [0]}, "each of ef_searches = 0: a whole number from 1 to 1000"),
         ({"slice_by": "length"}, "slice_by names 'length'; questions are sliced by kind, language, source"),
     ],
-)
-def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
+    "tier0_embeddings": [
+        ({"embedders": "none"}, "no embedder 'none'; there are"),
+        ({"texts": "pages"}, "texts = 'pages': chunks or questions is expected"),
+        ({"distance": "manhattan"}, "euclidean or cosine is expected"),
+        ({"neighbors": 0}, "neighbors = 0: a whole number from 1"),
+        ({"near": 1.5}, "near = 1.5: a number from 0 and below 1 is expected"),
+        ({"projected": -1}, "projected = -1"),
+    ],
+    "sources": [
+        ({"k": 0}, "k = 0: a whole number from 1 to 1000"),
+        ({"n_topics": 5}, "n_topics = 5: small:en has only 4 questions"),
+        ({"fewest_topics": 1}, "fewest_topics = 1: a whole number from 2"),
+        ({"fewest_topics": 5, "most_topics": 4}, "most_topics = 4: a whole number from 5"),
+        ({"thin": 0.0}, "thin = 0.0: a number above 0 to 1 is expected"),
+        ({"embedder": "none"}, "no embedder 'none'; there are"),
+        ({"systems": "none"}, "no system 'none'"),
+    ],
+    "real_users": [({"cluster_by": "x"}, "cluster_by = 'x': user or none is expected"), ({"k": 0}, "k = 0")],
+}
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("tier", "wrong", "expected"), [(tier, *one) for tier, rows in WRONG.items() for one in rows])
+def test_a_request_that_cannot_be_followed_names_what_can(tier: str, wrong: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=expected) as caught:
-        bench.tier1_retrieval(**wrong)
+        getattr(bench, tier)(**wrong)
     assert isinstance(caught.value, BenchError) or "metric" in str(caught.value)
 
 
@@ -152,13 +159,32 @@ def test_a_run_keeps_what_it_measured_and_draws_from_it(project: Path, monkeypat
     assert (project / "run" / "parts" / "tier1_retrieval" / "scores.parquet").is_file()
 
 
-def test_two_measurements_are_equal_to_the_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+BYTES = pytest.mark.fault("determinism", tried="two runs to the byte", count=1)
+TWICE: dict[str, dict[str, Any]] = {
+    "tier1_retrieval": {"systems": "ngrams,poor"},
+    "tier0_embeddings": {"projected": 0, "resamples": 500},
+    "sources": {"systems": "ngrams,good"},
+    "real_users": {"systems": "ngrams,good"},
+}
+
+
+@pytest.mark.parametrize("tier", [*list(TWICE)[:-1], pytest.param("real_users", marks=BYTES)])
+def test_two_measurements_are_equal_to_the_byte(tier: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = (("h0", "Where is a?", "/a"), ("h1", "Where is b?", "/b"))
+    rows = [{"id": name, "question": text, "url": page, "user": "u"} for name, text, page in asked]
+    write_lines(project / "data" / "small" / "history.en.jsonl", rows)
+    write_lines(project / "good.jsonl", [{"id": name, "retrieved": ["b1"]} for name in ("h0", "h1", "q1", "q2", "q3")])
     for name in ("one", "two"):
         monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / name))
-        bench.tier1_retrieval(systems="ngrams,poor")
-    for path in (project / "one" / "parts" / "tier1_retrieval").iterdir():
-        other = project / "two" / "parts" / "tier1_retrieval" / path.name
-        assert path.read_bytes() == other.read_bytes(), path.name
+        getattr(bench, tier)(**TWICE[tier])
+    files = sorted((project / "one" / "parts" / tier).iterdir())
+    assert len(files) > 5
+    for path in files:
+        assert path.read_bytes() == (project / "two" / "parts" / tier / path.name).read_bytes(), path.name
+    made = Measurement.load(files[0].parent)
+    if tier == "tier0_embeddings":
+        assert made.facts["distance"] == "euclidean"
+        assert not any(math.isnan(one.estimate.value) for one in made.estimates)
 
 
 def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_data: Callable[[str], Path]) -> None:

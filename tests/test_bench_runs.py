@@ -62,15 +62,20 @@ def summaries(name: str, *values: RunValue, data: str | None = None) -> RunRecor
     return RunRecord(name, origin="history.json", parts=(RunPart("tier1", data_hash=data),), values=values)
 
 
+def only(first: RunRecord, second: RunRecord, **more: Any) -> Any:
+    """The one pairing of two runs."""
+    (pairing,) = compare_runs(first, second, sureness=SURE, **more).pairings
+    return pairing
+
+
 def test_it_is_the_paired_comparison_of_the_values() -> None:
     after = np.clip(BASE + RNG.normal(0.08, 0.1, 60), 0, 1)
     found = compare_runs(run("a", {("s", "mrr"): BASE}), run("b", {("s", "mrr"): after}), sureness=SURE)
     (pairing,) = found.pairings
     peer = stats.compare(BASE, after, resamples=1000, seed=3)
     one = pairing.comparisons[0].comparison
-    assert (one.difference, one.low, one.high, one.p, one.effect_size) == (
-        peer.difference, peer.low, peer.high, peer.p, peer.effect_size,
-    )  # fmt: skip
+    for name in ("difference", "low", "high", "p", "effect_size"):
+        assert getattr(one, name) == getattr(peer, name), name
     assert one.difference == pytest.approx(float(np.mean(after - BASE)))
     assert (one.baseline, one.challenger, one.verdict, one.n) == ("s (A)", "s (B)", Verdict.BETTER, 60)
     assert [e.estimate.value for e in pairing.estimates] == pytest.approx([BASE.mean(), after.mean()])
@@ -80,10 +85,10 @@ def test_it_is_the_paired_comparison_of_the_values() -> None:
 def test_questions_that_one_run_lacks_fall_out_and_are_counted() -> None:
     first = run("a", {("s", "mrr"): BASE}, samples=[f"q{i}" for i in range(60)])
     second = run("b", {("s", "mrr"): BASE[::-1]}, samples=[f"q{i}" for i in range(59, -1, -1)])
-    (pairing,) = compare_runs(first, second, sureness=SURE).pairings
+    pairing = only(first, second)
     assert pairing.comparisons[0].comparison.difference == 0  # the same questions in another order
     shifted = run("b", {("s", "mrr"): BASE}, samples=[f"q{i}" for i in range(20, 80)])
-    (pairing,) = compare_runs(first, shifted, sureness=SURE).pairings
+    pairing = only(first, shifted)
     assert (len(pairing.samples), pairing.only_first, pairing.only_second, pairing.altered) == (40, 20, 20, 0)
     assert pairing.comparisons[0].comparison.difference == pytest.approx(float(np.mean(BASE[:40] - BASE[20:])))
 
@@ -97,7 +102,7 @@ def test_a_run_that_did_not_say_its_depth_is_compared_with_one_that_does() -> No
     old = with_depth(run("a", {("s", "mrr"): BASE}), 10)
     new = with_depth(run("b", {("s", "mrr@10"): np.clip(BASE + 0.1, 0, 1)}), 10)
     for first, second, sign in ((old, new, 1), (new, old, -1)):
-        (pairing,) = compare_runs(first, second, sureness=SURE).pairings
+        pairing = only(first, second)
         assert list(pairing.values) == ["mrr@10"]
         assert sign * pairing.comparisons[0].comparison.difference > 0.05
     for unlike in (with_depth(run("a", {("s", "mrr"): BASE}), 5), run("a", {("s", "mrr"): BASE})):
@@ -129,7 +134,7 @@ def test_common_questions_are_those_that_are_the_same() -> None:
     first = run("a", {("s", "mrr"): BASE})
     changed = [f"f-q{i}" if i % 3 else f"other-{i}" for i in range(60)]
     second = run("b", {("s", "mrr"): np.clip(BASE + 0.1, 0, 1)}, data="d2", fingerprints=changed)
-    (pairing,) = compare_runs(first, second, on_common_questions=True, sureness=SURE).pairings
+    pairing = only(first, second, on_common_questions=True)
     assert (len(pairing.samples), pairing.altered) == (40, 20)
     nothing = run("b", {("s", "mrr"): BASE}, data="d2", fingerprints=["x"] * 60)
     with pytest.raises(BenchError, match="no question is the same in both runs"):
@@ -170,11 +175,8 @@ def test_systems_are_paired_by_name_or_as_told() -> None:
 
 def test_everything_with_a_verdict_is_one_family() -> None:
     after = np.clip(BASE + RNG.normal(0.03, 0.1, 60), 0, 1)
-    one, two = {}, {}
-    for system in ("s", "t"):
-        for metric in ("mrr", "ndcg@10", "recall@5"):
-            one[system, metric], two[system, metric] = BASE, after
-    found = compare_runs(run("a", one), run("b", two), sureness=SURE)
+    named = [(system, metric) for system in ("s", "t") for metric in ("mrr", "ndcg@10", "recall@5")]
+    found = compare_runs(run("a", dict.fromkeys(named, BASE)), run("b", dict.fromkeys(named, after)), sureness=SURE)
     comparisons = [c.comparison for pairing in found.pairings for c in pairing.comparisons]
     assert [c.family for c in comparisons] == ["6, holm"] * 6
     assert all(c.p_adjusted == pytest.approx(min(1, 6 * c.p)) for c in comparisons)
@@ -183,7 +185,7 @@ def test_everything_with_a_verdict_is_one_family() -> None:
 def test_values_that_were_not_measured_leave_their_pair() -> None:
     holes = BASE.copy()
     holes[:7] = math.nan
-    (pairing,) = compare_runs(run("a", {("s", "mrr"): holes}), run("b", {("s", "mrr"): BASE}), sureness=SURE).pairings
+    pairing = only(run("a", {("s", "mrr"): holes}), run("b", {("s", "mrr"): BASE}))
     one = pairing.comparisons[0].comparison
     assert (one.n, one.n_dropped) == (53, 7)
 
@@ -238,7 +240,7 @@ def test_one_question_outside_the_scale_bars_its_metric() -> None:
 
 def test_a_number_that_only_describes_gets_no_verdict() -> None:
     sizes = {("s", "avg_spread"): BASE, ("s", "mrr"): BASE}
-    (pairing,) = compare_runs(run("a", sizes), run("b", sizes), sureness=SURE).pairings
+    pairing = only(run("a", sizes), run("b", sizes))
     assert [c.metric for c in pairing.comparisons] == ["mrr"]
     assert {e.metric for e in pairing.estimates} == {"avg_spread", "mrr"}
 
@@ -247,7 +249,7 @@ def test_a_number_that_only_describes_gets_no_verdict() -> None:
 def test_a_notebook_without_anything_to_compare_does_not_stop_the_others(metric: str, values: Any) -> None:
     groups = tuple(f"g{i // 5}" for i in range(60))
     alone = run("a", {("s", metric): values}, clusters=groups)
-    (pairing,) = compare_runs(alone, run("b", {("s", metric): values}, clusters=groups), sureness=SURE).pairings
+    pairing = only(alone, run("b", {("s", metric): values}, clusters=groups))
     assert pairing.comparisons == ()
     assert {e.metric for e in pairing.estimates} == ({"avg_spread"} if metric == "avg_spread" else set())
 

@@ -8,18 +8,12 @@ from pathlib import Path
 import pytest
 
 from ragbench import bench
-from ragbench.bench import BenchError
-from ragbench.measurement import Measurement
+from tests.measurements import value
 from tests.small_project import write_lines
 
 
-def value(measurement: Measurement, system: str, metric: str) -> float:
-    [found] = [e.estimate.value for e in measurement.estimates if (e.system, e.metric) == (system, metric)]
-    return found
-
-
 @pytest.mark.usefixtures("project")
-def test_used_and_unused_chunks_are_those_counted_by_hand() -> None:
+def test_used_and_unused_chunks_of_the_first_k_are_those_counted_by_hand() -> None:
     found = bench.sources(systems="good,poor", n_topics=1)
     expected = {"total_chunks": 5, "used_chunks": 4, "unused_chunks": 1, "utilization_rate": 0.8, "total_questions": 4}
     assert {name: value(found, "good", name) for name in expected} == pytest.approx(expected)
@@ -27,30 +21,22 @@ def test_used_and_unused_chunks_are_those_counted_by_hand() -> None:
     uses = found.extra["uses"].query("system == 'good'").set_index("chunk")["questions"]
     assert uses.to_dict() == {"a1": 4, "a2": 0, "b1": 2, "c1": 1, "d1": 1}
     assert found.comparisons == ()
-
-
-@pytest.mark.usefixtures("project")
-def test_only_the_first_k_of_a_ranking_count() -> None:
     found = bench.sources(systems="good", k=1, n_topics=1)
     assert value(found, "good", "used_chunks") == 2
     assert found.retrieved["rank"].max() == 1
 
 
 @pytest.mark.usefixtures("project")
-def test_share_and_count_have_one_interval() -> None:
-    found = {e.metric: e.estimate for e in bench.sources(systems="good", n_topics=1).estimates}
+def test_share_and_count_have_one_interval_and_pages_are_counted_once_a_question_against_their_share() -> None:
+    made = bench.sources(systems="good", n_topics=1)
+    found = {e.metric: e.estimate for e in made.estimates}
     used, rate, unused = found["used_chunks"], found["utilization_rate"], found["unused_chunks"]
-    assert used.low is not None
-    assert used.high is not None
+    assert None not in (used.low, used.high)
     assert rate.low == pytest.approx(used.low / 5)
     assert (unused.low, unused.high) == pytest.approx((5 - used.high, 5 - used.low))
     assert found["n_topics"].note == "count"
     assert found["avg_chunks_per_topic"].note == "topics"
-
-
-@pytest.mark.usefixtures("project")
-def test_pages_are_counted_once_a_question_against_their_share() -> None:
-    pages = bench.sources(systems="good", n_topics=1).extra["pages"].set_index("page")
+    pages = made.extra["pages"].set_index("page")
     assert pages["questions"].to_dict() == {"/a": 4, "/b": 2, "/c": 1, "/d": 1}
     assert pages["chunks"]["/a"] == 2
     assert pages["needed"].to_dict() == {"/a": 1, "/b": 1, "/c": 1, "/d": 1}
@@ -94,35 +80,9 @@ def test_the_number_of_topics_is_chosen_by_silhouette() -> None:
     assert not found.facts["n_topics_given"]
 
 
-@pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("wrong", "expected"),
-    [
-        ({"k": 0}, "k = 0: a whole number from 1 to 1000"),
-        ({"n_topics": 5}, "n_topics = 5: small:en has only 4 questions"),
-        ({"fewest_topics": 1}, "fewest_topics = 1: a whole number from 2"),
-        ({"fewest_topics": 5, "most_topics": 4}, "most_topics = 4: a whole number from 5"),
-        ({"thin": 0.0}, "thin = 0.0: a number above 0 to 1 is expected"),
-        ({"embedder": "none"}, "no embedder 'none'; there are"),
-        ({"systems": "none"}, "no system 'none'"),
-    ],
-)
-def test_a_request_that_cannot_be_followed_names_what_can(wrong: dict, expected: str) -> None:
-    with pytest.raises(BenchError, match=expected):
-        bench.sources(**wrong)
-
-
 def test_questions_of_one_cluster_are_left_out_together(project: Path) -> None:
     path = project / "data" / "small" / "questions.en.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     write_lines(path, [{**row, "cluster": row["id"] if row["id"] in ("q1", "q2") else "rest"} for row in rows])
     found = {e.metric: e.estimate for e in bench.sources(systems="good", n_topics=1).estimates}
     assert found["used_chunks"].clusters == 3
-
-
-def test_two_measurements_are_equal_to_the_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
-        monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / name))
-        bench.sources(systems="ngrams,good")
-    for path in (project / "one" / "parts" / "sources").iterdir():
-        assert path.read_bytes() == (project / "two" / "parts" / "sources" / path.name).read_bytes(), path.name

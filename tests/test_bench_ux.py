@@ -11,7 +11,7 @@ import pytest
 
 from ragbench import bench, report, show
 from ragbench.bench import BenchError
-from ragbench.bench.answers.caching import Asked, asked_of, cached, questions, rates, serving, summary
+from ragbench.bench.answers.caching import CACHES, Asked, asked_of, cached, questions, rates, serving, summary
 from ragbench.bench.answers.tier_ux import of_history, talks
 from ragbench.bench.basics.families import Sureness
 from ragbench.datasets import Dataset, PastQuestion, load
@@ -110,11 +110,11 @@ def test_the_cache_by_hand(talking: Path) -> None:
     assert value(made, "wrong_hit_rate") == pytest.approx(wrong / 6)
     history = made.extra["nearest"].query("asked == 'history'").set_index("sample")
     assert (history["cached"] != history.index).all(), "no question finds its own entry"
-    curve = made.extra["curve"].query("asked == 'dialogues'")
+    curve = placed(made.estimates_by("asked", "threshold")).query("asked == 'dialogues' and metric == 'cache_hit_rate'")
     assert curve["threshold"].tolist() == pytest.approx(np.linspace(0.5, 1.0, 26))
-    assert curve["rate"].is_monotonic_decreasing
-    assert (curve["low"] <= curve["rate"]).all()
-    assert (curve["rate"] <= curve["high"]).all()
+    assert curve["value"].is_monotonic_decreasing
+    assert (curve["low"] <= curve["value"]).all()
+    assert (curve["value"] <= curve["high"]).all()
 
 
 def test_the_threshold_is_strict(talking: Path) -> None:
@@ -185,8 +185,10 @@ def test_the_bounds_of_the_wrong_hit_rate_by_hand(talking: Path) -> None:
     made = bench.tier_ux(embedders="hashing", threshold=-1.0, resamples=500)
     row = made.extra["caches"].query("asked == 'history'").to_dict("records")[0]
     assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [11, 10, 1, 0, 4, 5]
-    assert row["wrong_rate"] == pytest.approx(4 / 6), "h0 finds nothing and is not served wrongly"
-    assert (row["wrong_least"], row["wrong_most"]) == pytest.approx((4 / 11, 9 / 11))
+    [wrong] = [one.estimate for one in made.estimates_by("asked")
+               if (one.where["asked"], one.metric) == ("history", "wrong_hit_rate")]  # fmt: skip
+    assert wrong.value == pytest.approx(4 / 6), "h0 finds nothing and is not served wrongly"
+    assert (wrong.floor, wrong.ceiling) == pytest.approx((4 / 11, 9 / 11))
     for language, ends in (("en", "0.364 … 0.818"), ("ru", "0,364 … 0,818")):
         page = Page(made, language=language)
         assert ends in show.answers.cache(page).html()
@@ -207,8 +209,8 @@ def test_hits_of_campus_counted_by_hand() -> None:
     vectors = [model.embed(texts, kind="query")
                for texts in ([one.text for one in asked], [one.question for one in cache])]  # fmt: skip
     one = asked_of(asked, vectors[0], cache, vectors[1])
-    [(rate, wrong)] = rates(one, np.array([0.85]), Sureness(0.95, 500, 0))
-    row = summary("svd", "history", one, 0.85, (rate, wrong))
+    [(_, wrong)] = rates(one, np.array([0.85]), Sureness(0.95, 500, 0))
+    row = dict(zip(CACHES, summary("svd", "history", one, 0.85), strict=True))
     assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [119, 12, 0, 2, 9, 1]
     assert wrong is not None
     assert wrong.value == pytest.approx(9 / 116)
@@ -253,14 +255,14 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
         f"and {counts['doubtful']} doubtfully; of {counts['unknown']} nobody knows."
     ) in show.comparison.answer(page).html()
     [estimate] = [each.estimate for each in made.estimates if each.metric == "wrong_hit_rate"]
-    row = next(row for row in rows_of if row["asked"] == "dialogues")
-    assert (estimate.value, estimate.floor, estimate.ceiling) == (
-        row["wrong_rate"], row["wrong_least"], row["wrong_most"]
-    )  # fmt: skip
-    curve = made.extra["curve"].query("asked == 'dialogues' and abs(threshold - 0.8) < 1e-9").to_dict("records")[0]
-    assert [curve[key] for key in ("wrong", "wrong_least", "wrong_most")] == pytest.approx(
-        [row["wrong_rate"], row["wrong_least"], row["wrong_most"]]
-    )
+    among = placed([*made.estimates_by("asked"), *made.estimates_by("asked", "threshold")])
+    among = among.query("asked == 'dialogues' and metric == 'wrong_hit_rate'")
+    among = among[among["threshold"].isna() | ((among["threshold"] - 0.8).abs() < 1e-9)]
+    assert len(among) == 2, "in the table of caches, and on the curve"
+    for row in among.to_dict("records"):
+        assert (row["value"], row["floor"], row["ceiling"]) == pytest.approx(
+            (estimate.value, estimate.floor, estimate.ceiling)
+        )
     assert f"{estimate.value:.3f}" in show.about.measures(page).html()
 
 

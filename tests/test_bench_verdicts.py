@@ -18,9 +18,8 @@ from ragbench.bench.basics import verdicts
 from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
 from ragbench.language import translator
-from ragbench.measurement import Measurement, NamedComparison
+from ragbench.measurement import COMPARISON_COLUMNS, Measurement, NamedComparison
 from ragbench.report.exports import articles
-from ragbench.report.keeping import results
 from ragbench.show import Page
 from ragbench.show.basics.text import clean
 from ragbench.types import Comparison, Verdict
@@ -80,7 +79,7 @@ def test_an_article_s_table_marks_it(page: Measurement) -> None:
 def test_the_summary_of_a_run_holds_it(page: Measurement, tmp_path: Path) -> None:
     page.save(tmp_path)
     assert Measurement.load(tmp_path).comparisons == page.comparisons
-    assert {"clusters", "minimum_detectable", "groups_needed"} <= set(results.COMPARISON)
+    assert {"clusters", "minimum_detectable", "groups_needed"} <= set(COMPARISON_COLUMNS)
 
 
 def test_a_notebook_says_it() -> None:

@@ -37,18 +37,7 @@ def test_a_run_writes_a_report(project: Path) -> None:
     estimate = next(e for e in summary["estimates"] if (e["system"], e["published"]) == ("good", "mrr"))
     assert estimate["metric"] == "mrr@10", "ten documents were retrieved"
     assert estimate["value"] == pytest.approx(2.5 / 3)
-    assert set(estimate) >= {
-        "notebook",
-        "system",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "level",
-        "method",
-        "n",
-        "n_unmeasured",
-    }
+    assert {"notebook", "system", "low", "high", "level", "method", "n", "n_unmeasured"} <= set(estimate)
     comparison = next(c for c in summary["comparisons"] if c["metric"] == "mrr@10")
     assert comparison["difference"] == pytest.approx((2.5 - 5 / 6) / 3)
     assert {"baseline", "challenger", "low", "high", "p", "p_adjusted", "test", "verdict", "n"} <= set(comparison)
@@ -92,20 +81,9 @@ def test_a_secret_in_the_database_url_is_not_printed() -> None:
 
 
 def test_squad_is_previewed_then_loaded(project: Path) -> None:
-    document = {
-        "data": [
-            {
-                "title": "Oak",
-                "paragraphs": [
-                    {
-                        "context": "Дуб живёт тысячу лет.",
-                        "qas": [{"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]}],
-                    }
-                ],
-            }
-        ]
-    }
-    (project / "oak.json").write_text(json.dumps(document), encoding="utf-8")
+    asked = {"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]}
+    articles = [{"title": "Oak", "paragraphs": [{"context": "Дуб живёт тысячу лет.", "qas": [asked]}]}]
+    (project / "oak.json").write_text(json.dumps({"data": articles}), encoding="utf-8")
     preview = ragbench("load", "squad", "oak.json", "--name", "oak", "--dry-run")
     assert "1 chunks on 1 pages, 1 questions" in preview.stdout
     assert "language ru" in preview.stdout

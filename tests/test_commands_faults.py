@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from ragbench.__main__ import _is_for_people, _words, application
+from ragbench.__main__ import _is_for_people, _words
 from ragbench.llm import lines
 from ragbench.report.keeping import files
+from tests.command_line import invoke as call
+from tests.command_line import one_line
+from tests.small_project import write_lines
 
 ANSWERS = [
     {
@@ -31,7 +33,7 @@ ANSWERS = [
 @pytest.fixture
 def there(project: Path) -> Path:
     """A project's folder with files, right and wrong, in it."""
-    (project / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ANSWERS), encoding="utf-8")
+    write_lines(project / "answers.jsonl", ANSWERS)
     (project / "other.jsonl").write_text('{"foo": 1, "bar": "x"}\n', encoding="utf-8")
     (project / "empty.jsonl").write_text("\n", encoding="utf-8")
     (project / "empty.json").write_bytes(b"")
@@ -46,15 +48,11 @@ def there(project: Path) -> Path:
     return project
 
 
-def call(*words: str) -> Result:
-    return CliRunner().invoke(application, words, catch_exceptions=True)
-
-
 def said(done: Result) -> str:
     """What was printed, and the message that `main` prints of an error which is meant for people."""
     error = done.exception
     told = _words(error) if isinstance(error, Exception) and _is_for_people(error) else ""
-    return " ".join(f"{done.output} {told}".replace("│", " ").split())
+    return one_line(f"{done.output} {told}")
 
 
 @pytest.mark.parametrize(

@@ -10,26 +10,33 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
 from ragbench import datasets, settings
-from ragbench.__main__ import application
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import DatasetError
 from tests import foreign_files as made
+from tests.command_line import invoke
 from tests.test_datasets_foreign import BROKEN
 from tests.test_own_tables import own
 
 __all__ = ["own"]
 
 
-def ragbench(*words: str) -> str:
-    done = CliRunner().invoke(application, ["load", *words], catch_exceptions=False)
+def ragbench(*words: object) -> str:
+    done = invoke("load", *words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def load(project: Path, kind: str, rows: Any, *words: str, name: str = "desk") -> str:
+    """What is said of rows that are loaded out of a file: answers as lines, all else as JSON."""
+    path = project / ("set.jsonl" if kind == "answers" else "set.json")
+    path.write_text((made.as_lines if kind == "answers" else made.as_json)(rows), encoding="utf-8")
+    return ragbench(kind, path, "--name", name, *words)
 
 
 def state(project: Path) -> dict[str, str]:
@@ -53,37 +60,36 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_is_previewed_then_loaded(project: Path, kind: str) -> None:
     rows, understood = KINDS[kind]
-    (project / "set.json").write_text(made.as_json(rows), encoding="utf-8")
     before = state(project)
-    preview = ragbench(kind, str(project / "set.json"), "--name", "desk", "--dry-run")
-    assert f"set.json: {understood}" in preview
+    preview = load(project, kind, rows, "--dry-run")
+    assert f"set.json{'l' if kind == 'answers' else ''}: {understood}" in preview
     assert "nothing was written (--dry-run)" in preview
     assert state(project) == before
-    assert "Next: ragbench run --dataset desk" in ragbench(kind, str(project / "set.json"), "--name", "desk")
+    assert "Next: ragbench run --dataset desk" in load(project, kind, rows)
     assert datasets.load("desk", project / "data").language == "ru"
 
 
 def test_the_preview_shows_what_was_left_out_and_why(project: Path) -> None:
-    (project / "set.json").write_text(made.as_json(made.ANNOTATED_ITEMS), encoding="utf-8")
-    preview = ragbench("annotations", str(project / "set.json"), "--name", "desk", "--dry-run")
+    preview = load(project, "annotations", made.ANNOTATED_ITEMS, "--dry-run")
     assert "left out: 1 × question that people marked as not in order" in preview
     assert "note: 1 of 3 items carry no mark yet" in preview
     assert "i1  Когда открыта библиотека? → —  [11, 12, https://wiki.example/library]" in preview
 
 
-def test_decisions_and_dialogues_join_the_data_set_they_belong_to(project: Path) -> None:
-    for name, rows in (("set", made.NEW_ITEMS), ("judge", made.DECISIONS), ("talks", made.DIALOGUES)):
-        (project / f"{name}.json").write_text(made.as_json(rows), encoding="utf-8")
-    ragbench("questions", str(project / "set.json"), "--name", "desk")
-    ragbench("decisions", str(project / "judge.json"), "--name", "desk", "--add")
-    ragbench("dialogues", str(project / "talks.json"), "--name", "desk", "--add")
-    found = datasets.load("desk", project / "data")
-    assert (len(found.questions), len(found.decisions), len(found.dialogues)) == (3, 3, 2)
+def test_decisions_and_dialogues_join_a_data_set_and_change_nothing_that_earlier_runs_are_held_to(
+    project: Path,
+) -> None:
+    load(project, "questions", made.NEW_ITEMS)
+    before = datasets.load("desk", project / "data")
+    load(project, "decisions", made.DECISIONS, "--add")
+    load(project, "dialogues", made.DIALOGUES, "--add")
+    after = datasets.load("desk", project / "data")
+    assert (len(after.questions), len(after.decisions), len(after.dialogues)) == (3, 3, 2)
+    assert (after.chunks, after.content_hash) == (before.chunks, before.content_hash)
 
 
 def test_the_log_of_a_table_of_answers_is_a_system(project: Path) -> None:
-    (project / "set.jsonl").write_text(made.as_lines(made.OLD_ANSWERS), encoding="utf-8")
-    said = ragbench("answers", str(project / "set.jsonl"), "--name", "pilot")
+    said = load(project, "answers", made.OLD_ANSWERS, name="pilot")
     assert '[systems.pilot-logged] results = "data/pilot/answers.logged.jsonl"' in said
     lines = (project / "data" / "pilot" / "answers.logged.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["answer"] for line in lines] == ["С 9 до 21.", "Не знаю."]
@@ -105,10 +111,9 @@ def test_the_chunks_of_a_whole_base_come_from_users_tables(project: Path, own: o
     items = [
         {"question": "до скольки?", "ground_truth_answer": "До полуночи.", "chunk_id": 1, "relevant_chunk_ids": [1, 3]}
     ]
-    (project / "set.json").write_text(made.as_json(items), encoding="utf-8")
     with pytest.raises(DatasetError, match="no question is left"):
-        ragbench("questions", str(project / "set.json"), "--name", "desk")
-    ragbench("questions", str(project / "set.json"), "--name", "desk", "--chunks-from", "db:own")
+        load(project, "questions", items)
+    load(project, "questions", items, "--chunks-from", "db:own")
     found = datasets.load("desk", project / "data")
     assert len(found.chunks) == 4
     assert dict(found.questions[0].relevant) == {"1": 1.0, "3": 1.0}
@@ -128,14 +133,13 @@ def test_a_users_database_is_looked_at_or_copied(project: Path, own: object) -> 
 
 @pytest.mark.fault("disk", tried="loads that break off", count=1)
 def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
-    (project / "set.json").write_text(made.as_json(made.NEW_ITEMS), encoding="utf-8")
-    ragbench("questions", str(project / "set.json"), "--name", "desk")
+    load(project, "questions", made.NEW_ITEMS)
     before = state(project)
     for number, (kind, name, content, expected) in enumerate(BROKEN):
         path = project / f"{number}-{name}"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         with pytest.raises(DatasetError) as error:
-            ragbench(kind, str(path), "--name", "desk", "--replace")
+            ragbench(kind, path, "--name", "desk", "--replace")
         assert expected.split(":")[-1].strip()[:12] in str(error.value)
         assert state(project) == before, expected
 
@@ -149,15 +153,12 @@ def test_addresses_are_as_long_as_they_are(project: Path) -> None:
         {**item, "confluence_url": URL + str(n), "relevant_urls": [URL + str(n)]}
         for n, item in enumerate(made.OLD_ITEMS)
     ]
-    (project / "set.json").write_text(made.as_json(items), encoding="utf-8")
-    ragbench("questions", str(project / "set.json"), "--name", "desk")
+    load(project, "questions", items)
     found = datasets.load("desk", project / "data")
     assert {chunk.url for chunk in found.chunks} == {URL + "0", URL + "1"}
     assert {question.cluster for question in found.questions} == {URL + "0", URL + "1"}
-    made_up = [{**items[0], "confluence_url": URL * 12}]
-    (project / "set.json").write_text(made.as_json(made_up), encoding="utf-8")
     with pytest.raises(DatasetError, match=r"item 1: confluence_url = .*: a text of at most 8192 characters"):
-        ragbench("questions", str(project / "set.json"), "--name", "other", "--dry-run")
+        load(project, "questions", [{**items[0], "confluence_url": URL * 12}], "--dry-run", name="other")
 
 
 @pytest.mark.parametrize("url", [URL, "https://x.example/a\tb", URL * 12])
@@ -166,7 +167,7 @@ def test_a_dry_run_promises_only_what_loads(project: Path, own: psycopg.Connecti
     before = state(project)
     said = []
     for words in (["--dry-run"], []):
-        done = CliRunner().invoke(application, ["load", "database", "own", "--name", "copy", *words])
+        done = invoke("load", "database", "own", "--name", "copy", *words)
         said.append((done.exit_code, str(done.exception)))
         assert (state(project) == before) == bool(words or done.exit_code)
     assert said[0] == said[1]
@@ -174,55 +175,42 @@ def test_a_dry_run_promises_only_what_loads(project: Path, own: psycopg.Connecti
 
 
 def test_a_dry_run_of_an_addition_finds_what_contradicts_the_data_set(project: Path) -> None:
-    for name, rows in (("one", made.DECISIONS), ("two", [{**made.DECISIONS[0], "rationale": "Иначе."}])):
-        (project / f"{name}.json").write_text(made.as_json(rows), encoding="utf-8")
-    ragbench("decisions", str(project / "one.json"), "--name", "desk")
-    before = state(project)
+    load(project, "decisions", made.DECISIONS)
+    before, other = state(project), [{**made.DECISIONS[0], "rationale": "Иначе."}]
     with pytest.raises(DatasetError, match="is there already, and differs"):
-        ragbench("decisions", str(project / "two.json"), "--name", "desk", "--add", "--dry-run")
+        load(project, "decisions", other, "--add", "--dry-run")
     with pytest.raises(DatasetError, match="there is no data set 'none'"):
-        ragbench("decisions", str(project / "two.json"), "--name", "none", "--add", "--dry-run")
+        load(project, "decisions", other, "--add", "--dry-run", name="none")
     assert state(project) == before
-
-
-def test_added_decisions_change_neither_the_base_nor_what_earlier_runs_are_held_to(project: Path) -> None:
-    for name, rows in (("set", made.NEW_ITEMS), ("judge", made.DECISIONS)):
-        (project / f"{name}.json").write_text(made.as_json(rows), encoding="utf-8")
-    ragbench("questions", str(project / "set.json"), "--name", "desk")
-    before = datasets.load("desk", project / "data")
-    ragbench("decisions", str(project / "judge.json"), "--name", "desk", "--add")
-    after = datasets.load("desk", project / "data")
-    assert after.chunks == before.chunks
-    assert after.content_hash == before.content_hash
-    assert len(after.decisions) == 3
 
 
 def test_russian_decisions_without_contexts_are_russian(project: Path) -> None:
     rows = [{**decision, "context": ""} for decision in made.DECISIONS[::2]]
-    (project / "judge.json").write_text(made.as_json(rows), encoding="utf-8")
-    said = ragbench("decisions", str(project / "judge.json"), "--name", "desk")
+    said = load(project, "decisions", rows)
     assert "2 decisions, language ru" in said
     assert "note: 2 of 2 decisions carry no context: the offline judge decides none of them" in said
     assert datasets.load("desk", project / "data").language == "ru"
-    added = ragbench("decisions", str(project / "judge.json"), "--name", "small", "--add", "--dry-run")
+    added = load(project, "decisions", rows, "--add", "--dry-run", name="small")
     assert "2 decisions, language en" in added
     assert "note: the texts read as ru, and join the data set's en" in added
 
 
 def test_the_preview_warns_of_what_the_page_will_warn_of(project: Path) -> None:
     items = [{**made.OLD_ITEMS[0], "question": made.OLD_ITEMS[0]["chunk_text"].upper()}, made.OLD_ITEMS[1]]
-    (project / "set.json").write_text(made.as_json(items), encoding="utf-8")
-    said = ragbench("questions", str(project / "set.json"), "--name", "desk", "--dry-run")
+    said = load(project, "questions", items, "--dry-run")
     assert "warning: 1 of 2 labelled questions is word for word its own relevant passage" in said
+
+
+def systems_in(said: str) -> dict[str, Any]:
+    """The tables of systems that are to be added to the settings, as they are read then."""
+    pasted = "".join(f"{head}\n{value}\n" for head, value in re.findall(r"(\[systems\..*\]) (results = .*)", said))
+    return tomllib.loads(pasted)["systems"]
 
 
 def test_every_system_of_a_table_keeps_its_own_answers(project: Path) -> None:
     names = ("Модель А", "Модель Б", "gpt-4.1", "plain")
     rows = [{**row, "system": name, "response": name} for name in names for row in made.ANSWERS]
-    (project / "set.jsonl").write_text(made.as_lines(rows), encoding="utf-8")
-    said = ragbench("answers", str(project / "set.jsonl"), "--name", "pilot")
-    pasted = "".join(f"{head}\n{value}\n" for head, value in re.findall(r"(\[systems\..*\]) (results = .*)", said))
-    settings_of = tomllib.loads(pasted)["systems"]
+    settings_of = systems_in(load(project, "answers", rows, name="pilot"))
     assert list(settings_of) == [f"pilot-{name}" for name in names]
     for name, table in zip(names, settings_of.values(), strict=True):
         lines = (project / table["results"]).read_text(encoding="utf-8").splitlines()
@@ -233,22 +221,20 @@ def test_every_system_of_a_table_keeps_its_own_answers(project: Path) -> None:
 def test_systems_of_several_loads_never_take_each_others_answers(project: Path) -> None:
     names = ["базовая", "новая", "NEW", "new", "New", "й", "nul", "a/b", "a-b", "a b", "..", "x" * 150]
 
-    def load(chosen: list[str], *words: str) -> dict[str, str]:
+    def answers(chosen: list[str], *words: str) -> dict[str, str]:
         rows = [{**row, "system": name, "response": name} for name in chosen for row in made.ANSWERS]
-        (project / "set.jsonl").write_text(made.as_lines(rows), encoding="utf-8")
-        said = ragbench("answers", str(project / "set.jsonl"), "--name", "pilot", *words)
-        pasted = "".join(f"{head}\n{value}\n" for head, value in re.findall(r"(\[systems\..*\]) (results = .*)", said))
+        said = load(project, "answers", rows, *words, name="pilot")
         assert ("replaced in data/pilot: " in said) == bool(words)
-        return {name: table["results"] for name, table in tomllib.loads(pasted)["systems"].items()}
+        return {name: table["results"] for name, table in systems_in(said).items()}
 
-    first = load(names)
+    first = answers(names)
     assert len({place.lower() for place in first.values()}) == len(names)
     before = state(project)
     with pytest.raises(DatasetError, match="the data set pilot is there already"):
-        load(names[:1])
+        answers(names[:1])
     assert state(project) == before
     for name in names:
-        (place,) = load([name], "--replace").values()
+        (place,) = answers([name], "--replace").values()
         assert place == first[f"pilot-{name}"]
         for other in set(names) - {name}:
             assert not (project / first[f"pilot-{other}"]).exists(), f"{other} would be measured on answers of {name}"

@@ -7,32 +7,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from ragbench import report, settings
 from ragbench.report.keeping import kept, results
 from tests import kept_runs
+from tests.command_line import invoke as call
 from tests.command_line import ragbench
 from tests.measurements import measurement
+from tests.small_project import add
 
 SYSTEMS = ("good", "poor")
-
-
-@pytest.fixture
-def call(project: Path) -> Callable[..., Result]:
-    """The command line inside this process, in a project of its own with a database."""
-    from ragbench.__main__ import application
-
-    def run(*words: str) -> Result:
-        settings.load.cache_clear()
-        return CliRunner().invoke(application, words, catch_exceptions=True)
-
-    return run
 
 
 @pytest.fixture
@@ -46,7 +34,7 @@ def two_runs(project: Path) -> tuple[str, str]:
     return names
 
 
-def test_runs_are_listed_shown_and_forgotten(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+def test_runs_are_listed_shown_and_forgotten(two_runs: tuple[str, str]) -> None:
     listed = json.loads(call("runs", "--json", "--limit", "1000").stdout)
     own = [each for each in listed if each["id"] in two_runs]
     assert [each["id"] for each in own] == [two_runs[1], two_runs[0]]
@@ -64,9 +52,7 @@ def test_runs_are_listed_shown_and_forgotten(call: Callable[..., Result], two_ru
     assert two_runs[0] not in [each["id"] for each in json.loads(call("runs", "--json", "--limit", "1000").stdout)]
 
 
-def test_a_run_is_drawn_again_in_another_language_and_back(
-    project: Path, call: Callable[..., Result], two_runs: tuple[str, str]
-) -> None:
+def test_a_run_is_drawn_again_in_another_language_and_back(project: Path, two_runs: tuple[str, str]) -> None:
     name = two_runs[0]
     folder = project / "reports" / name
     assert call("render", name).exit_code == 0
@@ -81,7 +67,7 @@ def test_a_run_is_drawn_again_in_another_language_and_back(
     assert "there is no run" in str(call("render", "never-was").exception)
 
 
-def test_two_runs_are_compared_in_json_and_on_pages(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -> None:
     done = call("compare", *two_runs, "--json", "difference.json", "--out", "difference")
     assert done.exit_code == 0, done.output
     found = kept_runs.read_json(Path("difference.json"))
@@ -102,7 +88,7 @@ def test_two_runs_are_compared_in_json_and_on_pages(call: Callable[..., Result],
     assert call("compare", *two_runs, "--system", "C=good").exit_code == 2
 
 
-def test_a_comparison_needs_no_database_where_there_are_folders(project: Path, call: Callable[..., Result]) -> None:
+def test_a_comparison_needs_no_database_where_there_are_folders(project: Path) -> None:
     for number in range(2):
         kept_runs.make(project / "elsewhere", f"r{number}", measurement(SYSTEMS, questions=20, seed=number))
     (project / "ragbench.toml").write_text('[database]\nfolder = "/proc/nowhere"\n', encoding="utf-8")
@@ -112,7 +98,7 @@ def test_a_comparison_needs_no_database_where_there_are_folders(project: Path, c
 
 
 @pytest.mark.fault("changed", tried="two runs of different data, compared", count=1)
-def test_other_data_is_refused_with_what_would_help(project: Path, call: Callable[..., Result]) -> None:
+def test_other_data_is_refused_with_what_would_help(project: Path) -> None:
     for number in range(2):
         facts = {"data_hash": f"{number}" * 64}
         kept_runs.make(project / "reports", f"r{number}", measurement(SYSTEMS, questions=20, facts=facts))
@@ -126,12 +112,9 @@ GATES = '[gate.keep]\nmetric = "mrr"\nsystem = "good"\nat_least = {limit}\n'
 
 
 @pytest.mark.parametrize(("limit", "code", "word"), [(0.05, 0, "holds"), (0.99, 1, "fails"), (0.5, 2, "not enough")])
-def test_a_finished_run_is_held_to_gates(
-    project: Path, call: Callable[..., Result], limit: float, code: int, word: str
-) -> None:
+def test_a_finished_run_is_held_to_gates(project: Path, limit: float, code: int, word: str) -> None:
     kept_runs.make(project / "reports", "r0", measurement(SYSTEMS, questions=20))
-    toml = project / "ragbench.toml"
-    toml.write_text(toml.read_text() + GATES.format(limit=limit), encoding="utf-8")
+    add(project, GATES.format(limit=limit))
     done = call("gate", "r0")
     assert done.exit_code == code
     assert word in done.output
@@ -142,13 +125,13 @@ def test_a_finished_run_is_held_to_gates(
     assert "keep: mrr" in Path("site/junit.xml").read_text(encoding="utf-8")
 
 
-def test_a_run_without_a_gate_to_hold_is_refused_at_once(project: Path, call: Callable[..., Result]) -> None:
+def test_a_run_without_a_gate_to_hold_is_refused_at_once(project: Path) -> None:
     done = call("run", "tier1_retrieval", "--gate")
     assert "there is no gate to hold the report to" in str(done.exception)
     assert not (project / "reports").exists()
 
 
-def test_the_history_has_every_run(call: Callable[..., Result], two_runs: tuple[str, str]) -> None:
+def test_the_history_has_every_run(two_runs: tuple[str, str]) -> None:
     done = call("history", "-m", "mrr", "-s", "good", "--out", "h", "--json", "h.json", "--limit", "1000")
     assert done.exit_code == 0, done.output
     points = [point for point in kept_runs.read_json(Path("h.json"))["points"] if point["run"] in two_runs]
@@ -240,8 +223,7 @@ def _kept(name: str) -> Any:
 
 @pytest.mark.slow
 def test_a_run_held_to_a_gate_ends_with_its_code(project: Path) -> None:
-    toml = project / "ragbench.toml"
-    toml.write_text(toml.read_text() + GATES.format(limit=0.99), encoding="utf-8")
+    add(project, GATES.format(limit=0.99))
     words = ["run", "tier1_retrieval", "--systems", "good,poor", "-p", "resamples=200", "--gate"]
     done = ragbench(*words)
     assert done.returncode in (1, 2), done.stderr

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
 
 from ragbench import settings
-from ragbench.__main__ import application
 from ragbench.settings import Settings
+from tests.command_line import invoke, one_line
+from tests.small_project import write_lines
 
 
 def table(folder: Path, n: int = 60, wrong: int = 0, missing: int = 0) -> Path:
@@ -25,12 +25,11 @@ def table(folder: Path, n: int = 60, wrong: int = 0, missing: int = 0) -> Path:
         rows.append({"id": f"s{number}", "user_input": "Q?", "retrieved_contexts": ["Paris is in France."]})
         if number < n - missing:
             rows[-1]["response"] = answer
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     return path
 
 
-def run(*arguments: Any) -> Result:
-    return CliRunner().invoke(application, ["score", *map(str, arguments)])
+run = partial(invoke, "score")
 
 
 METRIC = ("-m", "faithfulness", "--judge", "lexical")
@@ -87,7 +86,7 @@ def two_systems(folder: Path, n: int = 12) -> Path:
         for system in ("old", "new")
         for number in range(n)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     return path
 
 
@@ -109,7 +108,7 @@ class TestSeveralSystems:
             for system in ("old", "new")
             for number in range(5)
         ]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_lines(path, rows)
         done = run(path, "-m", "rougeL_f")
         assert done.exit_code == 0, done.output
         assert "nan" not in done.output
@@ -127,7 +126,7 @@ class TestSeveralSystems:
         assert (one["challenger"], one["difference"], one["verdict"]) == ("old", -0.5, "worse")
         wrong = run(two_systems(tmp_path), *METRIC, "--baseline", "best")
         assert wrong.exit_code == 2
-        assert "is not among the systems" in " ".join(wrong.output.replace("│", " ").split())
+        assert "is not among the systems" in one_line(wrong.output)
 
     def test_one_system_is_compared_with_nothing(self, tmp_path: Path) -> None:
         done = run(table(tmp_path, 5), *METRIC, "--json", "-")
@@ -220,4 +219,4 @@ class TestGates:
 def test_faults_are_named_before_a_call(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run(table(tmp_path), "--judge", "lexical", *arguments)
     assert done.exit_code == 2
-    assert message in " ".join(done.output.replace("│", " ").split())
+    assert message in one_line(done.output)

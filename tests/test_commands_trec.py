@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from ragbench import trec
-from ragbench.__main__ import application
 from ragbench.bench.basics import tabulation
 from ragbench.language import translator
 from ragbench.tables import Style
 from ragbench.types import Comparison, Verdict
+from tests.command_line import invoke
 
-
-def call(*words: object) -> Result:
-    return CliRunner().invoke(application, ["trec", *map(str, words)])
+call = partial(invoke, "trec")
 
 
 def made(*words: object) -> Any:

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import show, stats
-from ragbench.bench.judges import numbers
 from ragbench.bench.runs.overview import over
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.counts import brackets, counted, missing
@@ -40,12 +39,12 @@ WHOLE = stats.estimate(np.arange(60) % 2, bounds=(0.0, 1.0), resamples=200, seed
 def made(estimate: Estimate = HALF, **facts: Any) -> Measurement:
     """A page of one system and one number, as every page has it, a judge's tables among its own."""
     base = measurement(systems=("one",), metrics=("faithfulness",), questions=60, facts=facts)
-    judge = numbers.table([("one", "flip_rate", *numbers.row(estimate))], "judge", "name")
-    coverage = numbers.table([("one", "valid", 48, 60, *numbers.row(estimate))],
-                                   "judge", "outcome", "count", "asked")  # fmt: skip
+    coverage = pd.DataFrame([("one", "valid", 48, 60)], columns=["judge", "outcome", "count", "asked"])
     parts = (
         *(NamedEstimate("one", "faithfulness", estimate, {"judge": name}) for name in "ab"),
         NamedEstimate("one", "context_preservation", estimate, {"over": "pairs"}),
+        NamedEstimate("one", "flip_rate", estimate, {"trial": "repeatability"}),
+        NamedEstimate("one", "valid", estimate, {"trial": "coverage"}),
     )
     turns = pd.DataFrame([("d", number, "?", "!") for number in (1, 2)],
                          columns=["sample", "turn", "question", "answer"])  # fmt: skip
@@ -53,7 +52,7 @@ def made(estimate: Estimate = HALF, **facts: Any) -> Measurement:
                         columns=["system", "sample", "what", "first", "second", "similarity"])  # fmt: skip
     return replace(
         base, estimates=(NamedEstimate("one", "faithfulness", estimate),), comparisons=(), placed=parts,
-        extra={"repeatability": judge, "coverage": coverage, "turns": turns, "similarities": near},
+        extra={"coverage": coverage, "turns": turns, "similarities": near},
     )  # fmt: skip
 
 
@@ -111,9 +110,8 @@ def test_a_mean_stands_with_what_it_is_made_of_and_what_it_lacks(output: str) ->
 
 
 def test_of_60_rated_answers_those_that_the_judge_scored_count() -> None:
-    agreed = numbers.table([("one", "mean", "spearman", *numbers.row(HALF))], "judge", "against", "name")
-    page = made()
-    said = text(show.judges.people(Page(replace(page, extra={**page.extra, "agreement": agreed}))).html())
+    agreed = NamedEstimate("one", "spearman", HALF, {"against": "mean"})
+    said = text(show.judges.people(Page(replace(made(), placed=(agreed,)))).html())
     assert "60 answers were rated by people." in said
     assert "Of one 48 of them count: to the others it gave no score." in said
 
@@ -161,8 +159,7 @@ def test_metrics_of_nothing_lie_anywhere_on_their_scale() -> None:
 )
 def test_a_row_of_a_table_is_the_estimate_again(values: list[float], bounded: bool) -> None:
     found = stats.estimate(values, bounds=(0.0, 1.0) if bounded else None, resamples=100, seed=0)
-    table = numbers.table([("x", *numbers.row(found))], "judge")
-    [row] = table.to_dict("records")
+    [row] = pd.DataFrame([estimate_row(found)]).to_dict("records")
     again = estimate_of(row)
     for name in ESTIMATE_COLUMNS:
         one, other = getattr(found, name), getattr(again, name)

@@ -153,25 +153,13 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
         datasets.load("trees:en", tmp_path)
 
 
-SQUAD = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "Дуб",
-            "paragraphs": [
-                {
-                    "context": "Дуб живёт тысячу лет.",
-                    "qas": [
-                        {"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]},
-                        {"id": "2", "question": "Кто живёт в дубе?", "answers": [], "is_impossible": True},
-                        {"id": "3", "question": " ", "answers": [{"text": "дуб", "answer_start": 0}]},
-                    ],
-                },
-                {"context": "Дуб живёт тысячу лет.", "qas": []},
-            ],
-        }
-    ],
-}
+ASKED = [
+    {"id": "1", "question": "Сколько живёт дуб?", "answers": [{"text": "тысячу лет"}]},
+    {"id": "2", "question": "Кто живёт в дубе?", "answers": [], "is_impossible": True},
+    {"id": "3", "question": " ", "answers": [{"text": "дуб", "answer_start": 0}]},
+]
+OAK = [{"context": "Дуб живёт тысячу лет.", "qas": asked} for asked in (ASKED, [])]
+SQUAD = {"version": "1.1", "data": [{"title": "Дуб", "paragraphs": OAK}]}
 
 
 @pytest.mark.parametrize("pack", [lambda raw: raw, gzip.compress])

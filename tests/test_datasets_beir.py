@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from ragbench import datasets
 from ragbench.datasets import DatasetError
+from tests.small_project import write_lines
 
 CORPUS = [
     {"_id": "p1", "title": "Oak", "text": "Oaks live long.", "metadata": {"url": "https://x.example/oak"}},
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def lines(path: Path, rows: list[dict]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
 
 
 def test_a_folder_becomes_chunks_questions_and_grades(folder: Path) -> None:

@@ -21,6 +21,7 @@ from ragbench.datasets import DatasetError, normalise
 from ragbench.datasets.cells import MAX_CHARACTERS, MAX_VALUES, Forms, held
 from ragbench.datasets.samples import read_samples, samples_of
 from ragbench.settings import Settings
+from tests.small_project import write_lines
 
 TEXTS = [
     ["Библиотека открыта с 9 до 21.", 'It\'s “open”: "now".'],
@@ -90,7 +91,7 @@ def test_the_plan_of_a_score_says_what_was_understood(project: Path) -> None:
 def test_a_mapping_of_contexts_gives_its_texts(tmp_path: Path) -> None:
     mapping = {"doc-1": "Первый.", "doc-2": "Второй."}
     rows = [{"question": "a", "contexts": mapping}, {"question": "b", "contexts": {"id": "c7", "text": "Один."}}]
-    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(tmp_path / "t.jsonl", rows)
     pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
     for samples in (read_samples(tmp_path / "t.jsonl"), read_samples(tmp_path / "t.csv"), samples_of(rows)):
         assert [[chunk.text for chunk in sample.contexts or ()] for sample in samples] == [

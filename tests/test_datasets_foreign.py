@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -24,15 +25,8 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def kept(folder: Path, name: str, found: Brought) -> datasets.Dataset:
-    return datasets.write(
-        name,
-        folder,
-        title=name,
-        licence="CC0",
-        source="a test",
-        language="ru",
-        **{table: getattr(found, table) for table in found.tables},
-    )
+    tables = {table: getattr(found, table) for table in found.tables}
+    return datasets.write(name, folder, title=name, licence="CC0", source="a test", language="ru", **tables)
 
 
 FORMS: dict[str, Callable[[Path, list], Path]] = {
@@ -229,41 +223,31 @@ def decision(**changes: object) -> list[dict]:
 
 
 Q, D, T, A = "questions", "decisions", "dialogues", "answers"
-BROKEN: list[tuple[str, str, str | bytes, str]] = [
-    (Q, "set.json", made.as_json(without("question")), "set.json, item 2: question is missing"),
-    (Q, "set.json", made.as_json(item(question="  ")), "set.json, item 2: question = ' ': a question is expected"),
-    (Q, "set.json", made.as_json(item(question=7)), "set.json, item 2: question = 7: a text is expected"),
-    (Q, "set.json", made.as_json(item(id=["x"])), 'set.json, item 2: id = ["x"]: a text or a whole number is expected'),
-    (Q, "set.json", made.as_json(item(id="i1")), "set.json, item 2: id = 'i1' stands in item 1 already"),
-    (Q, "set.json", made.as_json(item(chunk_id=1.5)), "set.json, item 2: chunk_id = 1.5: a text or a whole number"),
-    (Q, "set.json", made.as_json(item(chunk_id=None)), "set.json, item 2: chunk_id is missing; a chunk_text needs"),
+FAULTY: list[tuple[str, str, Any, str]] = [
+    (Q, "set.json", without("question"), "set.json, item 2: question is missing"),
+    (Q, "set.json", item(question="  "), "set.json, item 2: question = ' ': a question is expected"),
+    (Q, "set.json", item(question=7), "set.json, item 2: question = 7: a text is expected"),
+    (Q, "set.json", item(id=["x"]), 'set.json, item 2: id = ["x"]: a text or a whole number is expected'),
+    (Q, "set.json", item(id="i1"), "set.json, item 2: id = 'i1' stands in item 1 already"),
+    (Q, "set.json", item(chunk_id=1.5), "set.json, item 2: chunk_id = 1.5: a text or a whole number"),
+    (Q, "set.json", item(chunk_id=None), "set.json, item 2: chunk_id is missing; a chunk_text needs"),
+    (Q, "set.json", item(chunk_id=11), "item 2: chunk_text of the chunk '11' differs from that of item 1"),
     (
         Q,
         "set.json",
-        made.as_json(item(chunk_id=11)),
-        "item 2: chunk_text of the chunk '11' differs from that of item 1",
-    ),
-    (
-        Q,
-        "set.json",
-        made.as_json([*made.NEW_ITEMS[:2], {**made.NEW_ITEMS[2], "confluence_url": "https://wiki.example/x"}]),
+        [*made.NEW_ITEMS[:2], {**made.NEW_ITEMS[2], "confluence_url": "https://wiki.example/x"}],
         "item 3: confluence_url of the chunk '12' differs from that of item 2",
     ),
-    (Q, "set.json", made.as_json(item(chunk_text=["a"])), 'item 2: chunk_text = ["a"]: a text is expected'),
-    (Q, "set.json", made.as_json(item(ground_truth_answer={"a": 1})), 'item 2: ground_truth_answer = {"a": 1}: a text'),
-    (Q, "set.json", made.as_json(item(relevant_chunk_ids={"a": 1})), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
-    (Q, "set.json", made.as_json(item(relevant_chunk_ids=[True])), "item 2: relevant_chunk_ids = [true]: a text or a"),
-    (Q, "set.json", made.as_json(item(relevant_urls=5)), "item 2: relevant_urls = 5: a list is expected"),
-    (Q, "set.json", made.as_json(item(user_score=6)), "item 2: user_score = 6: a whole number from 1 to 5 is expected"),
-    (Q, "set.json", made.as_json(item(user_score=4.5)), "item 2: user_score = 4.5: a whole number from 1 to 5"),
-    (
-        Q,
-        "set.json",
-        made.as_json(item(is_relevant_chunk_matched="maybe")),
-        "is_relevant_chunk_matched = 'maybe': 0 or 1",
-    ),
-    (Q, "set.json", made.as_json(item(is_chunk_ok=2)), "item 2: is_chunk_ok = 2: 0 or 1, true or false, yes or no"),
-    (Q, "set.json", made.as_json(item(confluence_url="a\nb")), "item 2: confluence_url = 'a\\nb'"),
+    (Q, "set.json", item(chunk_text=["a"]), 'item 2: chunk_text = ["a"]: a text is expected'),
+    (Q, "set.json", item(ground_truth_answer={"a": 1}), 'item 2: ground_truth_answer = {"a": 1}: a text'),
+    (Q, "set.json", item(relevant_chunk_ids={"a": 1}), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
+    (Q, "set.json", item(relevant_chunk_ids=[True]), "item 2: relevant_chunk_ids = [true]: a text or a"),
+    (Q, "set.json", item(relevant_urls=5), "item 2: relevant_urls = 5: a list is expected"),
+    (Q, "set.json", item(user_score=6), "item 2: user_score = 6: a whole number from 1 to 5 is expected"),
+    (Q, "set.json", item(user_score=4.5), "item 2: user_score = 4.5: a whole number from 1 to 5"),
+    (Q, "set.json", item(is_relevant_chunk_matched="maybe"), "is_relevant_chunk_matched = 'maybe': 0 or 1"),
+    (Q, "set.json", item(is_chunk_ok=2), "item 2: is_chunk_ok = 2: 0 or 1, true or false, yes or no"),
+    (Q, "set.json", item(confluence_url="a\nb"), "item 2: confluence_url = 'a\\nb'"),
     (Q, "set.json", "[]", "set.json: an empty list; at least one item is expected"),
     (Q, "set.json", '"text"', "set.json: 'text': a JSON list of objects is expected"),
     (Q, "set.json", '[{"question": "a"}, 5]', "set.json, item 2: 5: a JSON object is expected"),
@@ -282,14 +266,14 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
     (Q, "set.csv", "text,chunk_id\na,1\n", "set.csv, line 2: question is missing"),
     (Q, "set.csv", "question,relevant_chunk_ids\na,[1\n", "set.csv, line 2: relevant_chunk_ids = '[1': a list is"),
     (Q, "set.parquet", b"PAR1 not one", "set.parquet: cannot be read"),
-    (D, "d.json", made.as_json(decision(ground_truth_show="maybe")), "d.json, item 2: ground_truth_show = 'maybe'"),
-    (D, "d.json", made.as_json(decision(ground_truth_show=None)), "d.json, item 2: ground_truth_show = null: true or"),
-    (D, "d.json", made.as_json(decision(context=[1])), "d.json, item 2, context[0] = 1: a text, or an object"),
-    (D, "d.json", made.as_json(decision(question=" ")), "d.json, item 2: question = ' ': a question is expected"),
+    (D, "d.json", decision(ground_truth_show="maybe"), "d.json, item 2: ground_truth_show = 'maybe'"),
+    (D, "d.json", decision(ground_truth_show=None), "d.json, item 2: ground_truth_show = null: true or"),
+    (D, "d.json", decision(context=[1]), "d.json, item 2, context[0] = 1: a text, or an object"),
+    (D, "d.json", decision(question=" "), "d.json, item 2: question = ' ': a question is expected"),
     (
         D,
         "d.json",
-        made.as_json([made.DECISIONS[0], {**made.DECISIONS[0], "ground_truth_show": False}]),
+        [made.DECISIONS[0], {**made.DECISIONS[0], "ground_truth_show": False}],
         "d.json, item 2: ground_truth_show = False: item 1 says True of the same texts",
     ),
     (T, "t.json", '{"questions": []}', "t.json, item 1: questions = []: at least one question is expected"),
@@ -306,6 +290,10 @@ BROKEN: list[tuple[str, str, str | bytes, str]] = [
     (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0] = 5: a text"),
     (A, "a.json", '[{"question": "a", "contexts": [" "]}]', "a.json, sample 1: contexts.1 = ' ': a text is expected"),
     (A, "a.jsonl", '{"id": "x", "question": "a"}\n{"id": "x", "question": "b"}\n', "the id 'x' stands twice"),
+]
+BROKEN = [
+    (kind, name, content if isinstance(content, str | bytes) else made.as_json(content), said)
+    for kind, name, content, said in FAULTY
 ]
 READERS: dict[str, Callable[[Path], object]] = {
     Q: datasets.question_sets.read,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -67,7 +68,12 @@ class Said(NamedTuple):
     place: str
 
 
-def sentences() -> Iterator[Said]:
+@functools.cache
+def sentences() -> tuple[Said, ...]:
+    return tuple(_sentences())
+
+
+def _sentences() -> Iterator[Said]:
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
@@ -114,7 +120,8 @@ def test_classes_are_named_only_to_those_who_wrote_the_code() -> None:
     """Anywhere in the package, so that no detour through a variable hides one."""
     found = set()
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "name__" in source or "__class__" in source else ():
             if isinstance(node, ast.FormattedValue) and re.search(
                 r"\.(__name__|__class__|__qualname__)", ast.unparse(node)
             ):
@@ -196,16 +203,8 @@ def test_what_pydantic_expects_in_words() -> None:
         assert expectation(refused.value.errors()[0]) == words, values
 
 
-SQUAD = {
-    "data": [
-        {
-            "title": "t",
-            "paragraphs": [
-                {"context": "c", "qas": [{"id": "1", "question": "q", "answers": [{"text": "c", "answer_start": 0}]}]}
-            ],
-        }
-    ]
-}
+QUESTION = {"id": "1", "question": "q", "answers": [{"text": "c", "answer_start": 0}]}
+SQUAD = {"data": [{"title": "t", "paragraphs": [{"context": "c", "qas": [QUESTION]}]}]}
 ANSWERS = [{"id": "q", "question": "q", "answer": "a", "ground_truth": "g", "contexts": ["x"], "system": "s"}]
 RATINGS = [{"item": item, "rater": rater, "value": 1} for item in "ab" for rater in "xy"]
 BROUGHT: dict[str, Any] = {

@@ -34,7 +34,7 @@ from tests import foreign_files
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge
-from tests.small_project import write_lines
+from tests.small_project import add, write_lines
 
 CONTEXTS = (Chunk("c1", "Библиотека открыта с 9 до 21 часа."),)
 SAMPLE = Sample(
@@ -158,9 +158,7 @@ def test_fault_07_the_judge_is_tried_on_a_data_set_without_answers_of_its_own_an
             f'[judges.{name}]\nbase_url = "{server.url}"\nmodel = "m"\n'
             for name, server in (("one", first), ("two", second))
         )
-        path = project / "ragbench.toml"
-        path.write_text(path.read_text(encoding="utf-8") + tables, encoding="utf-8")
-        settings.load.cache_clear()
+        add(project, tables)
         made = bench.tier_judge("small", "one, two", resamples=200)
         assert first.calls > 0
         assert second.calls > 0

@@ -18,6 +18,7 @@ from ragbench.datasets.rows import read_rows
 from tests import foreign_files as made
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
+from tests.small_project import add
 
 ROOT = Path(__file__).parent.parent
 ROW = {"user_input": "When?", "response": "At nine.", "reference": "At nine.", "retrieved_contexts": ["At nine."]}
@@ -81,9 +82,7 @@ def test_a_tier_refuses_before_it_reads_anything(project: Path, tier: str) -> No
 
 def test_too_few_resamples_cost_no_call(project: Path) -> None:
     with ChatServer(answer=lambda body: {"reason": "so", "rating": 5}).running() as server:
-        path = project / "ragbench.toml"
-        path.write_text(path.read_text() + f'\n[judges.one]\nbase_url = "{server.url}"\nmodel = "m"\n')
-        settings.load.cache_clear()
+        add(project, f'\n[judges.one]\nbase_url = "{server.url}"\nmodel = "m"\n')
         (project / "answers.jsonl").write_text(json.dumps(ROW))
         for words in (("--resamples", "50"), ("--confidence", "1.5"), ("--baseline", "none")):
             refused("score", "answers.jsonl", "-m", "e2e_score", "--judge", "one", *words)
@@ -120,9 +119,7 @@ def test_a_data_set_gets_no_name_that_a_folder_cannot_have(project: Path, name: 
 
 @pytest.mark.parametrize("name", ["", "  ", "a,b", "a\\u202eb", "a\\nb", "x" * 300, " a"])
 def test_a_table_in_the_settings_gets_no_name_that_nobody_can_type(project: Path, name: str) -> None:
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text() + f'\n[systems."{name}"]\nembedder = "hashing"\n')
-    settings.load.cache_clear()
+    add(project, f'\n[systems."{name}"]\nembedder = "hashing"\n')
     with pytest.raises(settings.ConfigurationError, match=r"\[systems\..*the name (is|has|holds|begins)"):
         settings.load()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -86,6 +87,7 @@ def test_pytest_refuses_an_unknown_row_and_picks_the_tests_of_one(tmp_path: Path
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--co", str(some), *options],
             capture_output=True, text=True, cwd=faults.TESTS.parent, check=False,
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         )  # fmt: skip
         return done.stdout + done.stderr
 

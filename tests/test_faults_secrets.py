@@ -24,16 +24,18 @@ from typer.testing import CliRunner
 from ragbench import settings, terminal
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.labelling import Item, Sheet, export_csv
-from ragbench.llm import Client, MemoryJournal, ModelError, lines, run
+from ragbench.llm import MemoryJournal, ModelError, lines, run
 from ragbench.llm.request import key_of
 from ragbench.report.exports import publish, tabular
 from ragbench.report.keeping import files, results
-from ragbench.settings import JudgeSettings, secrets
+from ragbench.settings import secrets
 from ragbench.types import EmbeddingError
 from tests import judged_project, kept_runs
 from tests.chat_server import asked_schema, generate, source_of
+from tests.llm_client import open_client
 from tests.llm_shapes import request
 from tests.measurements import measurement
+from tests.small_project import add, write_lines
 
 ROOT = Path(__file__).parent.parent
 KEY = """sk-canary-<&"'\\%+/0123456789"""
@@ -115,13 +117,11 @@ def test_a_key_that_comes_back_is_in_no_answer_no_journal_and_no_error(
 
     async def ask(url: str) -> None:
         limits = {"attempts": 2, "patience_seconds": 5.0}
-        client = Client("j", JudgeSettings(base_url=url, model="m", key_variable="OWN_WORD", **limits), journal=journal)
-        try:
-            found.append(await client.complete(request("one")))
-        except ModelError as error:
-            found.append(str(error))
-        finally:
-            await client.close()
+        async with open_client(url, "j", model="m", key_variable="OWN_WORD", journal=journal, **limits) as client:
+            try:
+                found.append(await client.complete(request("one")))
+            except ModelError as error:
+                found.append(str(error))
 
     with echo(way) as url:
         run(ask(url))
@@ -180,7 +180,7 @@ def test_a_key_that_comes_back_is_in_no_file_and_on_no_screen(project: Path) -> 
             {"id": row.id, "user_input": row.user_input, "response": row.response, "retrieved_contexts": ["High."]}
             for row in judged_project.samples(2)
         ]
-        (project / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_lines(project / "answers.jsonl", rows)
         score = ("score", "answers.jsonl", "-m", "faithfulness", "--judge", "one", "--resamples", "100")
         done = [
             command(project, *words, OWN_WORD=KEY)
@@ -305,8 +305,7 @@ def test_an_address_with_a_password_is_refused_without_it(table: str, project: P
 
 @pytest.mark.fault("secrets", tried="commands that read the settings", count=15)
 def test_no_command_prints_the_password_of_an_address(project: Path, shown: Callable[..., str]) -> None:
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text(encoding="utf-8") + TABLES["judges"].replace("{url}", URLS[0]), encoding="utf-8")
+    add(project, TABLES["judges"].replace("{url}", URLS[0]))
     for words in COMMANDS:
         said = shown(*words)
         assert "base_url" in said, words

@@ -29,6 +29,7 @@ from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.lanes import Lanes
 from tests.chat_server import ChatServer
+from tests.llm_client import open_client
 from tests.llm_shapes import request, settings
 from tests.own_database import own_database
 
@@ -100,11 +101,8 @@ class TestSharing:
     @pytest.mark.fault("kill", tried="the same scoring twice, with the replies of the first", count=1)
     def test_a_second_run_makes_no_call(self, store: Store) -> None:
         async def work(url: str) -> list[Completion]:
-            client = Client("again", settings(url), journal=DatabaseJournal(store.engine))
-            try:
+            async with open_client(url, "again", journal=DatabaseJournal(store.engine)) as client:
                 return await asyncio.gather(*(client.complete(request(f"again {n}")) for n in range(50)))
-            finally:
-                await client.close()
 
         with ChatServer(faults={"nan": 0.2}).running() as server:
             first = asyncio.run(work(server.url))
@@ -280,14 +278,12 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
 
     n, kills, concurrency = 600, 10, 8
 
-    async def work(client: Client) -> list[Completion]:
-        try:
+    async def work(**more: Any) -> list[Completion]:
+        async with open_client(chat, "database", **more) as client:
             return await asyncio.gather(*(client.complete(request(f"database {number}")) for number in range(n)))
-        finally:
-            await client.close()
 
     with ChatServer(latency=0.05).running() as chat, Store.open(own_server) as store:
-        wanted = [c.value for c in asyncio.run(work(Client("database", settings(chat.url, concurrency=200))))]
+        wanted = [c.value for c in asyncio.run(work(concurrency=200))]
         journal = DatabaseJournal(store.engine, revive=lambda: server.start(own_server))
         before, killed, over = chat.calls, [], threading.Event()
 
@@ -305,8 +301,7 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
         killer = threading.Thread(target=kill)
         killer.start()
         try:
-            client = Client("database", settings(chat.url, concurrency=concurrency), journal=journal)
-            found = asyncio.run(work(client))
+            found = asyncio.run(work(concurrency=concurrency, journal=journal))
         finally:
             over.set()
             killer.join()

@@ -35,13 +35,13 @@ class TestPlans:
             await judge.close()
 
         asyncio.run(work())
-        plan = judge.plan(Experience(seconds=3.0, output_tokens=50.0))
+        plan = judge.outlook(Experience(seconds=3.0, output_tokens=50.0)).plan()
         assert (plan.calls, plan.journaled, plan.unknown, plan.guessed) == (30, 0, 0, False)
         assert plan.output_tokens == 1500
         assert plan.minutes == pytest.approx(30 * 3 / 4 / 60)
         assert plan.money == pytest.approx((plan.input_tokens + 2 * 1500) / 1e6)
         assert plan.money_at_most == pytest.approx((plan.input_tokens + 2 * 30 * 1024) / 1e6)
-        assert judge.plan().guessed
+        assert judge.outlook().plan().guessed
 
     def test_it_knows_what_the_journal_has(self) -> None:
         journal = MemoryJournal()
@@ -60,7 +60,7 @@ class TestPlans:
         with ChatServer().running() as server:
             asyncio.run(paid(server))
             calls = server.calls
-            plan = asyncio.run(planned(server)).plan()
+            plan = asyncio.run(planned(server)).outlook().plan()
             assert server.calls == calls
         assert plan.journaled == calls
         assert plan.calls == 3 * 3
@@ -73,7 +73,7 @@ class TestPlans:
     def test_rates_of_the_provider_hold_it_back(self) -> None:
         judge = PlanningJudge("a", settings("http://h/v1", requests_per_minute=2, concurrency=64))
         asyncio.run(self.row(judge, 1))
-        assert judge.plan().minutes == pytest.approx(1.5)
+        assert judge.outlook().plan().minutes == pytest.approx(1.5)
 
 
 class TestOpening:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from ragbench.store.journal import DatabaseJournal
 from ragbench.store.lanes import Lanes
 from tests import judged_project
 from tests.chat_server import ChatServer
-from tests.llm_shapes import request, settings
+from tests.llm_client import open_client
+from tests.llm_shapes import request
 from tests.test_journal import calls, chat_process, journaled, told
 
 ROOT = Path(__file__).parent.parent
@@ -113,13 +114,9 @@ def test_two_scores_of_one_file_pay_for_one(project: Path) -> None:
 @asynccontextmanager
 async def apart(store: Store, server: ChatServer, processes: int, **more: Any) -> AsyncIterator[list[Client]]:
     """Clients as several processes have them: a journal and a session of the database each."""
-    judge = settings(server, **more)
-    clients = [Client("apart", judge, journal=DatabaseJournal(store.engine)) for _ in range(processes)]
-    try:
-        yield clients
-    finally:
-        for client in clients:
-            await client.close()
+    async with AsyncExitStack() as stack:
+        own = ({"journal": DatabaseJournal(store.engine), **more} for _ in range(processes))
+        yield [await stack.enter_async_context(open_client(server, "apart", **one)) for one in own]
 
 
 def test_repeats_are_questions_of_their_own(store: Store) -> None:
@@ -175,8 +172,7 @@ def test_a_reply_is_scored_only_once_its_row_is_committed(store: Store) -> None:
 
     async def work(server: ChatServer) -> None:
         journal = DatabaseJournal(store.engine)
-        client = Client("held back", settings(server), journal=journal)
-        try:
+        async with open_client(server, "held back", journal=journal) as client:
             with store.engine.begin() as other:
                 other.execute(text("LOCK TABLE ragbench.journal IN SHARE MODE"))  # readers go on, writers wait
                 asked = asyncio.create_task(client.complete(request("held back")))
@@ -190,8 +186,6 @@ def test_a_reply_is_scored_only_once_its_row_is_committed(store: Store) -> None:
             assert completion.value is not None
             key = client.key(request("held back"))
             assert [each["key"] for each in journal.rows_of([key])] == [key]
-        finally:
-            await client.close()
 
     with ChatServer().running() as server:
         asyncio.run(asyncio.wait_for(work(server), 30))

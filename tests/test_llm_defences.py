@@ -7,12 +7,14 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from ragbench.llm import ProviderRefused
+from ragbench.llm import ProviderRefused, transport
 from ragbench.llm.errors import Fault
 from ragbench.llm.transport import MAX_BYTES, pause_after
+from ragbench.settings import WebSettings
 from ragbench.types import Status
 from tests.chat_server import ChatServer
 from tests.llm_client import answering, ask, open_client, scripted
@@ -41,27 +43,20 @@ def deaf() -> Iterator[str]:
 @pytest.mark.fault(
     "hang", tried="limits on connect, silence and a whole response, each with the others far away", count=3
 )
-class TestEachLimitAlone:
-    def test_on_connecting(self) -> None:
-        with deaf() as url:
-            began = time.monotonic()
-            (found,) = ask(url, ["x"], connect_seconds=0.4, timeout_seconds=40, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "no connection within 0.4 s (connect_seconds)")
-
-    def test_on_silence(self) -> None:
-        with scripted("!hang").running() as server:
-            began = time.monotonic()
-            (found,) = ask(server, ["x"], read_seconds=0.4, timeout_seconds=40, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "nothing was heard for 0.4 s (read_seconds)")
-
-    def test_on_a_whole_response(self) -> None:
-        with scripted("!drip").running() as server:
-            began = time.monotonic()
-            (found,) = ask(server, ["x"], read_seconds=30, timeout_seconds=0.6, attempts=1)
-        assert time.monotonic() - began < 3
-        assert (found.status, found.reason) == (Status.TIMEOUT, "no whole response within 0.6 s (timeout_seconds)")
+@pytest.mark.parametrize(
+    ("opened", "limits", "said"),
+    [
+        (deaf, {"connect_seconds": 0.4, "timeout_seconds": 40}, "no connection within 0.4 s (connect_seconds)"),
+        ("!hang", {"read_seconds": 0.4, "timeout_seconds": 40}, "nothing was heard for 0.4 s (read_seconds)"),
+        ("!drip", {"read_seconds": 30, "timeout_seconds": 0.6}, "no whole response within 0.6 s (timeout_seconds)"),
+    ],
+)
+def test_each_limit_alone(opened: Any, limits: dict[str, float], said: str) -> None:
+    with scripted(opened).running() if isinstance(opened, str) else opened() as server:
+        began = time.monotonic()
+        (found,) = ask(server, ["x"], attempts=1, **limits)
+    assert time.monotonic() - began < 3
+    assert (found.status, found.reason) == (Status.TIMEOUT, said)
 
 
 @pytest.mark.fault("bombs", tried="a response without end, whose bytes are counted as they come", count=1)
@@ -110,6 +105,20 @@ def test_what_an_endpoint_asks_to_wait_is_waited(head: str) -> None:
         ask(server, ["x"], attempts=2)
     (first, _), (second, _) = server.arrivals
     assert 1.0 <= second - first < 3
+
+
+def test_no_attempt_begins_in_the_last_moment_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could only end in a timeout, which would stand in place of what was wrong."""
+    monkeypatch.setattr(transport, "pause_after", lambda fault, attempt: 1.0 - 1e-4)
+
+    async def refused(seconds: float) -> None:
+        fault = Fault("connection" if seconds > 0.5 else "timeout", "refused")
+        fault.seconds = 0.0
+        raise fault
+
+    with pytest.raises(Fault) as caught:
+        asyncio.run(transport.patiently(WebSettings(patience_seconds=1.0), refused))
+    assert (caught.value.kind, caught.value.attempts) == ("connection", 1)
 
 
 def test_the_pause_after_a_fault_holds_what_was_asked_whoever_waits_besides() -> None:

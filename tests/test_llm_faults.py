@@ -8,16 +8,12 @@ import json
 import math
 import time
 import tracemalloc
+from functools import partial
 from typing import Any
 
 import pytest
 
-from ragbench.llm import (
-    Client,
-    MemoryJournal,
-    ProviderRefused,
-    ProviderUnreachable,
-)
+from ragbench.llm import Client, MemoryJournal, ProviderRefused, ProviderUnreachable
 from ragbench.llm.transport import MAX_BYTES
 from ragbench.settings import ConfigurationError, JudgeSettings, secrets
 from ragbench.types import Status
@@ -135,8 +131,8 @@ class TestSize:
     @pytest.mark.parametrize(
         "server",
         [
-            answering(packed(16 * MAX_BYTES)),
-            answering(packed(16 * MAX_BYTES, "deflate")),
+            answering(partial(packed, 16 * MAX_BYTES)),
+            answering(partial(packed, 16 * MAX_BYTES, "deflate")),
             answering(
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + b" " * 65536 + b"\r\n", 999
             ),

@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import (
-    Budget,
-    BudgetSpent,
-    Decoding,
-    MemoryJournal,
-    ProviderRefused,
-    Providers,
-    Tally,
-    Usage,
-)
+from ragbench.llm import Budget, BudgetSpent, Decoding, MemoryJournal, ProviderRefused, Providers, Tally, Usage
 from ragbench.types import Status
 from tests.chat_server import ChatServer
 from tests.llm_client import ask, on_a_loop, open_client, scripted

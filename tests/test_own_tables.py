@@ -15,6 +15,7 @@ from ragbench import bench, settings
 from ragbench.bench import BenchError
 from ragbench.bench.retrieval import own_tables
 from ragbench.store import EmbeddingError, Source, StoreError, server
+from tests.small_project import add
 
 CHUNKS = [
     (1, "https://x.example/a", "Общежитие открыто до полуночи.", [1.0, 0.0, 0.0]),
@@ -51,16 +52,14 @@ def own(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Conn
         for row in ASKED:
             connection.execute('INSERT INTO "order" VALUES (%s, %s, %s, %s, %s, %s, %s::float4[]::public.vector)', row)
         monkeypatch.setenv("OWN_URL", plain)
-        path = project / "ragbench.toml"
-        path.write_text(
-            path.read_text(encoding="utf-8") + '[databases.own]\nurl_variable = "OWN_URL"\n'
+        add(
+            project,
+            '[databases.own]\nurl_variable = "OWN_URL"\n'
             '[databases.own.chunks]\nin_schema = "Own Data"\n'
             '[databases.own.questions]\nin_schema = "Own Data"\ntable = "order"\n'
             '[embedders.theirs]\nkind = "database"\ndatabase = "own"\n'
             '[systems.theirs]\nembedder = "theirs"\n',
-            encoding="utf-8",
         )
-        settings.load.cache_clear()
         yield connection
         connection.execute('DROP SCHEMA "Own Data" CASCADE')
 
@@ -71,6 +70,11 @@ def change(project: Path, before: str, after: str) -> None:
     assert before in text
     path.write_text(text.replace(before, after), encoding="utf-8")
     settings.load.cache_clear()
+
+
+def leave_out(project: Path) -> None:
+    """Rows without a vector are left out from now on."""
+    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
 
 
 @pytest.mark.usefixtures("own")
@@ -102,23 +106,15 @@ def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_tier_1_runs_on_the_vectors_that_are_there() -> None:
+def test_tier_1_runs_on_the_vectors_that_are_there_and_on_new_ones_in_our_own_schema() -> None:
     found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
     scores = found.scores.query("metric == 'mrr@10'").set_index("sample")["value"].to_dict()
     assert scores == {"10": 1.0, "11": 1.0, "12": 0.5}
     assert found.facts["dataset"] == "db:own:ru"
     assert found.facts["stand_ins"] == []
-
-
-@pytest.mark.usefixtures("own")
-def test_tier_1_runs_on_new_vectors_kept_in_our_own_schema() -> None:
     found = bench.tier1_retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
     assert len(found.scores) == 3
     assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
-
-
-@pytest.mark.usefixtures("own")
-def test_chunks_have_no_labels_of_their_own() -> None:
     with pytest.raises(BenchError, match="no question of db:own:ru names a relevant chunk"):
         bench.tier1_retrieval("db:own", "theirs", unit="chunk")
 
@@ -168,18 +164,8 @@ def test_a_name_that_is_not_there_is_refused_with_those_there_are(
         own_tables.read("own", settings.load())
 
 
-HOSTILE = [
-    'chunk"; DROP TABLE "Own Data".chunk; --',
-    "chunk; DELETE FROM chunk",
-    "chunk UNION SELECT",
-    "pg_class",
-    "chunk'--",
-    'chunk"',
-    "Own Data.chunk",
-    "../chunk",
-    "chunk\n--",
-    "%s",
-]
+HOSTILE = ['chunk"; DROP TABLE "Own Data".chunk; --', "chunk; DELETE FROM chunk", "chunk UNION SELECT", "pg_class",
+           "chunk'--", 'chunk"', "Own Data.chunk", "../chunk", "chunk\n--", "%s"]  # fmt: skip
 
 
 @pytest.mark.fault("sql", tried="names of tables and columns", count=40)
@@ -200,7 +186,7 @@ def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Con
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
     with pytest.raises(EmbeddingError, match="1 of 5 rows of chunk have no vector"):
         bench.tier1_retrieval("db:own", "theirs", unit="url")
-    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    leave_out(project)
     found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_chunks"] == 4
     assert found.facts["left_out"] == {"chunk without a vector": 1}
@@ -216,7 +202,7 @@ def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_
         own.execute("INSERT INTO \"order\" VALUES (%s, %s, 'Да.', %s, 5, 7, NULL)", row)
     with pytest.raises(EmbeddingError, match="5 of 9 rows of order have no vector in embedding; embed them, or set"):
         bench.tier1_retrieval("db:own", "theirs", unit="url")
-    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    leave_out(project)
     found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_questions"] == 3
     assert found.facts["left_out"] == {"question without a vector": 5}
@@ -226,7 +212,7 @@ def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_
 def test_a_chunk_with_blanks_around_it_has_the_vector_of_its_row(own: psycopg.Connection, project: Path) -> None:
     own.execute("UPDATE chunk SET text = E'  Пропуск выдаёт комендант.\\n' WHERE id = 2")
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
-    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    leave_out(project)
     found = own_tables.read("own", settings.load())
     assert [chunk.id for chunk in found.chunks] == ["1", "2", "3", "4"]
     assert found.left_out == {"chunk without a vector": 1}
@@ -234,7 +220,7 @@ def test_a_chunk_with_blanks_around_it_has_the_vector_of_its_row(own: psycopg.Co
 
 def test_questions_that_nobody_embedded_are_asked_by_vectors_of_our_own(own: psycopg.Connection, project: Path) -> None:
     own.execute('UPDATE "order" SET embedding = NULL')
-    change(project, 'url_variable = "OWN_URL"\n', 'url_variable = "OWN_URL"\nwithout_embedding = "leave_out"\n')
+    leave_out(project)
     assert len(own_tables.read("own", settings.load()).questions) == 3
 
 
@@ -274,9 +260,7 @@ def test_large_tables_are_read_in_bounded_time_and_memory(own: psycopg.Connectio
 
 @pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=1)
 def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text(encoding="utf-8") + '[databases.far]\nurl_variable = "FAR_URL"\n', encoding="utf-8")
-    settings.load.cache_clear()
+    add(project, '[databases.far]\nurl_variable = "FAR_URL"\n')
     monkeypatch.setenv("FAR_URL", "postgresql://someone:canary-word@127.0.0.1:9/none")
     with pytest.raises(StoreError) as caught:
         own_tables.read("far", settings.load())

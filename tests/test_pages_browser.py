@@ -34,6 +34,12 @@ def russian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("run"), long, "ru")
 
 
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """A folder of pages that a test may change."""
+    return shutil.copytree(folder, tmp_path / "copy")
+
+
 @pytest.mark.parametrize("width", [1280, 768, 360])
 @pytest.mark.parametrize("name", ["page.html", "index.html"])
 @pytest.mark.parametrize("kind", ["folder", "russian"])
@@ -52,12 +58,8 @@ def test_pages_open_from_disk(browser: Any, request: pytest.FixtureRequest, kind
 
 def test_the_table_fits_a_desktop(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "page.html", 1100) as visit:
-        assert (
-            visit.run(
-                "(() => { const e = document.querySelector('.rb-scroll'); return e.scrollWidth - e.clientWidth })()"
-            )
-            <= 0
-        )
+        over = "(() => { const e = document.querySelector('.rb-scroll'); return e.scrollWidth - e.clientWidth })()"
+        assert visit.run(over) <= 0
 
 
 def test_charts_follow_the_scheme_and_the_printer(browser: Any, folder: Path) -> None:
@@ -94,9 +96,7 @@ def test_a_phone_shows_names_above_their_marks(browser: Any, folder: Path) -> No
         visit.until("document.querySelectorAll('.rb-plot .ytick text').length === 4")
 
 
-def test_without_plotly_the_numbers_are_still_there(browser: Any, folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_without_plotly_the_numbers_are_still_there(browser: Any, copy: Path) -> None:
     (copy / "plotly.min.js").unlink()
     with Visit(browser, copy / "page.html") as visit:
         assert visit.page.locator(".rb-grid").is_visible()
@@ -115,9 +115,7 @@ def test_a_table_that_is_asked_for_comes_before_the_charts(browser: Any, folder:
         assert [url for url in visit.asked if url.endswith("table.js")] == [], "nobody has asked for the table yet"
 
 
-def test_many_charts_are_drawn_and_printed_without_scrolling(browser: Any, folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_many_charts_are_drawn_and_printed_without_scrolling(browser: Any, copy: Path) -> None:
     page = (copy / "page.html").read_text(encoding="utf-8")
     chart = re.search(r'<div class="rb-plot".*?</script></div>', page, re.DOTALL)
     assert chart is not None
@@ -131,11 +129,7 @@ def test_many_charts_are_drawn_and_printed_without_scrolling(browser: Any, folde
         visit.assert_quiet(copy)
 
 
-def test_a_page_printed_before_its_charts_says_them_in_words_and_draws_them_after(
-    browser: Any, folder: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_a_page_printed_before_its_charts_says_them_in_words_and_draws_them_after(browser: Any, copy: Path) -> None:
     (copy / "plotly.min.js").rename(copy / "later.js")
     with Visit(browser, copy / "page.html") as visit:
         visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -147,9 +141,7 @@ def test_a_page_printed_before_its_charts_says_them_in_words_and_draws_them_afte
 
 
 @pytest.mark.fault("markup", tried="scripts injected into a page in a browser", count=1)
-def test_the_policy_refuses_what_is_injected(browser: Any, folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_the_policy_refuses_what_is_injected(browser: Any, copy: Path) -> None:
     injected = "<img src=x onerror=alert(1)><script>alert(2)</script><script src=https://example.org/x.js></script>"
     page = (copy / "page.html").read_text(encoding="utf-8")
     files.write(copy / "page.html", page.replace("</main>", f"{injected}</main>"))

@@ -60,7 +60,7 @@ def test_a_cell_of_the_matrix_leads_to_its_decisions_and_their_reason(browser: A
         visit.assert_quiet(folder)
 
 
-def test_the_effect_of_a_probe_leads_to_the_answers_that_fell_to_it(browser: Any, folder: Path) -> None:
+def test_a_probe_leads_to_the_answers_that_fell_to_it_and_people_apart_come_first(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "tried_en.html") as visit:
         visit.page.locator(".rb-view-probes a[href*='metric=padding']").first.click()
         assert status(visit) == "4 of 4 judged answers"
@@ -72,9 +72,6 @@ def test_the_effect_of_a_probe_leads_to_the_answers_that_fell_to_it(browser: Any
         visit.page.wait_for_selector(".rb-detail h3")
         assert "padding: 0.50 → 0.90 · fell to it" in visit.page.locator(".rb-detail").inner_text()
         visit.assert_quiet(folder)
-
-
-def test_answers_are_listed_by_disagreement_with_people(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "tried_en.html", hash_="#questions") as visit:
         status(visit)
         assert [cells[0] for cells in visit.run(CELLS)][:3] == ["0.750", "0.000", "—"]

@@ -67,19 +67,20 @@ def values(made: Measurement, metric: str, system: str) -> pd.Series:
     return own.set_index("sample")["value"]
 
 
-def ready(visit: Visit) -> Visit:
-    visit.page.locator(".rb-table").scroll_into_view_if_needed()
-    visit.page.wait_for_selector(".rb-line")
-    return visit
-
-
-def test_questions_are_searched_filtered_and_sorted(browser: Any, folder: Path, made: Measurement) -> None:
+def test_questions_are_scrolled_searched_filtered_and_sorted(browser: Any, folder: Path, made: Measurement) -> None:
     page = folder / "page.html"
     with Visit(browser, page) as visit:
-        ready(visit)
+        visit.page.locator(".rb-table").scroll_into_view_if_needed()
+        visit.page.wait_for_selector(".rb-line")
         status = visit.page.locator(".rb-table [role=status]")
         assert status.inner_text() == "300 of 300 questions"
         assert len(visit.run(LINES)) < 60, "only the rows that are seen are there"
+        seen = set()
+        for step in range(0, 300, 8):
+            visit.run(f"document.querySelector('.rb-grid-of-questions').scrollTop = {step} * 54")
+            visit.page.wait_for_timeout(30)
+            seen |= set(visit.run(LINES))
+        assert len(seen) == 300, "scrolling shows every row"
         visit.page.fill(".rb-controls input", "question 29 answer")
         assert status.inner_text() == "13 of 300 questions", "every word is somewhere in the text: 29, 129, 290, …"
         assert visit.run(LINES)[0] == "Where does question 29 find its answer?"
@@ -108,17 +109,6 @@ def test_a_number_of_a_table_leads_to_its_questions(browser: Any, folder: Path, 
         assert first[2] == f"{difference.min():+.3f}".replace("-", "−")
         assert visit.run("document.activeElement.getAttribute('role')") == "grid"
         assert visit.run("document.querySelector('select[name=metric]').selectedOptions[0].textContent") == "hit_rate@1"
-
-
-def test_scrolling_shows_every_row(browser: Any, folder: Path) -> None:
-    with Visit(browser, folder / "page.html") as visit:
-        ready(visit)
-        seen = set()
-        for step in range(0, 300, 8):
-            visit.run(f"document.querySelector('.rb-grid-of-questions').scrollTop = {step} * 54")
-            visit.page.wait_for_timeout(30)
-            seen |= set(visit.run(LINES))
-        assert len(seen) == 300
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -202,17 +192,12 @@ def test_a_hundred_hostile_texts_in_every_slot_do_nothing(browser: Any, tmp_path
     )  # fmt: skip
     names = {f"q{i}": f"{text}{i}" for i, text in enumerate(TEXTS)}
     made = judged(made, statement=every[:2000], reason=every[:2000])
-    renamed = {name: _renamed(table, names) for name, table in made.extra.items()}
     questions = _renamed(made.questions, names).assign(
         text=list(TEXTS), reference=list(TEXTS), kind=list(TEXTS[:50]) + ["k"] * (len(TEXTS) - 50)
     )
-    made = replace(
-        made,
-        questions=questions,
-        scores=_renamed(made.scores, names),
-        retrieved=_renamed(made.retrieved, names),
-        extra=renamed,
-    )
+    scores, retrieved = _renamed(made.scores, names), _renamed(made.retrieved, names)
+    extra = {name: _renamed(table, names) for name, table in made.extra.items()}
+    made = replace(made, questions=questions, scores=scores, retrieved=retrieved, extra=extra)
     described = keep_page(tmp_path, made, "<img src=x onerror=alert(1)>&'\"", "en", f"# {every[:500]}", VIEWS)
     draw(tmp_path, [described])
     for path in sorted(tmp_path.glob("*.html")):

@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import Client, Experience, Outlook, planning
+from ragbench.llm import Experience, Outlook, planning
 from ragbench.settings import JudgeSettings
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
+from tests.llm_client import open_client
 from tests.llm_shapes import request, settings
+from tests.small_project import add
 
 ROOT = Path(__file__).parent.parent
 
@@ -95,11 +97,8 @@ class TestAskedAgain:
         journal, name = DatabaseJournal(store.engine), "spoilt"
 
         async def ask(url: str, part: str, n: int) -> None:
-            client = Client(name, settings(url), journal=journal)
-            try:
+            async with open_client(url, name, journal=journal) as client:
                 await asyncio.gather(*(client.complete(request(f"{part} {number}")) for number in range(n)))
-            finally:
-                await client.close()
 
         with ChatServer(faults={"nan": 0.2, "length": 0.1}, seed=3).running() as server:
             asyncio.run(ask(server.url, "before", 300))
@@ -153,8 +152,7 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
 @pytest.mark.slow
 def test_a_budget_that_will_not_do_is_said_and_a_notebook_that_fails_too(project: Path) -> None:
     notebook = str(judged_project.make(project, "http://127.0.0.1:9/v1"))
-    path = project / "ragbench.toml"
-    path.write_text(path.read_text(encoding="utf-8") + "[budget]\ncalls = 5\n", encoding="utf-8")
+    add(project, "[budget]\ncalls = 5\n")
     plan = ragbench("run", notebook, "--plan", "-p", "judges=one")
     assert plan.returncode == 0, plan.stderr
     assert "calls = 5 in [budget], 24 expected" in plan.stdout
@@ -188,10 +186,10 @@ def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypat
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     steps: list[report.Step] = []
     with ChatServer(latency=0.5, answer=judged_project.reply).running() as server:
-        notebook = judged_project.make(project, server.url, "one", 12, concurrency=2)
+        notebook = judged_project.make(project, server.url, "one", 6, concurrency=2)
         assert report.run([notebook], progress=steps.append).exit_code == 0
     notes = [step.note for step in steps if step.label == "judging" and step.note]
     assert notes, steps
     said = re.compile(r"\d+ of \d+ answered \(0 from the journal\), 2 in flight, 0 failed, cost 0\.\d+, left")
     assert any(said.search(note) for note in notes), notes
-    assert all(step.work_total == 24 for step in steps if step.label == "judging")
+    assert all(step.work_total == 12 for step in steps if step.label == "judging")

@@ -1,13 +1,14 @@
-"""Single files, comparisons and histories in a real browser: each works by itself and asks for nothing."""
+"""Single files, comparisons and histories in a real browser and on paper: each asks for nothing, nothing is cut off."""
 
 from __future__ import annotations
 
 import datetime
+import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ragbench.bench.runs.compared import compare_runs
@@ -17,28 +18,59 @@ from ragbench.report.keeping import kept
 from ragbench.report.pages import comparison
 from ragbench.report.pages import history as history_page
 from ragbench.store.records import RunRecord
-from tests import kept_runs
+from tests import kept_runs, small_project
 from tests.measurements import measurement
 from tests.test_show import HOSTILE
 from tests.visits import Visit
 
 pytestmark = pytest.mark.browser
+PAPER = {"width": 680, "height": 960}  # A4 between margins of 15 mm, in CSS pixels
+WIDE = (
+    "[...document.querySelectorAll('.rb-grid, .rb-plot svg, p, li, h1, h2, dd, td, th')]"
+    ".filter((e) => e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > 681)"
+    ".map((e) => e.outerHTML.slice(0, 200))"
+)
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    return tmp_path
+def kept_twice(folder: Path, *systems: str, **more: Any) -> tuple[RunRecord, RunRecord]:
+    """Two runs of the same questions."""
+    made = [measurement(systems, questions=30, seed=seed, **more) for seed in (7, 8)]
+    names = zip(("first", "second"), made, strict=True)
+    first, second = (kept.of_folder(kept_runs.make(folder / "reports", name, one)) for name, one in names)
+    return first, second
 
 
-def test_a_single_file_works_by_itself(project: Path, browser: Any) -> None:
-    kept_runs.make(project / "reports", "one", measurement(questions=30))
-    publish.publish("one", project / "site")
-    alone = project / "alone" / "page.html"
+@pytest.fixture(scope="module", params=["en", "ru"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`difference/`, a comparison of two runs by three systems, and `history/`, five runs, with changes and a mark."""
+    folder, language = tmp_path_factory.mktemp("site"), request.param
+    with pytest.MonkeyPatch.context() as patch:
+        small_project.enter(folder, patch)
+        first, second = kept_twice(folder, "ivfflat", "hnsw", "reranked")
+        second = replace(second, identities=dict(second.identities) | {"code": {"commit": "0123456789abcdef"}})
+        comparison.write(compare_runs(first, second), folder / "difference", language)
+        start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+        values = [replace(v, value=1.0923, comparable=False, reason="outside_scale") for v in second.values]
+        foreign = replace(second, id="foreign", values=tuple(values), scores=())
+        runs = (first, second, replace(first, id="third"), replace(second, id="fourth"), foreign)
+        records = [replace(run, started=start + datetime.timedelta(days=day)) for day, run in enumerate(runs)]
+        history_page.write(history(records, metrics=["mrr", "ndcg@10"]), folder / "history", language)
+    return folder
+
+
+def pages(site: Path) -> list[Path]:
+    """Every page of the comparison and of the history."""
+    found = sorted([*(site / "difference").glob("*.html"), *(site / "history").glob("*.html")])
+    assert len(found) == 5, "the comparison's index, a page for each system, and the history"
+    return found
+
+
+def test_a_single_file_works_by_itself(bare: Path, browser: Any) -> None:
+    kept_runs.make(bare / "reports", "one", measurement(questions=30))
+    publish.publish("one", bare / "site")
+    alone = bare / "alone" / "page.html"
     alone.parent.mkdir()
-    alone.write_bytes((project / "site" / "single" / "tier1_retrieval.html").read_bytes())
+    alone.write_bytes((bare / "site" / "single" / "tier1_retrieval.html").read_bytes())
     with Visit(browser, alone) as visit:
         assert visit.page.locator(".js-plotly-plot").count() >= 1
         assert visit.run("document.querySelectorAll('a[href]:not([href^=\"#\"])').length") == 0
@@ -49,36 +81,17 @@ def test_a_single_file_works_by_itself(project: Path, browser: Any) -> None:
         assert [url for url in visit.asked if not url.startswith(("data:", "blob:"))] == [alone.resolve().as_uri()]
 
 
-def _runs(project: Path, **more: Any) -> tuple[RunRecord, RunRecord]:
-    first = kept_runs.make(project / "reports", "first", measurement(questions=30, **more))
-    second = kept_runs.make(project / "reports", "second", measurement(questions=30, seed=8, **more))
-    return kept.of_folder(first), kept.of_folder(second)
-
-
-@pytest.mark.parametrize(("width", "scheme", "language"), [(1280, "light", "en"), (390, "dark", "ru")])
-def test_a_comparison_is_quiet_and_nothing_is_cut_off(
-    project: Path, browser: Any, width: int, scheme: str, language: str
-) -> None:
-    index = comparison.write(compare_runs(*_runs(project)), project / "difference", language)
-    for page in sorted(index.parent.glob("*.html")):
-        with Visit(browser, page, width, scheme) as visit:
-            assert visit.said == []
-            assert visit.run("document.documentElement.scrollWidth <= innerWidth")
-            outside = [url for url in visit.asked if not url.startswith(("file:", "data:", "blob:"))]
-            assert outside == []
-
-
 @pytest.mark.fault("markup", tried="names of runs, systems and code in a browser", count=19)
 @pytest.mark.slow
-def test_hostile_names_of_runs_and_systems_stay_texts(project: Path, browser: Any) -> None:
+def test_hostile_names_of_runs_and_systems_stay_texts(bare: Path, browser: Any) -> None:
     fired: list[Any] = []
     for number in range(0, len(HOSTILE), 20):
         texts = HOSTILE[number : number + 20]
         systems = (texts[0], *texts[1:3]) if len(texts) > 2 else ("a", texts[0])
-        first, second = _runs(project / str(number), systems=systems, question=texts[-1] + " {i}")
+        first, second = kept_twice(bare / str(number), *systems, question=texts[-1] + " {i}")
         hostile = {"commit": texts[3 % len(texts)], texts[4 % len(texts)]: texts[5 % len(texts)]}
         second = replace(second, id=texts[6 % len(texts)], identities={"code": hostile}, origin=texts[7 % len(texts)])
-        index = comparison.write(compare_runs(first, second), project / f"difference{number}", "en")
+        index = comparison.write(compare_runs(first, second), bare / f"difference{number}", "en")
         for page in sorted(index.parent.glob("*.html")):
             with Visit(browser, page) as visit:
                 fired += visit.run("window.__fired")
@@ -87,19 +100,70 @@ def test_hostile_names_of_runs_and_systems_stay_texts(project: Path, browser: An
     assert fired == []
 
 
-def test_a_history_draws_runs_over_time(project: Path, browser: Any) -> None:
-    first, second = _runs(project)
-    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-    values = [replace(v, value=1.0923, comparable=False, reason="outside_scale") for v in second.values]
-    foreign = replace(second, id="foreign", values=tuple(values), scores=())
-    records = [
-        replace(run, started=start + datetime.timedelta(days=day)) for day, run in enumerate((first, second, foreign))
-    ]
-    index = history_page.write(history(records, metrics=["mrr"]), project / "history", "en")
-    for width in (1280, 390):
-        with Visit(browser, index, width) as visit:
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "dark")])
+def test_axe_finds_nothing_serious(browser: Any, site: Path, width: int, scheme: str) -> None:
+    for page in pages(site):
+        with Visit(browser, page, width, scheme) as visit:
+            visit.see_all()
+            assert visit.faults() == [], page.name
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, site: Path, width: int, scheme: str) -> None:
+    for page in pages(site):
+        with Visit(browser, page, width, scheme) as visit:
+            visit.see_all()
+            visit.assert_whole()
+            visit.assert_quiet(site)
+            if page.parent.name == "history":  # two charts, of five runs by three systems each
+                assert visit.page.locator(".js-plotly-plot .scatterlayer .point").count() == 2 * 5 * 3
+                outside = re.compile("a value lies outside of its scale|вне своей шкалы")
+                assert visit.page.get_by_text(outside).first.is_visible()
+
+
+@pytest.mark.slow
+def test_on_a_phone_no_label_of_a_run_touches_the_next_and_no_interval_hides_another(browser: Any, site: Path) -> None:
+    with Visit(browser, site / "history" / "index.html", 390) as visit:
+        boxes = (
+            "[...document.querySelectorAll('.rb-plot')].map((e) => [...e.querySelectorAll('.xtick text')].map((t) => "
+        )
+        charts = visit.run(f"{boxes}{{ const b = t.getBoundingClientRect(); return [b.left, b.right]; }}))")
+        assert [len(labels) for labels in charts] == [5, 5]
+        for labels in charts:
+            assert all(one[1] <= other[0] for one, other in pairwise(sorted(labels)))
+        bars = "[...document.querySelector('.rb-plot').querySelectorAll('.yerror')]"
+        places = visit.run(f"{bars}.map((e) => e.getBoundingClientRect().x)")
+        assert len(places) == len({round(place) for place in places}) == 15
+
+
+@pytest.mark.slow
+def test_a_sheet_of_paper_holds_everything(browser: Any, site: Path) -> None:
+    for page in pages(site):
+        with Visit(browser, page, scheme="dark") as visit:
+            charts = visit.page.locator(".rb-plot").count()
+            visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            visit.page.emulate_media(media="print")
+            visit.page.set_viewport_size(PAPER)
+            assert visit.run(WIDE) == [], page.name
+            assert visit.run("document.documentElement.scrollWidth") <= PAPER["width"], page.name
+            assert visit.page.locator(".rb-plot .main-svg:first-child").count() >= charts
+            assert visit.run("getComputedStyle(document.body).color") == "rgb(28, 39, 51)"
+            assert visit.page.pdf(format="A4").startswith(b"%PDF")
             assert visit.said == []
-            assert visit.run("document.documentElement.scrollWidth <= innerWidth")
-            assert visit.page.locator(".js-plotly-plot .scatterlayer .point").count() == 2 * len(records)
-            assert visit.page.get_by_text("a value lies outside of its scale").first.is_visible()
-    assert np.isfinite([v.value for v in first.values]).all()
+
+
+@pytest.mark.slow
+def test_the_keyboard_leads_from_a_comparison_to_its_page_and_back(browser: Any, site: Path) -> None:
+    with Visit(browser, site / "difference" / "index.html") as visit:
+        for _ in range(60):
+            visit.page.keyboard.press("Tab")
+            if "tier1_retrieval.html" in (visit.run("document.activeElement.getAttribute('href')") or ""):
+                break
+        else:
+            pytest.fail("no press of Tab leads to a page")
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url("**/*tier1_retrieval.html*")
+        visit.page.locator(".crumbs a").focus()
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url("**/index.html")

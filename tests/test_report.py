@@ -13,13 +13,14 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ragbench import report, settings
-from ragbench.measurement import ESTIMATE_COLUMNS, Measurement
+from ragbench import report
+from ragbench.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, Measurement
 from ragbench.report.execution import parameters
 from ragbench.settings import secrets
-from tests.measurements import measurement
+from tests import small_project
 
-ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.usefixtures("bare")
+Finished = tuple[Path, report.RunResult, list[report.Step]]
 SETUP = """import os
 from pathlib import Path
 from ragbench import show
@@ -38,33 +39,19 @@ VIEWS = {
 }
 
 
-def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project of its own whose notebooks can import the tests."""
-    (folder / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(folder / "ragbench.toml"))
-    settings.load.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    enter(tmp_path, monkeypatch)
-
-
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, report.RunResult, list[report.Step]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """A run of the notebook by itself in a project that tests copy, or only read: the project, the run, its steps."""
     steps: list[report.Step] = []
     folder = tmp_path_factory.mktemp("finished")
     with pytest.MonkeyPatch.context() as patch:
-        enter(folder, patch)
+        small_project.enter(folder, patch)
         result = report.run([notebook(folder)], {"questions": "30"}, progress=steps.append)
     return folder, result, steps
 
 
 @pytest.fixture
-def copy(finished: tuple[Path, report.RunResult, list[report.Step]], tmp_path: Path) -> Path:
+def copy(finished: Finished, tmp_path: Path) -> Path:
     """The folder of that run, copied into this test's project with its notebook."""
     for name in ("reports", "notebooks"):
         shutil.copytree(finished[0] / name, tmp_path / name, symlinks=True)
@@ -95,7 +82,7 @@ def texts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".html", ".css")}
 
 
-def test_a_run_writes_what_it_promises(finished: tuple[Path, report.RunResult, list[report.Step]]) -> None:
+def test_a_run_writes_what_it_promises(finished: Finished) -> None:
     project, result, steps = finished
     assert result.exit_code == 0
     assert result.folder.parent == project / "reports"
@@ -110,13 +97,8 @@ def test_a_run_writes_what_it_promises(finished: tuple[Path, report.RunResult, l
     assert len(scores) == 2 * 4 * 30
     assert list(scores.columns) == ["notebook", "system", "metric", "sample", "value", "status", "reason", "judge"]
     summary = json.loads((result.folder / "summary.json").read_text())
-    assert set(summary["estimates"][0]) == {
-        "notebook", "system", "metric", "published", *ESTIMATE_COLUMNS
-    }  # fmt: skip
-    assert set(summary["comparisons"][0]) == {
-        "notebook", "metric", "published", "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted",
-        "test", "verdict", "n", "clusters", "minimum_detectable", "groups_needed",
-    }  # fmt: skip
+    assert set(summary["estimates"][0]) == {"notebook", "system", "metric", "published", *ESTIMATE_COLUMNS}
+    assert set(summary["comparisons"][0]) == {"notebook", "metric", "published", *COMPARISON_COLUMNS}
     assert len(summary["estimates"]) == 8
     assert len(summary["comparisons"]) == 4
     kept = Measurement.load(result.folder / "parts" / "tier1_retrieval")
@@ -132,7 +114,7 @@ def test_a_run_writes_what_it_promises(finished: tuple[Path, report.RunResult, l
     assert manifest["versions"]["python"]
 
 
-def test_a_page_has_its_parts_and_its_policy(finished: tuple[Path, report.RunResult, list[report.Step]]) -> None:
+def test_a_page_has_its_parts_and_its_policy(finished: Finished) -> None:
     project, result, _ = finished
     folder = result.folder
     page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
@@ -165,13 +147,12 @@ def test_two_runs_and_a_rendering_give_the_same_bytes(copy: Path, tmp_path: Path
 
 
 def test_rendering_needs_no_kernel_and_speaks_another_language(copy: Path, tmp_path: Path) -> None:
-    folder = copy
-    report.render(folder, language="ru")
-    page = (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
+    report.render(copy, language="ru")
+    page = (copy / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert '<html lang="ru">' in page
     assert "Находит ли система нужный фрагмент?" in page
     assert "лучше, чем ivfflat" in page
-    assert "Отчёт: synthetic" in (folder / "index.html").read_text(encoding="utf-8")
+    assert "Отчёт: synthetic" in (copy / "index.html").read_text(encoding="utf-8")
     with pytest.raises(FileNotFoundError, match=r"manifest\.json"):
         report.render(tmp_path)
 
@@ -215,12 +196,8 @@ def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
 
 def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None:
     good = notebook(tmp_path, "good")
-    bad = notebook(
-        tmp_path,
-        "bad",
-        "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')",
-        "show.comparison.answer(page)",
-    )
+    fails = "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')"
+    bad = notebook(tmp_path, "bad", fails, "show.comparison.answer(page)")
     result = report.run([bad, good], {"questions": 8}, jobs=2)
     assert result.exit_code == 1
     assert result.failures == {"bad": "RuntimeError: the <b>judge</b> is away"}
@@ -259,7 +236,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of a notebook whose outputs and whose words are full of markup."""
     folder, html = tmp_path_factory.mktemp("hostile"), "<script>alert(1)</script><img src=x onerror=alert(1)>"
     with pytest.MonkeyPatch.context() as patch:
-        enter(folder, patch)
+        small_project.enter(folder, patch)
         path = notebook(
             folder, "n",
             f"from IPython.display import HTML, SVG, Javascript, display\ndisplay(HTML({html!r}))",
@@ -336,21 +313,11 @@ def test_secrets_reach_no_file_of_a_run(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_masking_leaves_other_texts_alone() -> None:
     mask = secrets.masker()
-    for text in (
-        "see https://example.org/a:b@c",
-        "mail me@example.org",
-        "postgresql://db.example.org/rag",
-        "12:30@noon",
-    ):
+    plain = ("see https://example.org/a:b@c", "mail me@example.org", "postgresql://db.example.org/rag", "12:30@noon")
+    for text in plain:
         assert mask(text) == text
     assert mask("postgresql://u:hunter22@h/db") == f"postgresql://u:{secrets.MASK}@h/db"
     assert mask("Authorization: Bearer abcdefgh12345") == f"Authorization: Bearer {secrets.MASK}"
-
-
-def test_measurements_of_the_fixture_can_be_stored(tmp_path: Path) -> None:
-    made = measurement()
-    made.save(tmp_path)
-    assert Measurement.load(tmp_path).comparisons == made.comparisons
 
 
 FULL = """

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,6 @@ report.run([Path(sys.argv[1])])
 KILLS = 20
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of its own whose notebooks can import the tests."""
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    return tmp_path
-
-
 def sleeper(folder: Path, mark: str) -> Path:
     """A notebook that starts a process of its own, tells that it did, and sleeps."""
     source = (
@@ -48,6 +39,18 @@ def sleeper(folder: Path, mark: str) -> Path:
     path = folder / "sleeper.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="sleep")]), path)
     return path
+
+
+def started(folder: Path, mark: str, **options: Any) -> subprocess.Popen[Any]:
+    """A run of the sleeping notebook, whose processes have the mark."""
+    command = [sys.executable, "-c", RUNNER, str(sleeper(folder, mark))]
+    return subprocess.Popen(command, cwd=folder, env={**os.environ, "TEST_MARK": mark}, **options)
+
+
+def asked(words: Sequence[str], **variables: str) -> subprocess.Popen[str]:
+    """A command that tells what it says."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT), **variables}, **pipes)
 
 
 def wait(condition: Any, seconds: float) -> None:
@@ -73,32 +76,30 @@ def alive(mark: str) -> list[int]:
 @pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM to a run with kernels", count=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGINT, -2)])
-def test_a_signal_ends_the_run_with_all_its_processes(place: Path, number: signal.Signals, expected: int) -> None:
+def test_a_signal_ends_the_run_with_all_its_processes(bare: Path, number: signal.Signals, expected: int) -> None:
     mark = f"ragbench-test-{os.getpid()}-{number}"
-    command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-    runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
-    wait(lambda: (place / "pid").exists(), 60)
+    runner = started(bare, mark)
+    wait(lambda: (bare / "pid").exists(), 60)
     runner.send_signal(number)
     assert runner.wait(20) == expected
     wait(lambda: not alive(mark), 5)
-    (partial,) = (place / "reports").iterdir()
+    (partial,) = (bare / "reports").iterdir()
     assert partial.name.endswith(".partial")
     assert json.loads((partial / "manifest.json").read_text())["status"] == "interrupted"
 
 
 @pytest.mark.fault("orphans", tried="kills of a run with kernels", count=20)
 @pytest.mark.slow
-def test_twenty_kills_leave_no_process(place: Path) -> None:
+def test_twenty_kills_leave_no_process(bare: Path) -> None:
     """At any point, from the kernel's first breath to the middle of its work, with a child of its own."""
     source, left = random.Random(3), []
     for kill in range(KILLS):
         mark = f"ragbench-test-{os.getpid()}-kill{kill}"
-        (place / "pid").unlink(missing_ok=True)
-        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark})
+        (bare / "pid").unlink(missing_ok=True)
+        runner = started(bare, mark)
         wait(lambda mark=mark: len(alive(mark)) >= 2, 60)  # the runner and what it started
         if kill % 2:
-            wait(lambda: (place / "pid").exists(), 60)
+            wait(lambda: (bare / "pid").exists(), 60)
         time.sleep(source.uniform(0, 0.5))
         runner.send_signal(signal.SIGKILL)
         runner.wait(20)
@@ -121,20 +122,17 @@ def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -
         for n in range(answers)
     ]
     (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
-    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     with ChatServer(latency=0.1, answer=judged_project.reply).running() as server:
         notebook = str(judged_project.make(project, server.url, "one", answers, concurrency=in_flight))
-        commands = {
-            f"score answers.json -m faithfulness --judge one --language {language}": 2 * answers
-            for language in ("en", "ru")
-        }
-        commands = {f"run {notebook} -p judges=one": 3 * answers, **commands}  # and the calls that each needs
+        score = "score answers.json -m faithfulness --judge one --language"
+        commands = {f"run {notebook} -p judges=one": 3 * answers}  # and the calls that each needs
+        commands |= {f"{score} {language}": 2 * answers for language in ("en", "ru")}
         for turn in range(KILLS):
             number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[turn % 2]
             command = list(commands)[turn % 3]
             words = [sys.executable, "-m", "ragbench", *command.split()]
             goal = server.calls + source.randint(1, 15)
-            running = subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            running = asked(words)
             wait(lambda goal=goal, running=running: server.calls >= goal or running.poll() is not None, 120)
             assert running.poll() is None, running.communicate()
             running.send_signal(number)
@@ -144,8 +142,9 @@ def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -
             assert "Traceback" not in said
         for command in commands:
             words = [sys.executable, "-m", "ragbench", *command.split()]
-            done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=300)
-            assert done.returncode == 0, done.stderr
+            running = asked(words)
+            _, said = running.communicate(timeout=300)
+            assert running.returncode == 0, said
         repeats = server.calls - sum(commands.values())
         print(f"{KILLS} interruptions: {repeats} calls repeated, {KILLS * in_flight} allowed")
         assert repeats <= KILLS * in_flight
@@ -161,22 +160,22 @@ def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command:
     rows = [{"user_input": f"{n}?", "response": f"{n}.", "retrieved_contexts": [f"{n}."]} for n in range(8)]
     (project / "answers.json").write_text(json.dumps(rows), encoding="utf-8")
     mark = f"ragbench-test-{os.getpid()}-{command}"
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TEST_MARK": mark}
     source = random.Random(7)
     with ChatServer(latency=0.05, answer=judged_project.reply).running() as server:
         notebook = judged_project.make(project, server.url, "one", 8)
-        line = {"run": f"run {notebook} -p judges=one", "score": "score answers.json -m faithfulness --judge one"}[
-            command
-        ]
-        words = [sys.executable, "-m", "ragbench", *line.split(), *(["--out", "page"] if command == "score" else [])]
+        lines = {"run": f"run {notebook} -p judges=one",
+                 "score": "score answers.json -m faithfulness --judge one --out page"}  # fmt: skip
+        words = [sys.executable, "-m", "ragbench", *lines[command].split()]
         began = time.monotonic()
-        assert subprocess.run(words, env=variables, capture_output=True, timeout=300).returncode == 0
+        first = asked(words, TEST_MARK=mark)
+        first.communicate(timeout=300)
+        assert first.returncode == 0
         whole = time.monotonic() - began
         page = (project / "reports" / "latest").resolve() if command == "run" else project / "page"
         names = {path.name for path in page.iterdir()}
         for turn in range(KILLS):
             number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[turn % 2]
-            running = subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            running = asked(words, TEST_MARK=mark)
             time.sleep(0.3 + (whole - 0.3) * (turn + source.random()) / KILLS)  # the interpreter itself has begun
             running.send_signal(number)
             _, said = running.communicate(timeout=30)
@@ -190,15 +189,14 @@ def test_at_any_moment_of_a_command_a_signal_is_answered(project: Path, command:
 
 @pytest.mark.slow
 @pytest.mark.fault("interrupt", tried="a signal while a notebook's process is being started", count=8)
-def test_a_notebook_that_is_being_started_is_not_carried_out(place: Path) -> None:
+def test_a_notebook_that_is_being_started_is_not_carried_out(bare: Path) -> None:
     """The run is told to end before it knows its kernel: the kernel ends as soon as it is there, without a trace."""
     source = random.Random(8)
     for turn in range(8):
         mark = f"ragbench-test-{os.getpid()}-starting{turn}"
-        command = [sys.executable, "-c", RUNNER, str(sleeper(place, mark))]
-        before = len(list(place.glob("reports/*.partial")))
-        runner = subprocess.Popen(command, cwd=place, env={**os.environ, "TEST_MARK": mark}, stderr=subprocess.PIPE)
-        wait(lambda before=before: len(list(place.glob("reports/*.partial"))) > before, 60)
+        before = len(list(bare.glob("reports/*.partial")))
+        runner = started(bare, mark, stderr=subprocess.PIPE)
+        wait(lambda before=before: len(list(bare.glob("reports/*.partial"))) > before, 60)
         time.sleep(source.uniform(0, 1.0))
         runner.send_signal(signal.SIGTERM)
         _, said = runner.communicate(timeout=20)  # the notebook would sleep for 60 s

@@ -15,14 +15,14 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from ragbench import report, settings
+from ragbench import report
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports import articles, publish, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import kept
 from ragbench.settings import secrets
-from tests import kept_runs
+from tests import kept_runs, small_project
 from tests.measurements import measurement
 
 FORMULAS = (
@@ -30,14 +30,6 @@ FORMULAS = (
     '=HYPERLINK("http://x")', "\u00a0=1+1",
 )  # fmt: skip
 PEOPLE = ("ivan.petrov@example.org", "@petrov_ivan", "+7 912 345-67-89", "st0123456789")
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    return tmp_path
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -51,11 +43,16 @@ def texts(folder: Path) -> dict[str, str]:
     return found
 
 
-def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(project: Path) -> None:
-    run = kept_runs.make(project / "reports", "one", measurement(questions=20))
-    index = publish.publish("one", project / "site")
-    assert index == project / "site" / "index.html"
-    site = index.parent
+def published(folder: Path, *made: Measurement, to: str = "site", **options: Any) -> Path:
+    """The site of a run of these measurements."""
+    if not (folder / "reports" / "one").exists():
+        kept_runs.make(folder / "reports", "one", *made)
+    return publish.publish("one", folder / to, **options).parent
+
+
+def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(bare: Path) -> None:
+    site, run = published(bare, measurement(questions=20)), bare / "reports" / "one"
+    assert site == bare / "site"
     there = set(texts(site))
     assert {
         "index.html", "tier1_retrieval.html", "single/index.html", "single/tier1_retrieval.html", "data/scores.csv",
@@ -76,36 +73,31 @@ def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(projec
 
 
 @pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
-def test_the_same_run_makes_the_same_site(project: Path) -> None:
-    kept_runs.make(project / "reports", "one", measurement(questions=12))
-    publish.publish("one", project / "a")
-    publish.publish("one", project / "b", language="en")
-    assert texts(project / "a") == texts(project / "b")
-    publish.publish("one", project / "a")  # written anew in its place
-    assert texts(project / "a") == texts(project / "b")
+def test_the_same_run_makes_the_same_site(bare: Path) -> None:
+    made = measurement(questions=12)
+    first, second = texts(published(bare, made, to="a")), texts(published(bare, to="b", language="en"))
+    assert first == second == texts(published(bare, to="a")), "the last is written anew in its place"
 
 
 @pytest.mark.fault("secrets", tried="keys and paths in what is published", count=1)
-def test_no_path_and_no_secret_of_this_machine_leaves_the_house(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_path_and_no_secret_of_this_machine_leaves_the_house(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret, password = "sk-canary-0123456789abcdef", "canary-of-a-password"
     monkeypatch.setenv("SOME_API_KEY", secret)
     monkeypatch.setenv("RAGBENCH_DATABASE_URL", f"postgresql://reader:{password}@db.example.org/rag")
-    made = measurement(questions=8, reason=f"refused: {secret}", facts={"note": f"key {secret}", "file": str(project)})
-    said = f"read {project}/answers.jsonl with {secret}\npostgresql://reader:{password}@db.example.org/rag\n"
-    run = kept_runs.make(
-        project / "reports", "one", made, stdout=said, parameters={"file": f"{project}/data/answers.jsonl"}
-    )
+    made = measurement(questions=8, reason=f"refused: {secret}", facts={"note": f"key {secret}", "file": str(bare)})
+    said = f"read {bare}/answers.jsonl with {secret}\npostgresql://reader:{password}@db.example.org/rag\n"
+    run = kept_runs.make(bare / "reports", "one", made, stdout=said, parameters={"file": f"{bare}/data/answers.jsonl"})
     notebook = run / "tier1_retrieval.ipynb"
     source = notebook.read_text().replace(
-        '"show.comparison.answer(page)"', json.dumps(f"table = read('{project}/a/b.csv')")
+        '"show.comparison.answer(page)"', json.dumps(f"table = read('{bare}/a/b.csv')")
     )
     notebook.write_text(source)
-    publish.publish("one", project / "site")
-    for name, text in texts(project / "site").items():
+    publish.publish("one", bare / "site")
+    for name, text in texts(bare / "site").items():
         assert secret not in text, name
         assert password not in text, name
-        assert str(project) not in text, name
-    page = (project / "site" / "tier1_retrieval.html").read_text()
+        assert str(bare) not in text, name
+    page = (bare / "site" / "tier1_retrieval.html").read_text()
     assert "answers.jsonl" in page
     assert "b.csv" in page
 
@@ -139,11 +131,9 @@ def real_users() -> Measurement:
 
 @pytest.mark.fault("personal-data", tried="published sites, by what is asked to be masked", count=3)
 @pytest.mark.parametrize(("mask", "on_users", "on_others"), [("real_users", 0, 1), ("all", 0, 0), ("none", 1, 1)])
-def test_people_are_masked(project: Path, mask: Any, on_users: int, on_others: int) -> None:
+def test_people_are_masked(bare: Path, mask: Any, on_users: int, on_others: int) -> None:
     other = measurement(questions=6, question="Write to " + PEOPLE[0] + " of {i}")
-    kept_runs.make(project / "reports", "one", real_users(), other)
-    publish.publish("one", project / "site", mask=mask)
-    found = texts(project / "site")
+    found = texts(published(bare, real_users(), other, mask=mask))
     users = found["real_users.html"] + found["single/real_users.html"]
     assert any(word in users for word in (*PEOPLE, "7001234567")) == bool(on_users)
     assert (PEOPLE[0] in found["tier1_retrieval.html"]) == bool(on_others)
@@ -152,16 +142,14 @@ def test_people_are_masked(project: Path, mask: Any, on_users: int, on_others: i
     assert own["sample"].nunique() == 6  # a masked id is still one of its own
     assert any("7001234567" in sample for sample in own["sample"]) == bool(on_users)
     with pytest.raises(ValueError, match="real_users, all or none"):
-        publish.publish("one", project / "site", mask="some")  # type: ignore[arg-type]
+        publish.publish("one", bare / "site", mask="some")  # type: ignore[arg-type]
 
 
 @pytest.mark.fault("personal-data", tried="published pages of a log that was measured without masking", count=3)
-def test_every_page_of_a_log_is_masked_whatever_it_is_called(project: Path) -> None:
+def test_every_page_of_a_log_is_masked_whatever_it_is_called(bare: Path) -> None:
     of_a_log = replace(real_users(), facts={**real_users().facts, "masked": False})
     made = [replace(of_a_log, notebook=name) for name in ("tier_ux", "users_of_may", "real_users")]
-    kept_runs.make(project / "reports", "one", *made)
-    publish.publish("one", project / "site")
-    for name, text in texts(project / "site").items():
+    for name, text in texts(published(bare, *made)).items():
         assert [word for word in (*PEOPLE, "7001234567") if word in text] == [], name
 
 
@@ -189,17 +177,13 @@ def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -
 
 
 @pytest.mark.fault("formulas", tried="formulas from data in all CSV of a site", count=12)
-def test_formulas_from_data_reach_no_csv_of_a_site(project: Path) -> None:
+def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
     made = measurement(questions=12, systems=("base", "=1+1"))
     named = {f"q{i}": text for i, text in enumerate(FORMULAS)}
     made = replace(made, scores=made.scores.assign(sample=made.scores["sample"].replace(named), reason="@SUM(A1)"))
-    kept_runs.make(project / "reports", "one", made)
-    publish.publish("one", project / "site", single=False)
-    active = 0
-    for path in (project / "site" / "data").glob("*.csv"):
+    for path in (published(bare, made, single=False) / "data").glob("*.csv"):
         for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")):
-            active += sum(cell.lstrip().startswith(("=", "@", "＝")) for cell in row)
-    assert active == 0
+            assert not [cell for cell in row if cell.lstrip().startswith(("=", "@", "＝"))], path.name
 
 
 def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> None:
@@ -219,19 +203,12 @@ def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> Non
 
 
 def test_numbers_without_pairs_make_a_latex_table_too() -> None:
-    known = {"notebook": "t_1", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4}
-    sides = {"value_first": 0.5, "low_first": None, "high_first": None, "value_second": 0.7, "low_second": 0.6,
-             "n_first": 48, "n_second": None}  # fmt: skip
     one = {
-        **known,
-        **sides,
-        "high_second": 0.8,
-        "metric": "mrr",
-        "difference": 0.2,
-        "low": 0.1,
-        "high": 0.3,
+        "notebook": "t_1", "metric": "mrr", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4,
+        "value_first": 0.5, "low_first": None, "high_first": None, "n_first": 48, "value_second": 0.7,
+        "low_second": 0.6, "high_second": 0.8, "n_second": None, "difference": 0.2, "low": 0.1, "high": 0.3,
         "p": 0.0002,
-    }
+    }  # fmt: skip
     bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
     text = articles.latex_summaries([{**one, "why": ""}, bad], translator("en"))
     values = r"$0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$"
@@ -270,15 +247,15 @@ def test_pipelines_get_junit_and_markdown() -> None:
 
 
 @pytest.mark.fault("disk", tried="files of others in a folder that is written anew", count=1)
-def test_a_folder_that_holds_other_things_is_not_touched(project: Path) -> None:
-    kept_runs.make(project / "reports", "one", measurement(questions=6))
-    mine = project / "mine"
+def test_a_folder_that_holds_other_things_is_not_touched(bare: Path) -> None:
+    kept_runs.make(bare / "reports", "one", measurement(questions=6))
+    mine = bare / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("my work")
     with pytest.raises(FileExistsError, match="holds other things"):
         publish.publish("one", mine)
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
-    linked = project / "link"
+    linked = bare / "link"
     linked.symlink_to(mine)
     with pytest.raises(FileExistsError):
         publish.publish("one", linked)
@@ -286,19 +263,17 @@ def test_a_folder_that_holds_other_things_is_not_touched(project: Path) -> None:
 
 
 @pytest.mark.fault("disk", tried="a site whose writing breaks off", count=1)
-def test_what_breaks_off_leaves_the_old_site_whole(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept_runs.make(project / "reports", "one", measurement(questions=6))
-    publish.publish("one", project / "site", single=False)
-    before = texts(project / "site")
+def test_what_breaks_off_leaves_the_old_site_whole(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = texts(published(bare, measurement(questions=6), single=False))
 
     def break_off(*given: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(articles, "write", break_off)
     with pytest.raises(OSError, match="No space"):
-        publish.publish("one", project / "site", single=False)
-    assert texts(project / "site") == before
-    assert {path.name for path in project.iterdir()} == {"ragbench.toml", "reports", "site"}
+        publish.publish("one", bare / "site", single=False)
+    assert texts(bare / "site") == before
+    assert {path.name for path in bare.iterdir()} == {"ragbench.toml", "reports", "site"}
 
 
 OUTSIDE = (
@@ -310,60 +285,60 @@ OUTSIDE = (
 
 @pytest.mark.fault("paths", tried="names of runs that lead elsewhere", count=21)
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_a_runs_name_never_leads_out_of_the_reports(project: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept_runs.make(project / "reports", "one", measurement(questions=4))
-    kept_runs.make(project, "outside", measurement(questions=4))
-    (project / "far" / "away").mkdir(parents=True)
-    monkeypatch.chdir(project / "far" / "away")  # a path from here would be one that its user meant
+def test_a_runs_name_never_leads_out_of_the_reports(bare: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept_runs.make(bare / "reports", "one", measurement(questions=4))
+    kept_runs.make(bare, "outside", measurement(questions=4))
+    (bare / "far" / "away").mkdir(parents=True)
+    monkeypatch.chdir(bare / "far" / "away")  # a path from here would be one that its user meant
     assert len(OUTSIDE) == 21
     assert kept.folder_of(name) is None
-    assert kept.folder_of("one") == (project / "reports" / "one").resolve()
+    assert kept.folder_of("one") == (bare / "reports" / "one").resolve()
 
 
 @pytest.mark.fault("paths", tried="files beside a page that lie elsewhere", count=1)
-def test_a_page_needs_nothing_from_outside_its_folder(project: Path) -> None:
-    (project / "secret.js").write_text("x")
-    (project / "site").mkdir()
-    page = project / "site" / "page.html"
-    for name in ("../secret.js", "..%2fsecret.js", str(project / "secret.js")):
+def test_a_page_needs_nothing_from_outside_its_folder(bare: Path) -> None:
+    (bare / "secret.js").write_text("x")
+    (bare / "site").mkdir()
+    page = bare / "site" / "page.html"
+    for name in ("../secret.js", "..%2fsecret.js", str(bare / "secret.js")):
         page.write_text(f'<main></main><script src="{name}"></script>')
         with pytest.raises(ValueError, match="does not lie beside it"):
             publish.self_contained(page)
 
 
-def test_a_run_without_pages_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = kept_runs.make(project / "reports", "one", measurement(questions=4))
-    gone = replace(kept.of_folder(folder), folder=project / "gone")
+def test_a_run_without_pages_says_so(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = kept_runs.make(bare / "reports", "one", measurement(questions=4))
+    gone = replace(kept.of_folder(folder), folder=bare / "gone")
     monkeypatch.setattr(kept, "find", lambda name: gone)
     with pytest.raises(FileNotFoundError, match="only its numbers are kept"):
-        publish.publish("old", project / "site")
+        publish.publish("old", bare / "site")
 
 
-def test_the_run_is_drawn_the_same_after_publishing(project: Path) -> None:
-    folder = kept_runs.make(project / "reports", "one", measurement(questions=10))
+def test_the_run_is_drawn_the_same_after_publishing(bare: Path) -> None:
+    folder = kept_runs.make(bare / "reports", "one", measurement(questions=10))
     report.render(folder)
     before = (folder / "tier1_retrieval.html").read_bytes()
-    publish.publish("one", project / "site")
+    publish.publish("one", bare / "site")
     assert (folder / "tier1_retrieval.html").read_bytes() == before
-    assert (project / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
+    assert (bare / "site" / "tier1_retrieval.html").read_bytes() == before  # nothing to mask: the same page
 
 
 @pytest.mark.fault("secrets", tried="keys in what is published", count=4)
 @pytest.mark.parametrize(
     "table",
     [
-        '[providers.p]\nbase_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n',
-        '[generators.g]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
-        '[judges.j]\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
-        '[embedders.e]\nkind = "openai"\nbase_url = "http://x/v1"\nmodel = "m"\nkey_variable = "PLAIN_NAME"\n',
+        "[providers.p]\n",
+        '[generators.g]\nkind = "openai"\nmodel = "m"\n',
+        '[judges.j]\nmodel = "m"\n',
+        '[embedders.e]\nkind = "openai"\nmodel = "m"\n',
     ],
 )
 def test_every_kind_of_key_is_masked_whatever_its_variable_is_called(
-    project: Path, monkeypatch: pytest.MonkeyPatch, table: str
+    bare: Path, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
-    (project / "ragbench.toml").write_text(table, encoding="utf-8")
+    table += 'base_url = "http://x/v1"\nkey_variable = "PLAIN_NAME"\n'
+    small_project.enter(bare, monkeypatch, table)
     monkeypatch.setenv("PLAIN_NAME", "canary-of-a-plain-name")
-    settings.load.cache_clear()
     assert secrets.masker()("with canary-of-a-plain-name") == f"with {secrets.MASK}"
 
 
@@ -386,9 +361,9 @@ def tampered(folder: Path, **notebook: Any) -> None:
         {"parameters": ["a list"]},
     ],
 )  # fmt: skip
-def test_a_received_manifest_names_nothing_outside_its_folder(project: Path, notebook: Any, command: Any) -> None:
-    folder = kept_runs.make(project / "reports", "one", measurement(questions=6))
-    victim = project / "reports" / "victim"
+def test_a_received_manifest_names_nothing_outside_its_folder(bare: Path, notebook: Any, command: Any) -> None:
+    folder = kept_runs.make(bare / "reports", "one", measurement(questions=6))
+    victim = bare / "reports" / "victim"
     victim.mkdir()
     (victim / "notes.html").write_text("the user's")
     (victim / "notes.ipynb").write_bytes(next(folder.glob("*.ipynb")).read_bytes())
@@ -396,15 +371,15 @@ def test_a_received_manifest_names_nothing_outside_its_folder(project: Path, not
     with pytest.raises(ValueError, match=r"manifest\.json: notebooks\.0\.(name|language|parameters)"):
         command(folder)
     assert (victim / "notes.html").read_text() == "the user's"
-    assert sorted(path.name for path in (project / "reports").iterdir()) == ["one", "victim"]
+    assert sorted(path.name for path in (bare / "reports").iterdir()) == ["one", "victim"]
 
 
 @pytest.mark.fault("paths", tried="links in a report from others", count=4)
 @pytest.mark.parametrize("place", ["parts/tier1_retrieval/more.parquet", "questions", "metrics", "index.html"])
-def test_a_received_report_with_a_link_in_it_is_not_read(project: Path, place: str) -> None:
-    folder = kept_runs.make(project / "reports", "one", measurement(questions=6))
-    (project / "outside").mkdir()
-    (folder / place).symlink_to(project / "outside")
+def test_a_received_report_with_a_link_in_it_is_not_read(bare: Path, place: str) -> None:
+    folder = kept_runs.make(bare / "reports", "one", measurement(questions=6))
+    (bare / "outside").mkdir()
+    (folder / place).symlink_to(bare / "outside")
     with pytest.raises(ValueError, match="is a link, and a report holds none"):
         report.render(folder)
-    assert not any((project / "outside").iterdir())
+    assert not any((bare / "outside").iterdir())

@@ -19,30 +19,20 @@ from ragbench import show
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
 from ragbench.show.about.summary import key_metrics
-from ragbench.show.basics.material import Material
+from ragbench.show.basics.material import BLOCK
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
 from ragbench.show.page import VIEWS
 from ragbench.show.sentences.findings import finding
 from ragbench.types import Estimate, Verdict
-from tests.measurements import METRICS, estimate, measurement
+from tests.measurements import estimate, measurement
 
 HOSTILE = (
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror=alert(1)>",
-    "<svg/onload=alert(1)>",
-    "javascript:alert(1)",
-    "[a](javascript:alert(1))",
-    "</script><script>alert(1)</script>",
-    "<a href='javascript:alert(1)'>x</a>",
-    "{{7*7}}{% raw %}",
-    "{0} {name} {",
-    "%s %d %(x)s",
-    "\x1b[31mred\x1b[0m\x1b]8;;http://evil\x07link\x1b]8;;\x07",
-    "\u202egnp.exe\u202c",
-    "a\x00b\x07c",
-    "&lt;b&gt; &#60;script&#62;",
-    "<!--", "]]>", "<style>*{display:none}</style>", "<iframe src=//evil>", "<b>bold</b>",
+    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "javascript:alert(1)",
+    "[a](javascript:alert(1))", "</script><script>alert(1)</script>", "<a href='javascript:alert(1)'>x</a>",
+    "{{7*7}}{% raw %}", "{0} {name} {", "%s %d %(x)s", "\x1b[31mred\x1b[0m\x1b]8;;http://evil\x07link\x1b]8;;\x07",
+    "\u202egnp.exe\u202c", "a\x00b\x07c", "&lt;b&gt; &#60;script&#62;", "<!--", "]]>",
+    "<style>*{display:none}</style>", "<iframe src=//evil>", "<b>bold</b>",
 )  # fmt: skip
 ALLOWED = {
     "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
@@ -71,6 +61,11 @@ def read(html: str) -> Reader:
     return reader
 
 
+def said(view: Any) -> str:
+    """A view's text."""
+    return read(view.html()).text
+
+
 def drawn(page: Page) -> dict[str, str]:
     return {name: str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS}
 
@@ -93,21 +88,21 @@ def changed(m: Measurement, **fields: Any) -> Measurement:
 )
 def test_the_answer_says_the_verdict_and_nothing_else(verdict: Verdict, words: str) -> None:
     page = Page(changed(measurement(), verdict=verdict, margin=0.05, difference=0.203, low=0.125, high=0.28))
-    text = read(show.comparison.answer(page).html()).text
+    text = said(show.comparison.answer(page))
     assert text.startswith(words)
     assert "+0.203 [+0.125, +0.280]" in text
 
 
 def test_the_answer_gives_the_corrected_p() -> None:
     page = Page(changed(measurement(), p=0.01, p_adjusted=0.04))
-    assert "p =\N{NO-BREAK SPACE}0.040" in read(show.comparison.answer(page).html()).text
+    assert "p =\N{NO-BREAK SPACE}0.040" in said(show.comparison.answer(page))
 
 
 def test_a_lower_is_better_metric_is_not_turned_into_words_by_its_sign() -> None:
     worse = changed(measurement(metrics=("latency",)), better="lower", verdict=Verdict.WORSE, difference=0.3)
-    assert "is worse than" in read(show.comparison.answer(Page(worse)).html()).text
-    assert "lower is better" in read(show.comparison.table(Page(worse)).html()).text
-    assert "Highest latency of hnsw" in read(show.comparison.worst(Page(worse)).html()).text
+    assert "is worse than" in said(show.comparison.answer(Page(worse)))
+    assert "lower is better" in said(show.comparison.table(Page(worse)))
+    assert "Highest latency of hnsw" in said(show.comparison.worst(Page(worse)))
 
 
 def test_what_is_not_shown_carries_its_power() -> None:
@@ -115,7 +110,7 @@ def test_what_is_not_shown_carries_its_power() -> None:
         measurement(), verdict=Verdict.NOT_SHOWN, n=40, minimum_detectable=0.08, questions_needed=940, difference=0.01
     )
     for view in (show.comparison.answer(Page(m)), show.comparison.table(Page(m))):
-        text = read(view.html()).text
+        text = said(view)
         assert "40 questions, a difference of 0.080 or more would have been shown" in text.replace("With", "with")
         assert "about 900 questions more would show the difference" in text
 
@@ -130,25 +125,25 @@ def test_the_finding_counts_verdicts() -> None:
             for c, word in zip(m.comparisons, words, strict=True)
         ),
     )
-    assert finding(Page(mixed).material) == "hnsw is better than ivfflat on 2, worse on 1 of 4 metrics"
-    assert (
-        finding(Page(changed(m, verdict=Verdict.NOT_SHOWN)).material)
-        == "No difference between hnsw and ivfflat is shown"
-    )
-    assert finding(Page(changed(m, verdict=Verdict.BETTER)).material) == "hnsw is better than ivfflat on 4 of 4 metrics"
-    three = changed(measurement(("a", "b", "c")), verdict=Verdict.NOT_SHOWN)
-    assert finding(Page(three).material) == "No challenger is shown to be better than a"
+    three = measurement(("a", "b", "c"))
+    for made, title in (
+        (mixed, "hnsw is better than ivfflat on 2, worse on 1 of 4 metrics"),
+        (changed(m, verdict=Verdict.NOT_SHOWN), "No difference between hnsw and ivfflat is shown"),
+        (changed(m, verdict=Verdict.BETTER), "hnsw is better than ivfflat on 4 of 4 metrics"),
+        (changed(three, verdict=Verdict.NOT_SHOWN), "No challenger is shown to be better than a"),
+    ):
+        assert finding(Page(made).material) == title
 
 
 def test_one_system_alone_is_shown_without_a_comparison() -> None:
     page = Page(measurement(("only",)))
-    text = read(show.comparison.answer(page).html()).text
+    text = said(show.comparison.answer(page))
     assert "On mrr, only reaches" in text
     assert "Only one system was measured" in text
-    table = read(show.comparison.table(page).html()).text
+    table = said(show.comparison.table(page))
     assert "verdict" not in table
     assert "p (Holm)" not in table
-    assert "Lowest mrr of only" in read(show.comparison.worst(page).html()).text
+    assert "Lowest mrr of only" in said(show.comparison.worst(page))
 
 
 @pytest.mark.parametrize("systems", [1, 2, 3, 12])
@@ -167,11 +162,10 @@ def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language:
 
 def test_nothing_measured_is_said() -> None:
     m = replace(measurement(), estimates=(), comparisons=())
-    page = Page(m)
-    assert "Nothing was measured" in read(show.comparison.answer(page).html()).text
-    assert "Nothing was measured" in read(show.comparison.intervals(page).html()).text
-    assert_clean(str(show.comparison.table(page).html()), "table")
-    assert_clean(str(show.comparison.worst(page).html()), "worst")
+    for name in ("answer", "intervals", "table", "worst"):
+        view = Page(m).view(name)
+        assert ("Nothing was measured" in said(view)) == (name != "worst")
+        assert_clean(str(view.html()), name)
 
 
 @pytest.mark.fault("flattering", tried="unmeasured values beside a mean", count=1)
@@ -180,13 +174,11 @@ def test_unmeasured_values_are_counted_and_nan_is_a_dash() -> None:
     nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 40, note="empty")
     some = replace(m.estimates[1].estimate, n=37, n_unmeasured=3)
     m = replace(m, estimates=(NamedEstimate("ivfflat", "mrr", nothing), NamedEstimate("hnsw", "mrr", some)))
-    text = read(show.comparison.table(Page(m)).html()).text
+    text = said(show.comparison.table(Page(m)))
     assert "— not measured" in text
     assert "40 / 3" in text
     assert "43 values could not be measured" in text
-    chart = json.loads(
-        re.search(r"<script[^>]*>(.*?)</script>", str(show.comparison.intervals(Page(m)).html())).group(1)
-    )
+    chart = show.comparison.intervals(Page(m)).figure
     assert [len(trace["x"]) for trace in chart["data"]] == [0, 1]
 
 
@@ -214,20 +206,19 @@ def test_guarded_intervals_are_marked_and_explained() -> None:
     assert {e[1]["id"] for e in reader.elements if e[1].get("id", "").startswith("note")} == {"note-1", "note-2"}
     assert "a Wilson's interval; few questions" in reader.text
     assert "Wilson's interval is printed" not in reader.text
-    assert "is printed and marked" in read(show.about.method(Page(m)).html()).text
+    assert "is printed and marked" in said(show.about.method(Page(m)))
 
 
 def test_stand_ins_are_named_where_their_numbers_are() -> None:
     page = Page(measurement(facts={"stand_ins": ["hashing"]}))
     for view in (show.comparison.answer(page), show.about.summary(page)):
-        assert "offline stand-ins: hashing" in read(view.html()).text
-    assert "stand-ins" not in read(show.comparison.answer(Page(measurement())).html()).text
+        assert "offline stand-ins: hashing" in said(view)
+    assert "stand-ins" not in said(show.comparison.answer(Page(measurement())))
 
 
 def test_an_index_shows_one_metric_of_each_kind() -> None:
     m = measurement(metrics=("hit_rate@1", "hit_rate@5", "mrr", "ndcg@5", "ndcg@10", "ndcg(gain=exponential)@10"))
-    material = Material(m, Page(m).material.text)
-    assert key_metrics(material) == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
+    assert key_metrics(Page(m).material) == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
 
 
 def test_worst_questions_by_hand() -> None:
@@ -236,7 +227,7 @@ def test_worst_questions_by_hand() -> None:
     scores = m.scores.copy()
     for name, column in values.items():
         scores.loc[scores.system == name, "value"] = column
-    material = Material(replace(m, scores=scores), Page(m).material.text)
+    material = Page(replace(m, scores=scores)).material
     assert lowest(material, "hnsw", "mrr", 3) == ["q0", "q1", "q3"]  # q0 before q1: it lost more
     assert lowest(material, "hnsw", "mrr", 10) == ["q0", "q1", "q3", "q2"]  # q4 has the best value there is
     assert losses(material, "hnsw", "mrr", 10) == ["q0", "q1", "q2"]
@@ -247,13 +238,13 @@ def test_worst_ignores_the_unmeasured() -> None:
     m = measurement(metrics=("mrr",), questions=4)
     scores = m.scores.copy()
     scores.loc[(scores.system == "hnsw") & (scores["sample"] == "q1"), ["value", "status"]] = [np.nan, "judge_error"]
-    material = Material(replace(m, scores=scores), Page(m).material.text)
+    material = Page(replace(m, scores=scores)).material
     assert "q1" not in lowest(material, "hnsw", "mrr", 4)
     assert "q1" not in losses(material, "hnsw", "mrr", 4)
 
 
 def test_worst_says_what_was_retrieved_instead_and_where_the_right_passage_was() -> None:
-    text = read(show.comparison.worst(Page(measurement()), 1).html()).text
+    text = said(show.comparison.worst(Page(measurement()), 1))
     assert "hnsw retrieved first" in text
     assert "not relevant" in text
     assert "It needed" in text
@@ -268,21 +259,18 @@ def test_pages_count_by_address_where_pages_are_ranked() -> None:
     questions = m.questions.assign(
         relevant=[["https://example.org/" + json.loads(r).popitem()[0]] for r in m.questions.relevant]
     )
-    text = read(show.comparison.worst(Page(replace(m, retrieved=retrieved, questions=questions)), 1).html()).text
+    text = said(show.comparison.worst(Page(replace(m, retrieved=retrieved, questions=questions)), 1))
     assert "ivfflat: rank 3" in text
 
 
 def test_links_to_questions_only_where_the_page_has_them() -> None:
     page = Page(measurement())
-    links = {
-        e[1]["href"]
-        for e in read(show.comparison.worst(page, 5).html(frozenset({"questions"}))).elements
-        if e[0] == "a"
-    }
+    worst = show.comparison.worst(page, 5)
+    links = {e[1]["href"] for e in read(worst.html(frozenset({"questions"}))).elements if e[0] == "a"}
     ids = {e[1]["id"] for e in read(show.items.questions(page).html()).elements if e[1].get("id")}
     assert links
     assert {link[1:] for link in links} <= ids
-    assert not [e for e in read(show.comparison.worst(page, 5).html()).elements if e[0] == "a"]
+    assert not [e for e in read(worst.html()).elements if e[0] == "a"]
 
 
 def test_ids_are_unique_on_a_page() -> None:
@@ -294,14 +282,14 @@ def test_ids_are_unique_on_a_page() -> None:
 
 def test_questions_beyond_the_limit_are_counted() -> None:
     page = Page(measurement(questions=12))
-    assert "2 more are in the tables" in read(show.items.questions(page, 10).html()).text
-    assert "more" not in read(show.items.questions(page).html()).text
+    assert "2 more are in the tables" in said(show.items.questions(page, 10))
+    assert "more" not in said(show.items.questions(page))
 
 
 @pytest.mark.fault("secrets", tried="paths of this machine on a page", count=1)
 def test_provenance_holds_no_path() -> None:
     facts = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
-    text = read(show.about.provenance(Page(measurement(facts=facts))).html()).text
+    text = said(show.about.provenance(Page(measurement(facts=facts))))
     assert "results.jsonl" in text
     assert "somebody" not in text
     assert "Users" not in text
@@ -333,12 +321,8 @@ def test_the_figure_is_one_that_plotly_accepts() -> None:
     import plotly.graph_objects as go
 
     m = measurement(metrics=("mrr", "latency", "ndcg@10"))
-    slow = [
-        NamedEstimate(e.system, e.metric, estimate(np.array([120.0, 340.0, 95.5])))
-        for e in m.estimates
-        if e.metric == "latency"
-    ]
-    m = replace(m, estimates=tuple(slow) + tuple(e for e in m.estimates if e.metric != "latency"))
+    slow = estimate(np.array([120.0, 340.0, 95.5]))
+    m = replace(m, estimates=tuple(replace(e, estimate=slow) if e.metric == "latency" else e for e in m.estimates))
     figure = go.Figure(show.comparison.intervals(Page(m)).figure)
     assert len(figure.data) == 4  # two systems on two panels: shares, and milliseconds
     assert figure.layout.xaxis2.range is None
@@ -348,10 +332,9 @@ def test_the_figure_is_one_that_plotly_accepts() -> None:
 def test_unknown_views_metrics_and_languages_are_refused() -> None:
     with pytest.raises(ValueError, match="there are answer, blame"):
         Page(measurement()).view("__class__")
-    with pytest.raises(ValueError, match="the page has hit_rate@1"):
-        Page(measurement(), primary="bleu")
-    with pytest.raises(ValueError, match="there are en, ru"):
-        Page(measurement(), language="tlh")
+    for options, words in (({"primary": "bleu"}, "the page has hit_rate@1"), ({"language": "tlh"}, "there are en, ru")):
+        with pytest.raises(ValueError, match=words):
+            Page(measurement(), **options)
 
 
 def assert_clean(html: str, where: str) -> None:
@@ -399,21 +382,22 @@ def test_cleaning_is_idempotent_and_leaves_plain_text_alone(text: str) -> None:
     assert clean("Привет, \tмир 1 < 2\n") == "Привет, \tмир 1 < 2\n"
 
 
-def test_texts_are_cut_at_a_word() -> None:
+def test_what_a_system_retrieved_for_a_question_is_its_rows_in_rank_order() -> None:
+    kept = measurement(questions=60).retrieved
+    found = Page(replace(measurement(), retrieved=kept.sample(frac=1, random_state=0))).material.retrieved
+    assert len(kept) > 2 * BLOCK
+    expected = {place: rows.to_dict("records") for place, rows in kept.groupby(["system", "sample"])}
+    assert repr({place: found[place] for place in expected}) == repr(expected)
+    assert set(found) == set(expected)
+
+
+def test_texts_are_cut_at_a_word_and_anchors_are_plain_and_stable() -> None:
     assert shown("one two three four", 12) == "one two…"
     assert shown("a" * 20, 12) == "a" * 12 + "…"
-    assert shown(None) == ""
-    assert shown(float("nan")) == ""
-
-
-def test_anchors_are_plain_and_stable() -> None:
+    assert shown(None) == shown(float("nan")) == ""
     assert anchor("q", "a-1") == "q-a-1"
     assert anchor("q", "a b") == anchor("q", "a b") != anchor("q", "a c")
     assert re.fullmatch(r"q-[0-9a-f]{16}", anchor("q", '"><script>'))
-
-
-def test_all_metrics_of_the_fixture_are_there() -> None:
-    assert Material(measurement(), Page(measurement()).material.text).metrics == METRICS
 
 
 def test_every_view_is_a_function_of_its_topic_that_says_what_it_shows() -> None:

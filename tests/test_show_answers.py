@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from ragbench import show
-from ragbench.bench.answers.profiles import REFUSALS
 from ragbench.bench.answers.written_answers import ANSWER_COLUMNS
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.show import Page
@@ -57,23 +56,21 @@ def measured(text: str = "plain", **facts: Any) -> Measurement:
         ],
         columns=list(ANSWER_COLUMNS),
     )
-    refusals = pd.DataFrame(
-        [
-            (first, "answerable", 2, 1, 0, 0.5, 0.1, 0.9, 0.95, "wilson", "few", None),
-            (second, "unanswerable", 1, 0, 0, 0.0, 0.0, 0.8, 0.95, "wilson", "few", None),
-            (second, "answerable", 2, 0, 2, float("nan"), None, None, 0.95, "none", "", None),
-        ],
-        columns=list(REFUSALS),
-    )
-    placed = []
+    placed = [
+        NamedEstimate(system, "refusals", Estimate(*share, n, failed, note="few"), {"group": group})
+        for system, group, n, failed, share in (
+            (first, "answerable", 2, 0, (0.5, 0.1, 0.9, 0.95, "wilson")),
+            (second, "unanswerable", 1, 0, (0.0, 0.0, 0.8, 0.95, "wilson")),
+            (second, "answerable", 0, 2, (float("nan"), None, None, 0.95, "none")),
+        )
+    ]
     for p in (0.1, 0.5, 0.9):
         long = Estimate(1234.0 * p, 1.0, None, 0.95, "order_statistics", 30)
         placed.append(NamedEstimate(first, "length", long, {"of": "answer", "probability": p}))
     open_above = Estimate(12.345, 10.0, None, 0.95, "order_statistics", 30, note="open_above")
     where = [{"stage": stage, "probability": 0.5} for stage in ("embed", "generate")]
     placed += [NamedEstimate(first, "latency", open_above, each) for each in where]
-    extra = {"answers": answers, "refusals": refusals}
-    return replace(m, questions=questions, extra=extra, placed=tuple(placed))
+    return replace(m, questions=questions, extra={"answers": answers}, placed=tuple(placed))
 
 
 def text_of(page: Page, view: str) -> str:
@@ -114,6 +111,7 @@ def test_refusals_are_counted_apart_with_their_examples() -> None:
     assert "plain base says 0" in said
     assert "plain new says 2" in said
     assert "0.500 [0.100, 0.900]" in said
+    assert "the base holds the answer0—22" in said, "all failed: none is known to have refused"
     assert "nan" not in said.casefold()
 
 

@@ -15,9 +15,10 @@ from ragbench.bench.answers import blame_tables
 from ragbench.bench.answers.blame import Standard
 from ragbench.bench.answers.perfect_parts import COLUMNS as PERFECT
 from ragbench.bench.basics.families import Sureness
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show.blame.parts import STEPS, Blamed
 from ragbench.show.blame.shares import transitions
+from ragbench.types import Comparison, Estimate, Verdict
 from tests import measurements
 
 VIEWS = ("blame", "blame_table", "blame_changes", "perfect_parts", "blame_questions")
@@ -52,19 +53,23 @@ def blamed(*systems: Sequence[str], question: str = "What of {i}?", **facts: obj
             "response": "An <b>answer</b>.", "contexts": [["c0"]] * len(table), "refused": False, "reason": "",
         }
     )  # fmt: skip
-    row = {
-        "system": names[0], "part": "retrieval", "measure": "good", "actual": 0.25, "value": 0.75, "value_low": 0.5,
-        "value_high": 0.9, "difference": 0.5, "low": 0.2, "high": 0.7, "level": 0.95, "method": "bca", "note": "",
-        "n": 8, "n_dropped": 1, "changed": 3, "reason": "",
-    }  # fmt: skip
-    alone = {**row, "part": "ranking", "value": float("nan"), "difference": float("nan"), "reason": "answers by itself"}
+    perfect = [
+        (names[0], "retrieval", "good", 0.25, 3, ""),
+        (names[0], "ranking", "good", float("nan"), 0, "answers by itself"),
+    ]
+    mean = Estimate(0.75, 0.5, 0.9, 0.95, "bca", 8)
+    gain = Comparison(
+        names[0], names[0], 0.5, 0.2, 0.7, 0.95, "bca", 0.01, "randomization", 1.0, Verdict.BETTER, 8, n_dropped=1
+    )
+    where = {"perfect": "retrieval"}
+    gains = (NamedEstimate(names[0], "good", mean, where), NamedComparison("good", gain, where))
     extra = {
         "blame": table,
-        "blame_counterfactuals": pd.DataFrame([row, alone], columns=list(PERFECT)),
+        "blame_counterfactuals": pd.DataFrame(perfect, columns=list(PERFECT)),
         "answers": answers,
     }
     known = {"blame": {**Standard().facts(), "production_judge": None}, "k": 10, "contexts": 5, **facts}
-    parts = (*blame_tables.shares(table, None, SURE), *blame_tables.compared(table, names, None, SURE))
+    parts = (*blame_tables.shares(table, None, SURE), *blame_tables.compared(table, names, None, SURE), *gains)
     return replace(made, extra=extra, placed=parts, facts={**made.facts, **known})
 
 

@@ -11,16 +11,23 @@ import pandas as pd
 import pytest
 
 from ragbench import show
-from ragbench.bench.answers.caching import CACHES, CURVE, NEAREST
+from ragbench.bench.answers.caching import CACHES, NEAREST
 from ragbench.bench.answers.tier_ux import SIMILARITIES
 from ragbench.bench.decisions.tier_judge_pipeline import DECISIONS
+from ragbench.bench.judges.biases import EFFECTS, TRIALS
 from ragbench.bench.judges.tables import ANSWER_COLUMNS
-from ragbench.bench.judges.trials import EFFECTS, TRIALS
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.show import Page
+from ragbench.show.basics.text import anchor
 from ragbench.show.items.data import BLOCK, parts
+from ragbench.show.items.passages import page_id
 from ragbench.types import Estimate
 from tests.test_show import HOSTILE
+
+
+def page_anchor(url: str) -> str:
+    return anchor("q", page_id(url))
+
 
 HOSTILE_TEXT = " ".join(HOSTILE)
 MADE_OF_SOURCES = ("utilization_rate", "total_chunks", "used_chunks", "unused_chunks", "n_topics")
@@ -98,16 +105,6 @@ def test_every_decision_stands_with_its_label_and_what_it_came_to() -> None:
     }  # fmt: skip
 
 
-def test_cells_of_the_matrix_lead_to_their_decisions() -> None:
-    page = Page(decided())
-    html = show.answers.confusion(page).html(frozenset({"questions"}))
-    words = found(decided())["table"]["metrics"][1]["words"]
-    for word in ("shown rightly", "held back wrongly", "held back rightly"):
-        assert f"#questions?metric=outcome&amp;system=careful&amp;outcome=%3D{words.index(word)}" in html
-    assert f"system=careful&amp;outcome=%3D{words.index('shown wrongly')}" not in html, "a count of 0 leads nowhere"
-    assert "#questions" not in show.answers.confusion(page).html()
-
-
 def tried(text: str = "") -> Measurement:
     """Two judges, of whom the second gives no score for one answer; answers, one made answer, one pair."""
     rows = [
@@ -117,22 +114,10 @@ def tried(text: str = "") -> Measurement:
         for place, (people, score) in enumerate(zip((0.75, 0.5), scores, strict=True))
     ]  # fmt: skip
     made = [
-        (
-            "strict",
-            "made",
-            f"q1.padded{text}",
-            "padded",
-            "Made?",
-            f"Padded. {text}",
-            None,
-            "Ref.",
-            0.9,
-            None,
-            None,
-            "M.",
-        ),
+        ("strict", "made", f"q1.padded{text}", "padded", "Made?", f"Padded. {text}", None, "Ref.", 0.9, None, None,
+         "M."),
         ("strict", "pair", f"q1.pair{text}", "pair", "Made?", "One.", "Two.", "Ref.", None, 1.0, -1.0, ""),
-    ]
+    ]  # fmt: skip
     effects = [
         ("strict", "padding", "made", f"q1.padded{text}", 0.5, 0.9, 0.4, True),
         ("strict", "repeats", "answer", f"r0{text}", 0.0, 0.0, 0.0, False),
@@ -140,16 +125,18 @@ def tried(text: str = "") -> Measurement:
         ("strict", "scale_order", "answer", f"r1{text}", 0.5, 0.75, 0.25, True),
         ("strict", "place", "pair", f"q1.pair{text}", 1.0, 1.0, 1.0, True),
     ]
-    probes = pd.DataFrame([("strict", "padding", 0.4, 0.3, 0.5, -0.05, 0.05, 0.001, 0.002, "found", "", 1)], columns=[
-        "judge", "probe", "value", "low", "high", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why", "n",
+    probes = pd.DataFrame([("strict", "padding", -0.05, 0.05, 0.001, 0.002, "found", "")], columns=[
+        "judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why",
     ])  # fmt: skip
+    effect = NamedEstimate("strict", "effect", Estimate(0.4, 0.3, 0.5, 0.95, "bca", 1), {"probe": "padding"})
     coverage = pd.DataFrame({"judge": ["strict", "lost"], "outcome": "valid", "count": 2, "asked": 2})
-    return bare(
+    page = bare(
         "tier_judge", {"strict": ("consistency_score",), "lost": ("consistency_score",)}, {"describes": "judges"},
         answers=pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float}),
         trials=pd.DataFrame(made, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float)),
         effects=pd.DataFrame(effects, columns=list(EFFECTS)), probes=probes, coverage=coverage,
     )  # fmt: skip
+    return replace(page, placed=(effect,))
 
 
 def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> None:
@@ -169,12 +156,8 @@ def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> No
     score = next(place for place, one in enumerate(table["metrics"]) if "score" in one["of"])
     assert table["missing"] == {f"{score}/1": {"timeout": [1]}}
     [what] = table["slices"]
-    assert [what["values"][code] for code in what["codes"]] == [
-        "rated answer",
-        "rated answer",
-        "padded",
-        "pair of answers",
-    ]
+    kinds = ["rated answer", "rated answer", "padded", "pair of answers"]
+    assert [what["values"][code] for code in what["codes"]] == kinds
     first, second, padded, pair = made["details-0"]
     assert lines(first["sections"])["people"] == "0.75 of the scale · ann 0.75"
     assert lines(first["sides"][0])["the judge's reason"] == "strict thinks so."
@@ -186,15 +169,6 @@ def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> No
     assert lines(pair["sides"][0])["Which is better"] == (
         "in this order: the first answer; in the opposite order: the second answer"
     )
-
-
-def test_the_effect_of_a_probe_and_disagreements_lead_to_the_judged_answers() -> None:
-    page = Page(tried())
-    present = frozenset({"questions"})
-    assert 'href="#questions?metric=padding&amp;system=strict&amp;sort=worst"' in show.judges.probes(page).html(present)
-    assert "#questions" not in show.judges.probes(page).html()
-    assert "Every judged answer with its values" in show.judges.disagreements(page).html(present)
-    assert "#questions?metric=consistency_score&amp;system=lost" in show.about.measures(page).html(present)
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -218,7 +192,7 @@ def talked(text: str = "") -> Measurement:
     ]  # fmt: skip
     near = [("near", "t", "question", *pair, value) for pair, value in (((1, 2), 0.3), ((2, 3), 0.1), ((1, 3), 0.7))]
     near.append(("near", "t", "answer", 1, 2, 0.6))
-    hits = ("near", "dialogues", 3, 1, 0.333, 0.0, 0.6, "bca", 3, 0, 0, 1, 0, 0.333, 0.0, 0.6, "bca", 0.333, 0.333, 1)
+    hits = ("near", "dialogues", 3, 1, 3, 0, 0, 1, 0)
     turns = [("t", turn, f"Turn {turn}? {text}", f"Said {turn}. {text}") for turn in (1, 2, 3)]
     made = bare(
         "tier_ux", {"near": ("cache_hit_rate", "context_preservation")},
@@ -227,7 +201,6 @@ def talked(text: str = "") -> Measurement:
         similarities=pd.DataFrame(near, columns=list(SIMILARITIES)),
         turns=pd.DataFrame(turns, columns=["sample", "turn", "question", "answer"]),
         caches=pd.DataFrame([hits], columns=list(CACHES)),
-        curve=pd.DataFrame(columns=list(CURVE)),
     )  # fmt: skip
     rows = [("near", "context_preservation", "t", 0.2, "ok", "", None),
             ("near", "answer_consistency", "t", np.nan, "missing_field", "", None)]  # fmt: skip
@@ -263,16 +236,6 @@ def test_every_dialogue_stands_with_its_turns_and_its_weakest_place() -> None:
     assert side["Neighbours, the farthest apart first"] == [
         ["turns 2 and 3: questions 0.100, answers —"], ["turns 1 and 2: questions 0.300, answers 0.600"]
     ]  # fmt: skip
-
-
-def test_numbers_of_the_cache_lead_to_what_it_would_serve() -> None:
-    page, present = Page(talked()), frozenset({"questions"})
-    html = show.answers.cache(page).html(present)
-    assert "#questions?system=near&amp;slice=what%3Adialogues&amp;metric=serving&amp;outcome=%3D0" in html
-    assert "outcome=%3D1" not in html, "no hit is doubtful: there is nothing to lead to"
-    assert "#questions" not in show.answers.cache(page).html()
-    for view in (show.answers.hits(page), show.answers.dialogues(page)):
-        assert "Every question and every dialogue with its values" in view.html(present)
 
 
 def used(text: str = "", *, labelled: bool = True) -> Measurement:
@@ -333,14 +296,41 @@ def test_without_labels_a_source_is_only_retrieved_or_not() -> None:
                        "never retrieved"]  # fmt: skip
 
 
-def test_pages_and_passages_lead_to_their_rows() -> None:
-    page, present = Page(used()), frozenset({"questions"})
-    html = show.retrieval.pages(page).html(present)
-    assert any(f'href="#{anchor}"' in html for anchor in found(used())["table"]["anchors"])
-    assert "Every passage and every page with its values" in show.retrieval.unused(page).html(present)
-    measures = show.about.measures(page).html(present)
-    assert "#questions?metric=utilization_rate&amp;system=one" in measures
-    assert "metric=n_topics" not in measures, "a number of topics is of no single source"
+CELL = "#questions?metric=outcome&amp;system=careful&amp;outcome=%3D"
+HITS = "#questions?system=near&amp;slice=what%3Adialogues&amp;metric=serving&amp;outcome=%3D"
+DIALOGUES, SOURCES = "Every question and every dialogue", "Every passage and every page"
+
+
+@pytest.mark.parametrize(
+    ("make", "view", "there", "nowhere"),
+    [
+        (decided, "confusion", (f"{CELL}1", f"{CELL}4", f"{CELL}5"), f"{CELL}0"),
+        (tried, "probes", ('href="#questions?metric=padding&amp;system=strict&amp;sort=worst"',), ""),
+        (tried, "disagreements", ("Every judged answer with its values",), ""),
+        (tried, "measures", ("#questions?metric=consistency_score&amp;system=lost",), ""),
+        (talked, "cache", (f"{HITS}0",), f"{HITS}1"),
+        (talked, "hits", (f"{DIALOGUES} with its values",), ""),
+        (talked, "dialogues", (f"{DIALOGUES} with its values",), ""),
+        (used, "pages", (f'href="#{page_anchor("/a")}"',), ""),
+        (used, "unused", (f"{SOURCES} with its values",), ""),
+        (used, "measures", ("#questions?metric=utilization_rate&amp;system=one",), "metric=n_topics"),
+    ],
+)
+def test_numbers_lead_to_the_items_they_are_made_of(make: Any, view: str, there: tuple[str, ...], nowhere: str) -> None:
+    """nowhere: a count of 0, or a number that is of no single item."""
+    page = Page(make())
+    html = page.view(view).html(frozenset({"questions"}))
+    assert all(link in html for link in there)
+    assert not nowhere or nowhere not in html
+    assert "#questions" not in page.view(view).html()
+
+
+def test_places_in_the_links_are_those_of_the_words() -> None:
+    assert found(decided())["table"]["metrics"][1]["words"] == [
+        "shown wrongly", "held back wrongly", "not decided, should be shown", "not decided, should not be shown",
+        "held back rightly", "shown rightly",
+    ]  # fmt: skip
+    assert page_anchor("/a") in found(used())["table"]["anchors"], "an address is no simple name"
 
 
 def test_a_page_without_items_has_no_table() -> None:

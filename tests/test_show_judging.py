@@ -29,18 +29,10 @@ PAYLOAD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 VIEWS = ("verdicts", "correlations", "side_by_side", "unmeasured")
 CHUNKS = (Chunk("c1", "Paris is in France."), Chunk("c2", "The tower is 330 metres high."))
 JUDGED = (
-    "faithfulness",
-    "factual_correctness",
-    "answer_correctness",
-    "context_precision",
-    "context_recall",
-    "context_entity_recall",
-    "noise_sensitivity",
-    "response_relevancy",
-    "response_groundedness",
-    "rubrics_score",
+    "faithfulness", "factual_correctness", "answer_correctness", "context_precision", "context_recall",
+    "context_entity_recall", "noise_sensitivity", "response_relevancy", "response_groundedness", "rubrics_score",
     "aspect_critique",
-)
+)  # fmt: skip
 
 
 def judge() -> ScriptedJudge:
@@ -54,16 +46,12 @@ def judge() -> ScriptedJudge:
         entailment=lambda texts: entailment(
             *[(1, "contradicted")[place] for place in range(len(texts["statements"]))], passages=[1]
         ),
-        response_relevancy={
-            "questions": [
-                {"question": "Where?", "manner": "committal"},
-                {"question": "Well?", "manner": "noncommittal"},
-            ]
-        },
+        response_relevancy={"questions": [{"question": "Where?", "manner": "committal"},
+                                          {"question": "Well?", "manner": "noncommittal"}]},
         response_groundedness={"reason": "half of it", "rating": 1},
         rubrics_score={"reason": "nearly all", "level": 2},
         aspect_critique={"reason": "it is right", "verdict": "yes"},
-    )
+    )  # fmt: skip
 
 
 def sample(name: str = "s1", **changed: Any) -> Sample:
@@ -111,14 +99,27 @@ def cells(html: str) -> list[list[str]]:
     return [re.sub(r"<[^>]+>", "\x00", row).replace("\x00", "|").split("|") for row in rows]
 
 
+def drawn(page: Page, count: int = 5, *more: str) -> str:
+    return str(show.answers.verdicts(page, count, *more).html())
+
+
+def words(markup: Any) -> str:
+    return str(markup.html().striptags())
+
+
+def ends(html: str) -> tuple[set[str], list[str]]:
+    """Anchors that the page leads to, and those that it has."""
+    return set(re.findall(r'href="#([^"]+)"', html)), re.findall(r' id="([^"]+)"', html)
+
+
 class TestVerdicts:
     def test_the_answer_is_shown_with_what_it_was_written_from(self, page: Page) -> None:
-        html = str(show.answers.verdicts(page, 5).html())
+        html = drawn(page)
         for text in ("Where is Paris?", "In France.", "It lies in France. It is old.", *(c.text for c in CHUNKS)):
             assert text in html
 
     def test_every_statement_has_its_verdict_its_reason_and_its_passage(self, page: Page) -> None:
-        html = str(show.answers.verdicts(page, 5).html())
+        html = drawn(page)
         table = html[html.index("Statements and verdicts") :]
         first, second = (cells(table)[n] for n in (1, 2))
         assert "In France. (1)" in first
@@ -129,22 +130,22 @@ class TestVerdicts:
         assert "contradicted" in second
 
     def test_the_formula_has_its_numbers(self, page: Page) -> None:
-        text = str(show.answers.verdicts(page, 5).html().striptags())
+        text = words(show.answers.verdicts(page, 5))
         assert "1 of 2; 1 / 2 = 0.500." in text
         assert "(1/1) / 1 = 1.000" in text
         assert "(2 − 1) / (3 − 1) = 0.500" in text
         assert "Rating 1 of 2; 1 / 2 = 0.500. The judge says: half of it" in text
 
     def test_it_speaks_the_pages_language(self, page: Page) -> None:
-        text = str(show.answers.verdicts(Page(page.measurement, language="ru"), 5).html().striptags())
+        text = words(show.answers.verdicts(Page(page.measurement, language="ru"), 5))
         for russian in ("подтверждено", "опровергнуто", "полезен", "бесполезен", "по существу", "уклончиво", "да"):
             assert russian in text
         assert "1 / 2 = 0,500" in text
         assert "Claims of" not in text
 
     def test_cited_passages_are_links_to_passages_on_the_page(self, page: Page) -> None:
-        html = str(show.answers.verdicts(page, 5).html())
-        links, ids = set(re.findall(r'href="#([^"]+)"', html)), re.findall(r' id="([^"]+)"', html)
+        html = drawn(page)
+        links, ids = ends(html)
         assert links
         assert links <= set(ids)
         assert len(ids) == len(set(ids))
@@ -155,29 +156,19 @@ class TestVerdicts:
         table["detail"] = table["detail"].str.replace('["c1"]', '["c1", "gone"]', regex=False)
         extra = {**page.measurement.extra, "judgements": table}
         html = str(show.answers.verdicts(Page(replace(page.measurement, extra=extra)), 5).html())
-        links, ids = set(re.findall(r'href="#([^"]+)"', html)), set(re.findall(r' id="([^"]+)"', html))
+        links, ids = ends(html)
         assert links
-        assert links <= ids
+        assert links <= set(ids)
         assert ">gone<" not in html
 
     def test_each_metric_has_its_own_table(self, page: Page) -> None:
-        html = str(show.answers.verdicts(page, 5).html())
-        for label in (
-            "Statements and verdicts",
-            "Claims of the response",
-            "Claims of the reference",
-            "Passages and verdicts",
-            "Questions that the answer would answer",
-            "Repeats and verdicts",
-        ):
-            assert label in html
-        assert "led by" in html
+        html = drawn(page)
+        tables = ["Statements and verdicts", "Claims of the response", "Claims of the reference"]
+        tables += ["Passages and verdicts", "Questions that the answer would answer", "Repeats and verdicts"]
+        assert [label for label in [*tables, "led by"] if label not in html] == []
 
     def test_the_worst_come_first_and_only_so_many(self) -> None:
-        good = ScriptedJudge(
-            claims=claims("A.", "B."),
-            entailment=lambda texts: entailment(1, 1),
-        )
+        good = ScriptedJudge(claims=claims("A.", "B."), entailment=lambda texts: entailment(1, 1))
         bad = [sample(f"s{n}") for n in range(4)]
         found = scored(bad, ("faithfulness",), good)
         table = found.scores.copy()
@@ -190,7 +181,7 @@ class TestVerdicts:
         silent = ScriptedJudge(claims=claims())
         found = scored([sample()], ("faithfulness",), silent)
         for language, reason in (("en", "the response makes no claim"), ("ru", "в ответе нет утверждений")):
-            text = str(show.answers.verdicts(Page(found, language=language), 3).html().striptags())
+            text = words(show.answers.verdicts(Page(found, language=language), 3))
             assert "empty_decomposition" in text
             assert reason in text
 
@@ -201,18 +192,18 @@ class TestVerdicts:
         samples = [sample()]
         found = run(measure(samples, [catalogue()["faithfulness"]], Asked((one, other), resamples=200)))
         made = measurement_of(found, of_samples(samples, "a.jsonl"), Made(("kind", "strict"), Rule(), ("hashing",)))
-        text = str(show.answers.verdicts(Page(made), 1).html().striptags())
+        text = words(show.answers.verdicts(Page(made), 1))
         assert "kind 0.500" in text
         assert "strict 0.000" in text
         assert "neither" in text
-        side = str(show.answers.side_by_side(Page(made)).html().striptags())
+        side = words(show.answers.side_by_side(Page(made)))
         assert "The judges, each by itself" in side
         assert "kindstricttogether" in side.replace(" ", "")
         said = found.rows[0].score.reason
         assert said == "By the judges: kind 0.500; strict 0.000; together (mean): 0.250."
 
     def test_another_metric_may_rank(self, page: Page) -> None:
-        text = str(show.answers.verdicts(page, 3, "noise_sensitivity").html().striptags())
+        text = words(show.answers.verdicts(page, 3, "noise_sensitivity"))
         assert "First answers of answers: all have the same noise_sensitivity" in text
         with pytest.raises(ValueError, match="judged are faithfulness"):
             show.answers.verdicts(page, 3, "mrr")
@@ -227,7 +218,7 @@ class TestUnmeasured:
     def test_counted_with_the_reason_and_both_ends(self) -> None:
         """Of 3 answers one is empty: the mean .5 of 2 would be 1/3 if it were the worst and 2/3 if the best."""
         found = scored([sample(), sample("s2"), sample("s3", response="")], ("faithfulness", "noise_sensitivity"))
-        text = str(show.answers.unmeasured(Page(found)).html().striptags())
+        text = words(show.answers.unmeasured(Page(found)))
         assert "1 of 3" in text
         assert "a text is empty: 1" in text
         assert "the field response is empty" in text
@@ -300,4 +291,4 @@ def test_the_same_bytes_every_time(page: Page, tmp_path: Any) -> None:
 def test_a_score_without_a_sentence_shows_its_reason() -> None:
     row = Row(sample(), catalogue()["faithfulness"], Score.unmeasured(Status.TIMEOUT, "after 30 s", judge="scripted"))
     found = measurement_of(Scores((row,)), of_samples([sample()], "a"), Made(("scripted",), Rule(), ("hashing",)))
-    assert "not measured: timeout after 30 s" in str(show.answers.verdicts(Page(found), 1).html().striptags())
+    assert "not measured: timeout after 30 s" in words(show.answers.verdicts(Page(found), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -16,11 +17,11 @@ from ragbench import show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval import curves, timing
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.show import Page
-from ragbench.types import Question, Ranking
+from ragbench.types import Estimate, Question, Ranking
 from tests.measurements import measurement, placed
 
 SURE = Sureness(0.95, 500, 0)
@@ -67,26 +68,26 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         [(name, q.id, part, 1.0 + n / 7) for name, part in parts for n, q in enumerate(asked)],
         columns=list(timing.LATENCIES),
     )
-    index = [
-        ("e" + HOSTILE, name, kind, 16 if ef else None, 64 if ef else None, ef, recall, low, high, method, "", 4.0 / f,
-         3.0 / f, 5.0 / f, "", 0.95, 60, None)
-        for name in systems
-        for kind, ef, recall, low, high, method, f in (
-            ("exact", None, 1.0, None, None, "none", 1), ("hnsw", 10, 0.9, 0.8, 0.95, "bca", 2),
-            ("hnsw", 40, 1.0, 0.94, 1.0, "wilson", 1),
-        )
-    ]  # fmt: skip
+    ways = ((None, None, 1), (10, Estimate(0.9, 0.8, 0.95, 0.95, "bca", 60), 2),
+            (40, Estimate(1.0, 0.94, 1.0, 0.95, "wilson", 60), 1))  # fmt: skip
+    index = []
+    for name, (ef, recall, factor) in itertools.product(systems, ways):
+        how = {"index": "hnsw", "m": 16, "ef_construction": 64, "ef_search": ef} if ef else {"index": "exact"}
+        median = Estimate(4.0 / factor, 3.0 / factor, 5.0 / factor, 0.95, "order_statistics", 60)
+        index.append(NamedEstimate(name, "median_latency", median, how))
+        index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
     parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    described = [{"name": name, "embedder": "e" + HOSTILE} for name in systems]
+    known = {"systems": described, "k": 12, "repeats": 3, "timed_questions": 60}
     return replace(
         made,
         questions=questions,
-        facts={**made.facts, "k": 12, "repeats": 3, "timed_questions": 60, "slices_left_out": {"kind": 2}},
+        facts={**made.facts, **known, "slices_left_out": {"kind": 2}},
         extra={
             "latencies": readings,
-            "indexes": pd.DataFrame(index, columns=list(timing.INDEXES)),
             "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
-        placed=(*timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
+        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
     )
 
 
@@ -179,25 +180,25 @@ def test_a_slice_without_a_value_is_called_so() -> None:
     assert "Kind of question: not given, 12 questions" in text
 
 
-def test_speed_says_how_many_were_timed_and_leaves_open_ends_open() -> None:
-    text = plain(html(full(), "speed"))
+def test_speed_says_what_was_timed_and_leads_from_the_slowest_and_missed_to_all_that_is_known() -> None:
+    once = full()
+    markup = html(once, "speed")
+    text = plain(markup)
+    for name, first in (("slowest", "q59"), ("missed", "q3")):
+        folded = re.search(rf'id="{name}">(.*?)</details>', markup, re.DOTALL)
+        assert folded is not None
+        links = re.findall(r'href="#q-(\w+)"', folded[1])
+        assert links[0] == first
+    assert links == ["q3"], "one question was missed"
     assert "60 questions were timed one by one" in text
-    assert "fresh_timings\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}True" in html(full(), "speed")
+    assert "fresh_timings\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}True" in markup
     assert re.search(r"\[\d+\.\d+, …\]", text), "the 99th percentile of 60 readings has no upper end"
     assert "0.900 [0.800, 0.950]" in text
     assert "2.00 [1.50, 2.50]" in text
     assert "2.0" in text, "twice as fast as exact search"
     assert "Every question was asked 3 times" in text
-
-
-def test_the_slowest_and_the_missed_questions_lead_to_all_that_is_known() -> None:
-    text = html(full(), "speed")
-    slowest = re.search(r'id="slowest">(.*?)</details>', text, re.DOTALL)
-    missed = re.search(r'id="missed">(.*?)</details>', text, re.DOTALL)
-    assert slowest is not None
-    assert missed is not None
-    assert re.findall(r'href="#q-(\w+)"', slowest[1])[0] == "q59"
-    assert re.findall(r'href="#q-(\w+)"', missed[1]) == ["q3"]
+    text = plain(html(replace(once, facts={**once.facts, "repeats": 1}), "speed"))
+    assert "asked once, so retrieval_consistency is not measured" in text
 
 
 def test_what_was_not_measured_is_not_shown() -> None:
@@ -205,12 +206,6 @@ def test_what_was_not_measured_is_not_shown() -> None:
     for name in VIEWS:
         assert plain(str(Page(bare).view(name).html())).strip() == ""
     assert show.retrieval.curves(Page(bare)).figure is None
-
-
-def test_one_run_is_said_to_be_one() -> None:
-    once = full()
-    text = plain(html(replace(once, facts={**once.facts, "repeats": 1}), "speed"))
-    assert "asked once, so retrieval_consistency is not measured" in text
 
 
 def test_views_are_the_same_after_a_round_through_files(tmp_path) -> None:

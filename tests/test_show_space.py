@@ -40,48 +40,24 @@ def space(systems: tuple[str, ...] = ("plain", "deep"), texts: int = 30, hostile
             NamedEstimate(name, "max_pairwise_distance", bare(2.5, "extreme")),
         ]
         edges = np.linspace(0.2, 1.2, 6)
+        classes = list(zip(edges[:-1], edges[1:], [0, 2, 5, 3, 0], strict=True))
+        axes = {axis: rng.normal(size=texts).round(4) for axis in ("x2", "y2", "x3", "y3", "z3")}
+        pairs = [(1, "t0", "t2", 0.1, True), (2, "t1", "t3", 0.4, False)]
         made = {
             "histograms": pd.DataFrame(
-                [
-                    (name, kind, low, high, count)
-                    for kind in ("nearest", "pairs")
-                    for low, high, count in zip(edges[:-1], edges[1:], [0, 2, 5, 3, 0], strict=True)
-                ],
-                columns=["system", "kind", "low", "high", "count"],
+                [(kind, *each) for kind in ("nearest", "pairs") for each in classes],
+                columns=["kind", "low", "high", "count"],
             ),
-            "spectrum": pd.DataFrame({"system": name, "components": range(1, 11), "share": np.linspace(0.5, 1, 10)}),
-            "closest": pd.DataFrame(
-                {
-                    "system": name,
-                    "rank": [1, 2],
-                    "first": ["t0", "t1"],
-                    "second": ["t2", "t3"],
-                    "distance": [0.1, 0.4],
-                    "near": [True, False],
-                }
-            ),
-            "outliers": pd.DataFrame(
-                {"system": name, "rank": [1], "text": ["t4"], "nearest": ["t5"], "distance": [1.1]}
-            ),
-            "projection": pd.DataFrame(
-                {
-                    "system": name,
-                    "text": ids,
-                    "cluster": [i % 2 + 1 for i in range(texts)],
-                    **{axis: rng.normal(size=texts).round(4) for axis in ("x2", "y2", "x3", "y3", "z3")},
-                }
-            ),
-            "clusters": pd.DataFrame({"system": name, "cluster": [1, 2], "words": [["rent", hostile], ["exams"]]}),
+            "spectrum": pd.DataFrame({"components": range(1, 11), "share": np.linspace(0.5, 1, 10)}),
+            "closest": pd.DataFrame(pairs, columns=["rank", "first", "second", "distance", "near"]),
+            "outliers": pd.DataFrame({"rank": [1], "text": ["t4"], "nearest": ["t5"], "distance": [1.1]}),
+            "projection": pd.DataFrame({"text": ids, "cluster": [i % 2 + 1 for i in range(texts)], **axes}),
+            "clusters": pd.DataFrame({"cluster": [1, 2], "words": [["rent", hostile], ["exams"]]}),
         }
         for key, table in made.items():
-            tables.setdefault(key, []).append(table)
-    known = pd.DataFrame(
-        [
-            (key, f"Text {key}. {hostile}", f"https://x.example/{'ab'[i % 2]}/{i}", None, None, None, None)
-            for i, key in enumerate(ids)
-        ],
-        columns=["id", "text", "url", "title", "section", "kind", "cluster"],
-    )
+            tables.setdefault(key, []).append(table.assign(system=name))
+    rows = [(key, f"Text {key}. {hostile}", f"https://x.example/{'ab'[i % 2]}/{i}") for i, key in enumerate(ids)]
+    known = pd.DataFrame(rows, columns=["id", "text", "url"]).assign(**dict.fromkeys(("title", "section", "kind")))
     described = [{"name": n, "width": 40, "near_duplicates": 1, "near_distance": 0.25} for n in systems]
     facts = {
         "describes": "space", "baseline": None, "primary": "effective_dimensionality", "systems": described,
@@ -119,16 +95,13 @@ def test_texts_from_data_stay_texts(language: str, view: str) -> None:
     assert str(again.html()) == html
 
 
-def test_the_answer_compares_nothing() -> None:
+def test_the_answer_compares_nothing_and_measures_have_dashes_with_reasons() -> None:
     said = show.comparison.answer(Page(space())).html().striptags()
     assert "plain needs 7 of its 40 dimensions for 95% of the variance" in said
     assert "0.500, 50% of the mean distance of two texts" in said
     assert "1 pair of texts is nearly the same." in said
     assert "cosine distance" in said
     assert not re.search(r"better|worse", said)
-
-
-def test_measures_have_dashes_with_reasons() -> None:
     text = show.about.measures(Page(space())).html().striptags()
     assert re.search(r"total_samples.*?30 —", text)
     assert "a count has no uncertainty of sampling" in text
@@ -137,16 +110,13 @@ def test_measures_have_dashes_with_reasons() -> None:
     assert "0.500 [0.400, 1.900]" in text
 
 
-def test_curves_have_an_area_of_one() -> None:
+def test_curves_have_an_area_of_one_and_the_spectrum_marks_where_95_percent_is_reached() -> None:
     [figure] = figures(str(show.retrieval.distances(Page(space())).html()))
     assert len(figure["data"]) == 4
     for trace in figure["data"]:
         x, y = np.array(trace["x"]), np.array(trace["y"])
         assert (y[:-1] * np.diff(x)).sum() == pytest.approx(1, abs=1e-4)
         assert len(trace["text"]) == len(x)
-
-
-def test_the_spectrum_marks_where_95_percent_is_reached() -> None:
     [figure] = figures(str(show.retrieval.spectrum(Page(space())).html()))
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     assert [trace["x"] for trace in marks] == [[7], [8]]
@@ -167,14 +137,11 @@ def test_every_text_is_a_point_with_its_words(dimensions: int, kind: str) -> Non
     assert sum(len(trace["x"]) for trace in combined["data"]) == 60
 
 
-def test_colours_follow_the_part_of_the_site_or_the_cluster() -> None:
+def test_colours_follow_the_site_or_the_cluster_and_a_picture_that_was_not_drawn_says_so() -> None:
     html = str(show.retrieval.projection(Page(space())).html())
     assert "coloured by part of the site" in html
     assert re.search(r">a <small>15</small>", html.replace("</span>a", "</span>>a"))
     assert "rent" in show.retrieval.projection(Page(space(hostile="x")), 2, "cluster").html()
-
-
-def test_a_picture_that_was_not_drawn_says_so() -> None:
     empty = space()
     empty = replace(empty, extra={**empty.extra, "projection": empty.extra["projection"].iloc[:0]})
     assert "too few texts" in show.retrieval.projection(Page(empty)).html()
@@ -188,7 +155,7 @@ def test_a_wrong_picture_names_the_right_ones(wrong: dict) -> None:
         show.retrieval.projection(Page(space()), **wrong)
 
 
-def test_near_duplicates_show_both_texts() -> None:
+def test_near_duplicates_show_both_texts_and_counts_no_decimals() -> None:
     html = str(show.retrieval.closest(Page(space())).html())
     assert html.index("Text t0.") < html.index("Text t2.")
     assert html.count("nearly the same</span>") == 2, "one marked pair for each of two embedders"
@@ -196,9 +163,6 @@ def test_near_duplicates_show_both_texts() -> None:
     assert "Its nearest neighbour" in show.retrieval.outliers(Page(space())).html()
     with pytest.raises(ValueError, match=r"closest\(0\)"):
         show.retrieval.closest(Page(space()), 0)
-
-
-def test_counts_have_no_decimals() -> None:
     text = show.about.summary(Page(space())).html().striptags()
     assert re.search(r"effective_dimensionality.*?7 —", text)
     assert "7.0" not in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 from collections.abc import Callable, Mapping
 from html import unescape
@@ -33,6 +32,7 @@ from tests import answer_project, kept_runs
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge, claims, entailment
+from tests.small_project import write_lines
 
 METRICS = "e2e_score,semantic_similarity"
 OFFLINE = "retrieval of plain; embedder hashing; generator extractive; judge lexical"
@@ -245,7 +245,7 @@ def test_scores_of_a_table_say_it_wherever_they_are_shown(metric: str, judge: An
 
 def test_the_command_says_it_of_a_table(here: Mapping[str, Any]) -> None:
     file = here["folder"] / "table.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    write_lines(file, ROWS)
     words = ("score", str(file), "-m", "faithfulness", "--resamples", "200", "--judge", "lexical")
     assert SENTENCE["en"].format("judge lexical") in command(here, *words)
     assert "stand-in" not in command(here, "score", str(file), "-m", "rougeL_f", "--resamples", "200")

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
 from ragbench import stats
@@ -51,7 +51,7 @@ def test_clustered_errors_agree_with_statsmodels(seed: int) -> None:
     number = int(rng.integers(3, 40))
     codes = np.repeat(np.arange(number), rng.integers(1, 9, number))
     values = rng.normal(size=number)[codes] + rng.normal(size=len(codes))
-    fit = statsmodels.api.OLS(values, np.ones(len(values))).fit(
+    fit = OLS(values, np.ones(len(values))).fit(
         cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False, "df_correction": True}, use_t=True
     )
     variance = units_of(values[:, None], as_codes(codes, len(codes))).variances()[0]

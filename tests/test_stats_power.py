@@ -13,6 +13,7 @@ from scipy.stats import binom, binomtest, multinomial
 from statsmodels.stats.power import TTestPower
 
 from ragbench import stats
+from ragbench.stats.power import _normal_samples, _power_of_flips
 from tests.random_tables import on_random_tables
 
 
@@ -128,3 +129,14 @@ def test_as_many_pairs_as_are_asked_for_show_the_difference_of_shares(difference
 def test_many_discordant_pairs_join_the_t_test_without_a_step() -> None:
     below, above = (stats.power_of_mcnemar(0.02, 0.1, n) for n in (10_000, 10_001))
     assert below == pytest.approx(above, abs=0.01)
+
+
+@pytest.mark.parametrize(("groups", "level"), [(6, 0.95), (8, 0.9), (12, 0.99)])
+def test_power_by_signs_is_the_share_of_samples_that_few_patterns_reach(groups: int, level: float) -> None:
+    samples, signs = _normal_samples(groups)
+    assert len({tuple(sign * row) for row in signs for sign in (1, -1)}) == 2**groups, "one of each opposite two"
+    for effect in (0.0, 0.4, 1.1):
+        shifted = samples + effect
+        as_far = np.abs(signs @ shifted) >= np.abs(shifted.sum(axis=0)) - 1e-9
+        shown = as_far.sum(axis=0) <= math.floor((1 - level) * 2 ** (groups - 1) + 1e-9)
+        assert _power_of_flips(effect, groups, level) == np.mean(shown)

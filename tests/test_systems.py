@@ -78,16 +78,13 @@ def test_configured_parts_find_what_belongs_together(store: Store, index: str) -
     json.dumps([system.description, found.facts], allow_nan=False)
 
 
-def test_a_second_run_embeds_nothing_and_finds_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_embeds_nothing_and_k_beyond_the_base_gives_all(store: Store, monkeypatch: Any) -> None:
     first = one(store, embedder="hashing").retrieve(QUESTIONS, 2)
     again = one(store, embedder="hashing")
     monkeypatch.setattr(again.embedder, "embed", None)  # type: ignore[attr-defined]
     found = again.retrieve(QUESTIONS, 2)
     assert found.hits == first.hits
-
-
-def test_k_beyond_the_base_gives_all_of_it(store: Store) -> None:
-    assert {len(row) for row in ids(one(store, embedder="hashing").retrieve(QUESTIONS, 99))} == {4}
+    assert {len(row) for row in ids(again.retrieve(QUESTIONS, 99))} == {4}
 
 
 @pytest.mark.slow
@@ -210,17 +207,20 @@ def test_a_callable_that_always_fails_was_not_measured(store: Store, module: Any
         one(store, callable=f"{name}:find").retrieve(QUESTIONS, 2)
 
 
-def test_a_callable_that_is_not_there_is_named(store: Store, module: Any) -> None:
-    with pytest.raises(RetrievalError, match=r"systems\.mine\.callable = 'no_such:find': no_such cannot be imported"):
-        one(store, callable="no_such:find")
-    name = module("limit = 3\ndef search(question, k):\n    return []\n")
-    with pytest.raises(RetrievalError, match="there is no find; there are search"):
-        one(store, callable=f"{name}:find")
-    with pytest.raises(RetrievalError, match="that is a whole number, not a function"):
-        one(store, callable=f"{name}:limit")
-    broken = module("import nothing_like_this\n")
-    with pytest.raises(RetrievalError, match="ModuleNotFoundError: No module named 'nothing_like_this'"):
-        one(store, callable=f"{broken}:find")
+@pytest.mark.parametrize(
+    ("text", "function", "said"),
+    [
+        ("limit = 3\ndef search(question, k):\n    return []\n", "find", "there is no find; there are search"),
+        ("limit = 3\ndef search(question, k):\n    return []\n", "limit", "that is a whole number, not a function"),
+        ("import nothing_like_this\n", "find", "ModuleNotFoundError: No module named 'nothing_like_this'"),
+        (None, "find", r"systems\.mine\.callable = 'no_such:find': no_such cannot be imported"),
+    ],
+)
+def test_a_callable_that_is_not_there_is_named(
+    store: Store, module: Any, text: str | None, function: str, said: str
+) -> None:
+    with pytest.raises(RetrievalError, match=said):
+        one(store, callable=f"{'no_such' if text is None else module(text)}:{function}")
 
 
 # --- logged results
@@ -254,26 +254,25 @@ def test_every_format_of_logged_results_is_read(store: Store, tmp_path: Path, na
     assert found.search_ms is None
 
 
-def test_equal_scores_keep_the_files_order_and_copies_count_once(store: Store, tmp_path: Path) -> None:
+def test_ties_keep_the_files_order_copies_count_once_and_unknown_names_are_counted(
+    store: Store, tmp_path: Path
+) -> None:
     path = tmp_path / "ties.run"
     path.write_text("q1 Q0 c3 1 1 t\nq1 Q0 c2 2 1 t\nq1 Q0 c3 3 0.5 t\nq1 Q0 c1 4 2 t\n")
     found = one(store, results=path).retrieve(QUESTIONS[:1], 5)
     assert ids(found) == [["c1", "c3", "c2"]]
     assert [hit.similarity for hit in found.hits[0]] == [2, 1, 1]
     assert found.facts["duplicates_dropped"] == 1
-
-
-def test_missing_and_unknown_questions_are_counted(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "part.json"
     path.write_text(json.dumps({"q1": ["c1", "ghost"], "q2": [], "q8": ["c1"], "q9": ["c1"]}))
     found = one(store, results=path).retrieve(QUESTIONS, 5)
     assert ids(found) == [["c1", "ghost"], [], []]
     assert found.errors == {"q3": "not in part.json"}, "an empty list is an answer, a missing one is none"
-    assert found.facts["missing_questions"] == 1
-    assert found.facts["missing_questions_first"] == ["q3"]
-    assert found.facts["unknown_questions"] == 2
-    assert found.facts["unknown_questions_first"] == ["q8", "q9"]
-    assert found.facts["unknown_ids_first"] == ["ghost"]
+    counted = {
+        "missing_questions": 1, "missing_questions_first": ["q3"], "unknown_questions": 2,
+        "unknown_questions_first": ["q8", "q9"], "unknown_ids_first": ["ghost"],
+    }  # fmt: skip
+    assert {name: found.facts[name] for name in counted} == counted
 
 
 def test_a_relative_path_begins_at_the_settings_file(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.datasets import Dataset
 from ragbench.llm import MemoryJournal, ProviderRefused
 from ragbench.settings import ConfigurationError, GeneratorSettings, ProviderSettings, Settings, SystemSettings
 from ragbench.systems import Generation, GenerationError, Task, make_generator, templates, within
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.extractive import ExtractiveGenerator, fits
+from ragbench.systems.function import FunctionSystem
+from ragbench.systems.logged import LoggedSystem
 from ragbench.systems.refusals import REFUSALS, is_refusal
+from ragbench.systems.retrieval import RetrievalError
 from ragbench.systems.writer import FunctionGenerator
 from ragbench.types import Chunk, Question, Status
 from tests.chat_server import ChatServer
@@ -23,20 +28,22 @@ from tests.chat_server import ChatServer
 LIBRARY = Chunk("library", "Научная библиотека открыта до 21:00. В субботу читальный зал закрыт.")
 CANTEEN = Chunk("canteen", "Обед в столовой стоит 250 рублей. Столовая открыта с 11:00.")
 ASKED = Question("q", "Сколько стоит обед в столовой?", language="ru")
+
+
+def asked_about(*questions: Question) -> Dataset:
+    return Dataset("d", "ru", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+
+
 PROMPT = "Passages: {contexts}\nQuestion: {question}"
 
 
 class TestWithin:
-    def test_without_a_limit_nothing_is_cut(self) -> None:
-        assert within([LIBRARY, CANTEEN], None).contexts == (LIBRARY, CANTEEN)
-
     def test_what_is_cut_is_counted(self) -> None:
+        assert within([LIBRARY, CANTEEN], None).contexts == (LIBRARY, CANTEEN)
         chunks = [Chunk("a", "one two three"), Chunk("b", "four five six"), Chunk("c", "7")]
         found = within(chunks, 18)  # 13 of a, 5 left: "four" fits, "four five" does not; nothing follows a cut
         assert [chunk.text for chunk in found.contexts] == ["one two three", "four"]
         assert (found.cut, found.characters_cut) == (2, len("four five six") - len("four") + len("7"))
-
-    def test_a_limit_that_cuts_nothing_counts_nothing(self) -> None:
         found = within([LIBRARY], len(LIBRARY.text))
         assert (found.contexts, found.cut, found.characters_cut) == ((LIBRARY,), 0, 0)
 
@@ -122,6 +129,12 @@ class TestExtractive:
 
 
 class TestChat:
+    def one(self, **server: Any) -> Generation:
+        """The answer of a server that behaves like this."""
+        with ChatServer(**server).running() as running:
+            (found,) = self.made(running).generate([Task(ASKED, (CANTEEN,))])
+        return found
+
     def made(self, server: ChatServer, journal: MemoryJournal | None = None, **more: Any) -> ChatGenerator:
         given = {"kind": "openai", "base_url": server.url, "model": "writer", "attempts": 2, "timeout_seconds": 5.0}
         return ChatGenerator("writer", GeneratorSettings(**{**given, **more}), journal=journal)
@@ -151,39 +164,29 @@ class TestChat:
         assert other[0].answer != first[0].answer
 
     @pytest.mark.fault("flattering", tried="a model that fails to answer", count=2)
-    @pytest.mark.parametrize(
-        ("fault", "status"),
-        [("refusal", Status.REFUSED), ("html", Status.JUDGE_ERROR)],
-    )
+    @pytest.mark.parametrize(("fault", "status"), [("refusal", Status.REFUSED), ("html", Status.JUDGE_ERROR)])
     def test_a_failure_is_no_empty_answer(self, fault: str, status: Status) -> None:
-        with ChatServer(faults={fault: 1.0}).running() as server:
-            (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
+        found = self.one(faults={fault: 1.0})
         assert found.answer is None
         assert found.status is status
         assert found.reason
-
-    def test_an_empty_reply_is_an_empty_answer(self) -> None:
-        with ChatServer(faults={"empty": 1.0}).running() as server:
-            (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
-        assert (found.answer, found.status) == ("", Status.OK)
 
     @pytest.mark.parametrize(
         ("reply", "answer"),
         [("<think>250? Yes.</think>\n250 рублей.", "250 рублей."), ("A <think> tag.", "A <think> tag."),
          ("<think>Nothing.</think>", "")],
     )  # fmt: skip
-    def test_what_a_model_thinks_aloud_is_no_part_of_its_answer(self, reply: str, answer: str) -> None:
-        with ChatServer(answer=lambda body: reply).running() as server:
-            (found,) = self.made(server).generate([Task(ASKED, (CANTEEN,))])
-        assert found.answer == answer
+    def test_what_a_model_thinks_aloud_is_no_part_of_its_answer_and_an_empty_one_is_one(
+        self, reply: str, answer: str
+    ) -> None:
+        assert self.one(answer=lambda body: reply).answer == answer
+        empty = self.one(faults={"empty": 1.0})
+        assert (empty.answer, empty.status) == ("", Status.OK)
 
     @pytest.mark.fault("denied", tried="refusals by their code", count=1)
     def test_a_key_that_is_refused_stops_everything(self) -> None:
-        with (
-            ChatServer(faults={"401": 1.0}).running() as server,
-            pytest.raises(ProviderRefused, match="generator 'writer'"),
-        ):
-            self.made(server).generate([Task(ASKED, (CANTEEN,))])
+        with pytest.raises(ProviderRefused, match="generator 'writer'"):
+            self.one(faults={"401": 1.0})
 
     def test_an_own_prompt_is_used(self, tmp_path: Path) -> None:
         path = tmp_path / "own.txt"
@@ -275,10 +278,6 @@ def test_names_are_checked() -> None:
 
 
 def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench.datasets import Dataset
-    from ragbench.systems.logged import LoggedSystem
-    from ragbench.systems.retrieval import RetrievalError
-
     path = tmp_path / "log.jsonl"
     lines = [
         {"id": "q1", "retrieved": ["library"], "answer": "One.", "latency_ms": 1500},
@@ -286,8 +285,8 @@ def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         {"id": "q3", "retrieved": ["canteen"]},
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    questions = tuple(Question(f"q{n}", f"Question {n}?") for n in (1, 2, 3))
-    dataset = Dataset("d", "ru", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+    dataset = asked_about(*(Question(f"q{n}", f"Question {n}?") for n in (1, 2, 3)))
+    questions = dataset.questions
     found = LoggedSystem("log", path, dataset).retrieve(questions, 5)
     assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [["library"], [], ["canteen"]]
     assert {name: [(one.answer, one.seconds) for one in each] for name, each in found.answers.items()} == {
@@ -302,18 +301,14 @@ def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_a_log_says_was_shown(tmp_path: Path) -> None:
-    from ragbench.datasets import Dataset
-    from ragbench.systems.logged import LoggedSystem
-    from ragbench.systems.retrieval import RetrievalError
-
     path = tmp_path / "log.json"
     marks = [True, "false", 1, "0", "yes", "No", "да", " НЕТ ", None, ""]
     rows: list[dict[str, Any]] = [{"id": f"q{n}", "answer": "One.", "shown": mark} for n, mark in enumerate(marks)]
     rows += [{"id": "q10", "answer": "One."}, {"id": "q11", "answers": ["One.", "Two."], "shown": ["да", None]},
              {"id": "q12", "answers": ["One.", "Two."], "shown": 0}]  # fmt: skip
     path.write_text(json.dumps(rows), encoding="utf-8")
-    questions = tuple(Question(f"q{n}", f"Question {n}?") for n in range(13))
-    dataset = Dataset("d", "ru", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+    dataset = asked_about(*(Question(f"q{n}", f"Question {n}?") for n in range(13)))
+    questions = dataset.questions
     found = LoggedSystem("log", path, dataset).retrieve(questions, 5).answers
     said = [[one.shown for one in found[f"q{n}"]] for n in range(13)]
     assert said[:11] == [[mark] for mark in (True, False) * 4 + (None,) * 3]
@@ -327,33 +322,35 @@ def test_what_a_log_says_was_shown(tmp_path: Path) -> None:
         LoggedSystem("log", path, dataset)
 
 
-@pytest.mark.parametrize(
-    ("answer", "refused"),
-    [
-        ("I don't know.", True),
-        ("I'm sorry, but I cannot answer that.", True),
-        ("The provided context does not mention the price.", True),
-        ("There is no information about this in the documents.", True),
-        ("The base says nothing of rooms for families.", True),
-        ("К сожалению, в базе знаний нет ответа на этот вопрос.", True),
-        ("В контексте не указано, сколько это стоит.", True),
-        ("Не знаю.", True),
-        ("Информация о цене отсутствует.", True),
-        ("Нет, книгу нельзя унести домой.", False),
-        ("No, students do not have to pay.", False),
-        ("Документы не нужны: достаточно пропуска.", False),
-        ("You cannot keep a refrigerator in the room.", False),
-        ("Не позже 3 августа.", False),
-        ("The fee is 250 roubles. The text does not say more.", False),
-        ("No, in the context of the game, a sprite is a picture.", False),
-        ("Although the text does not address the fee, it names a discount of ten per cent.", False),
-        ("Хотя в базе не сказано о цене, скидка — десять процентов.", False),
-        ("There is nothing about bicycles in the knowledge base.", True),
-        ("No relevant details were found in the provided documents.", True),
-    ],
-)
-def test_refusals_by_rule(answer: str, refused: bool) -> None:
-    assert is_refusal(answer) is refused
+REFUSING = [
+    "I don't know.",
+    "I'm sorry, but I cannot answer that.",
+    "The provided context does not mention the price.",
+    "There is no information about this in the documents.",
+    "The base says nothing of rooms for families.",
+    "К сожалению, в базе знаний нет ответа на этот вопрос.",
+    "В контексте не указано, сколько это стоит.",
+    "Не знаю.",
+    "Информация о цене отсутствует.",
+    "There is nothing about bicycles in the knowledge base.",
+    "No relevant details were found in the provided documents.",
+]
+ANSWERING = [
+    "Нет, книгу нельзя унести домой.",
+    "No, students do not have to pay.",
+    "Документы не нужны: достаточно пропуска.",
+    "You cannot keep a refrigerator in the room.",
+    "Не позже 3 августа.",
+    "The fee is 250 roubles. The text does not say more.",
+    "No, in the context of the game, a sprite is a picture.",
+    "Although the text does not address the fee, it names a discount of ten per cent.",
+    "Хотя в базе не сказано о цене, скидка — десять процентов.",
+]
+
+
+def test_refusals_by_rule() -> None:
+    assert [answer for answer in REFUSING if not is_refusal(answer)] == []
+    assert [answer for answer in ANSWERING if is_refusal(answer)] == []
 
 
 def test_references_of_campus_are_told_apart() -> None:
@@ -367,8 +364,6 @@ def test_references_of_campus_are_told_apart() -> None:
 
 def test_references_of_real_dialogues(shared_data: Any) -> None:
     """Not what the rule was made on: at least 8 of 10 refusals found, no answer taken for one."""
-    import gzip
-
     with gzip.open(shared_data("mtrag-un/mtragun_reference_clapnq_fiqa.jsonl.gz"), "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     by_class = {
@@ -380,9 +375,6 @@ def test_references_of_real_dialogues(shared_data: Any) -> None:
 
 
 def test_a_function_that_answers_by_itself_and_one_that_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench.datasets import Dataset
-    from ragbench.systems.function import FunctionSystem
-
     code = (
         "def both(question, k):\n"
         "    return {'answer': None if 'two' in question else 'Yes.', 'retrieved': ['library']}\n"
@@ -390,8 +382,8 @@ def test_a_function_that_answers_by_itself_and_one_that_scores(tmp_path: Path, m
     )
     (tmp_path / "answers_alone.py").write_text(code, encoding="utf-8")
     monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
-    questions = (Question("q1", "one?"), Question("q2", "two?"))
-    dataset = Dataset("d", "en", "D", "CC0", (LIBRARY, CANTEEN), questions, (), (), (), (), "0" * 64)
+    dataset = asked_about(Question("q1", "one?"), Question("q2", "two?"))
+    questions = dataset.questions
     found = FunctionSystem("alone", "answers_alone:both", dataset).retrieve(questions, 5)
     assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [["library"], ["library"]]
     assert [one.answer for one in found.answers["q1"]] == ["Yes."]

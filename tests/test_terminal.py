@@ -19,6 +19,7 @@ from ragbench.report import RunResult, Step
 from ragbench.report.keeping import kept
 from tests import hostile, kept_runs
 from tests.measurements import measurement
+from tests.small_project import write_lines
 
 IGNORABLE = {
     *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0), *range(0x180B, 0x1810), *range(0x2060, 0x2070),
@@ -175,11 +176,6 @@ def told(done: Result) -> str:
     return done.output + ("" if error is None or isinstance(error, SystemExit) else "\n".join(terminal.lines(error)))
 
 
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def assert_shown(done: Result, texts: tuple[str, ...] = hostile.STRINGS, allowed: str = "\n") -> None:
     assert done.exit_code == 0, told(done)
     assert hostile.remains(done.output, allowed) == []
@@ -208,7 +204,7 @@ def test_score(call: Callable[..., Result], project: Path) -> None:
         for text in hostile.STRINGS
         for number in range(2)
     ]
-    path = write_rows(project / "answers.jsonl", rows)
+    path = write_lines(project / "answers.jsonl", rows)
     names = tuple(POSSIBLE)
     assert_shown(call("score", path, "-m", "exact_match", "--resamples", 100, "--gate", "exact_match<=1"), names)
     as_json = call("score", path, "-m", "exact_match", "--resamples", 100, "--json", "-")
@@ -225,14 +221,14 @@ def test_significance_and_agree(call: Callable[..., Result], project: Path) -> N
     names = [f"{text}" for text in hostile.STRINGS]
     for name, high in (("a", 0.0), ("b", 0.2)):
         rows = [{"id": f"q{n}", **dict.fromkeys(names, n / 10 + high)} for n in range(5)]
-        write_rows(project / f"{name}.jsonl", rows)
+        write_lines(project / f"{name}.jsonl", rows)
     done = call("significance", "a.jsonl", "b.jsonl", "--resamples", 100)
     assert_shown(done)
     assert hostile.remains(call("significance", "a.jsonl", "b.jsonl", "--resamples", 100, "--json").stdout) == []
     ratings = [
         {"item": f"i{n} {text}", "rater": text, "value": str(n % 2)} for text in hostile.STRINGS for n in range(3)
     ]
-    write_rows(project / "ratings.jsonl", ratings)
+    write_lines(project / "ratings.jsonl", ratings)
     done = call("agree", "ratings.jsonl", "--resamples", 100)
     assert hostile.remains(told(done)) == []
     for text in hostile.TOGETHER:

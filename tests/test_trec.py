@@ -191,9 +191,7 @@ def test_oracle_under_the_conventions_of_trec_eval(definition: str, shared_data:
         if definition == "pytrec_eval":
             qrels = {query: known for query, known in qrels.items() if known}
         metrics = {label: parse(label) for label in labels.values()}
-        plan = assessment.Plan(
-            metrics, compatible=assessment.Convention.TREC_EVAL, complete=definition == "ir_measures"
-        )
+        plan = assessment.Plan(metrics, compatible="trec_eval", complete=definition == "ir_measures")
         found = assessment.assess(qrels, [run], plan)
         for name, label in labels.items():
             expected, estimate = case["expected"][definition]["mean"].get(name), found.estimates["r", label]
@@ -206,9 +204,7 @@ def test_trec_cast_to_the_last_digit_that_trec_eval_prints(name: str, shared_dat
     folder = shared_data("trec-cast-2021")
     names = "map Rprec bpref recip_rank ndcg P_1 P_3 P_5 P_10 recall_5 recall_10 recall_20 recall_100"
     names += " ndcg_cut_3 ndcg_cut_5 ndcg_cut_10 ndcg_cut_20 success_1 success_5 success_10"
-    plan = assessment.Plan(
-        assessment.asked(names.replace(" ", ","), 1), level=1, compatible=assessment.Convention.TREC_EVAL, complete=True
-    )
+    plan = assessment.Plan(assessment.asked(names.replace(" ", ","), 1), level=1, compatible="trec_eval", complete=True)
     found = assessment.assess(
         trec.read_qrels(folder / "qrels.txt.gz"), [trec.read_run(folder / f"{name}.run.gz")], plan
     )
@@ -237,7 +233,7 @@ def test_ir_measures_samples_against_pytrec_eval(shared_data: Callable[[str], Pa
             {query: dict(zip(row.documents, row.scores, strict=True)) for query, row in run.queries.items()}
         )
         names = [each for each in next(iter(peer.values())) if each not in ("runid", "num_q")]
-        plan = assessment.Plan(assessment.asked(",".join(names), None), compatible=assessment.Convention.TREC_EVAL)
+        plan = assessment.Plan(assessment.asked(",".join(names), None), compatible="trec_eval")
         found = assessment.assess(qrels, [run], plan)
         for query, values in peer.items():
             for each in names:

@@ -13,14 +13,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
 from ragbench import bench, report, settings, trust
-from ragbench.__main__ import application
 from ragbench.systems import callables
 from ragbench.trust import record
 from tests import own_notebooks
 from tests.chat_server import ChatServer
+from tests.command_line import invoke as ran
+from tests.small_project import add
 
 ROOT = Path(__file__).parent.parent
 CANARY = "CANARY"
@@ -46,8 +46,7 @@ def own(project: Path, asked: Path) -> Write:
     """Adds lines to the project's settings and files to its folder; what the project would run and send is given."""
 
     def write(lines: str = "", **files: str) -> trust.Reach:
-        path = project / "ragbench.toml"
-        path.write_text(path.read_text(encoding="utf-8") + lines, encoding="utf-8")
+        add(project, lines)
         for name, text in files.items():
             place = project / f"{name}.py"
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -64,10 +63,6 @@ JUDGE = '[judges.far]\nbase_url = "https://far.example/v1"\nmodel = "m"\nkey_var
 
 def titles(reach: trust.Reach) -> list[str]:
     return [item.title for item in reach.items]
-
-
-def ran(*words: str) -> Any:
-    return CliRunner().invoke(application, list(words))
 
 
 def notebook(path: Path, *cells: str) -> Path:

@@ -6,6 +6,7 @@ is no longer said, and prints what is left to translate.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import io
 import json
@@ -30,8 +31,13 @@ _TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
 NOT_PROSE = re.compile(r"^(```|\$\$)")
 
 
-def texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
+@functools.cache
+def texts_of_code() -> tuple[tuple[str, str | tuple[str, str]], ...]:
     """Where a text stands, and the text (a pair for a plural)."""
+    return tuple(_texts_of_code())
+
+
+def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
     folders = ("show", "report", "bench", "metrics", "labelling")
     for path in [
         *sorted(PACKAGE.glob("*.py")),

@@ -56,7 +56,7 @@ def compare(
     found = compare_runs(a, b, systems=chosen, on_common_questions=on_common_questions)
     folder = out or project_folder() / known.reports_folder / "comparisons" / f"{a.id}--{b.id}"
     index = report.write(found, folder, language or known.language)
-    to_screen = json_file is not None and str(json_file) == "-"
+    to_screen = outputs.is_screen(json_file)
     if json_file is not None:
         outputs.write(json_file, report.as_json(found))
     if not to_screen:

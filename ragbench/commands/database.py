@@ -23,15 +23,10 @@ def _as_it_is() -> Iterator[Any]:
     """The database of the server that runs, not brought up to date."""
     from ragbench import settings
     from ragbench.store import server
-    from ragbench.store.engine import connect
 
-    known = settings.load()
-    server.start(known)
-    engine = connect(server.address(known), known.database)
-    try:
+    server.start(settings.load())
+    with server.connected(settings.load()) as engine:
         yield engine
-    finally:
-        engine.dispose()
 
 
 @application.command("start")

@@ -36,16 +36,15 @@ def history(
     from ragbench.report.pages import history as report
     from ragbench.settings import project_folder
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     known = settings.load()
     with Store.open(known) as store:
-        records = Runs(store.engine).records(limit)
+        records = store.runs.records(limit)
     made = room.history(records, metrics=metric or (), notebooks=notebook or (), systems=system or ())
     index = report.write(made, out or project_folder() / known.reports_folder / "history", language or known.language)
     if json_file is not None:
-        tables = {name: table.to_dict("records") for name, table in made.extra.items()}
+        tables = {"points": room.rows(made), "changes": made.extra["changes"].to_dict("records")}
         about = {"runs": made.facts["runs"], "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en"))}
         outputs.write(json_file, {**tables, **about})
     outputs.caveat(stand_ins.of(made.facts))
-    terminal.say(index, err=json_file is not None and str(json_file) == "-")
+    terminal.say(index, err=outputs.is_screen(json_file))

@@ -23,11 +23,9 @@ def show(context: typer.Context) -> None:
         return
     from ragbench import settings
     from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
 
     with Store.open(settings.load()) as store:
-        journal = DatabaseJournal(store.engine)
-        sizes, (lookups, hits) = journal.sizes(), journal.use()
+        sizes, (lookups, hits) = store.journal.sizes(), store.journal.use()
     if not sizes:
         terminal.say("the journal is empty: no model was asked yet")
         return
@@ -52,10 +50,9 @@ def export(
     from ragbench import settings
     from ragbench.llm import lines
     from ragbench.store import Store
-    from ragbench.store.journal import DatabaseJournal
 
     with Store.open(settings.load()) as store:
-        count = lines.write(file, DatabaseJournal(store.engine).rows(judge or None))
+        count = lines.write(file, store.journal.rows(judge or None))
     if judge and not count:
         terminal.say(f"the journal has no reply of a judge {judge!r}; `ragbench journal` lists the judges", err=True)
     terminal.say(f"{count} replies written to {file}")

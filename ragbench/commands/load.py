@@ -183,8 +183,8 @@ def database(
 
     read = own_tables.read(source, settings.load())
     found = Brought(
-        chunks=[ChunkRecord.model_construct(**_fields(chunk, ChunkRecord)) for chunk in read.chunks],
-        questions=[QuestionRecord.model_construct(**_fields(question, QuestionRecord)) for question in read.questions],
+        chunks=[_record(chunk, ChunkRecord) for chunk in read.chunks],
+        questions=[_record(question, QuestionRecord) for question in read.questions],
         history=list(read.history),
     )
     found.left_out.update(read.left_out)
@@ -235,21 +235,16 @@ def _base(name: str) -> Mapping[str, Any] | None:
     """The chunks of a whole knowledge base by id; None without a name."""
     if not name:
         return None
-    from ragbench import datasets, settings
-    from ragbench.bench.retrieval import own_tables
+    from ragbench import settings
+    from ragbench.bench.basics.session import dataset_of
+    from ragbench.datasets import ChunkRecord
 
-    known = settings.load()
-    if name.startswith(own_tables.PREFIX):
-        read = own_tables.read(name.removeprefix(own_tables.PREFIX), known)
-    else:
-        read = datasets.load(name, settings.project_folder() / known.data_folder)
-    return {
-        chunk.id: datasets.ChunkRecord.model_construct(**_fields(chunk, datasets.ChunkRecord)) for chunk in read.chunks
-    }
+    return {chunk.id: _record(chunk, ChunkRecord) for chunk in dataset_of(name, settings.load()).chunks}
 
 
-def _fields(value: Any, model: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in model.model_fields}
+def _record(value: Any, model: Any) -> Any:
+    """What a data set holds as a line of its file, unchecked: it was checked when it was read."""
+    return model.model_construct(**{name: getattr(value, name) for name in model.model_fields})
 
 
 def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:

@@ -48,37 +48,29 @@ def result(
 
     Example: ragbench load result v2.json --name v2 --dataset helpdesk && ragbench compare latest v2
     """
-    from ragbench import datasets, settings
-    from ragbench.bench.retrieval import own_tables
+    from ragbench import settings
+    from ragbench.bench.basics.session import dataset_of
     from ragbench.bench.runs import past_results
 
-    known = settings.load()
-    read = None
-    if dataset.startswith(own_tables.PREFIX):
-        read = own_tables.read(dataset.removeprefix(own_tables.PREFIX), known)
-    elif dataset:
-        read = datasets.load(dataset, settings.project_folder() / known.data_folder)
+    read = dataset_of(dataset, settings.load()) if dataset else None
     _keep(past_results.result(file, name, dataset=read, unit=unit), file.name, dry_run)
 
 
 def _keep(found: Loaded, source: str, dry_run: bool) -> None:
     """Say what was understood, and record it unless this is a dry run."""
     from ragbench import settings
+    from ragbench.commands.console.preview import tell_rest
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     terminal.say(f"{source}: {len(found.runs)} runs, {sum(len(run.values) for run in found.runs)} numbers")
     for run in found.runs[:SHOWN]:
         terminal.say(f"  {_line(run)}")
-    for note in found.notes:
-        terminal.say(f"note: {note}")
-    for reason, count in found.left_out.items():
-        terminal.say(f"left out: {count} × {reason}")
+    tell_rest(found.notes, found.left_out)
     if dry_run:
         terminal.say("nothing was kept (--dry-run)")
         return
     with Store.open(settings.load()) as store:
-        names = [Runs(store.engine).record(run) for run in found.runs]
+        names = [store.runs.record(run) for run in found.runs]
     terminal.say(f"kept as {', '.join(names[:SHOWN])}. Next: ragbench runs, ragbench history, ragbench compare")
 
 

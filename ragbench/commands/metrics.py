@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragbench import terminal
 from ragbench.commands.console import options
+
+if TYPE_CHECKING:
+    from ragbench.metric import Metric
 
 SAID = (
     *("name", "grain", "bounds", "better", "cutoffs", "fields", "needs", "summary", "formula", "edges", "differs"),
@@ -74,11 +77,7 @@ def metrics(
                 terminal.say(f"  {rule}")
         terminal.say(f"Source: {one.source}")
         return
-    named = [each.name + (f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else "") for each in chosen]
-    rows_shown = [
-        (name, _scale(each.bounds), _direction(each.better), each.summary)
-        for name, each in zip(named, chosen, strict=True)
-    ]
+    rows_shown = [(*_row(each), each.summary) for each in chosen]
     titles = ("metric", "scale", "better", "what it says")
     terminal.table(titles, rows_shown, firm=titles[:3])
     terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.")
@@ -101,11 +100,17 @@ def markdown() -> str:
         rows = [each for each in catalogue().values() if each.grain == grain]
         lines = [f"**{title}**", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
         for each in rows:
-            cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
-            cells = (f"`{each.name}{cuts}`", _scale(each.bounds), _direction(each.better), each.formula)
+            name, *told = _row(each)
+            cells = (f"`{name}`", *told, each.formula)
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def _row(each: Metric) -> tuple[str, str, str]:
+    """A metric with its cut-offs, its scale, and its direction."""
+    cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
+    return f"{each.name}{cuts}", _scale(each.bounds), _direction(each.better)
 
 
 def _scale(bounds: tuple[float | None, float | None]) -> str:

@@ -1,10 +1,9 @@
-"""`ragbench publish`: a run for people elsewhere."""
+"""`ragbench render` and `ragbench publish`: a run's pages once more, and for people elsewhere."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,12 +11,17 @@ from ragbench import terminal
 from ragbench.commands.console import options
 
 
-class Masked(StrEnum):
-    """On which pages people are masked."""
+def render(name: options.Run, language: options.Language = "") -> None:
+    """Draw a run's pages again from its stored scores, with no database, no model and no notebook executed.
 
-    REAL_USERS = "real-users"
-    ALL = "all"
-    NONE = "none"
+    With the same version of ragbench the same bytes come out.
+
+    Example: `ragbench render latest -l ru`
+    """
+    from ragbench import report
+    from ragbench.report.keeping import kept
+
+    terminal.say(report.render(kept.pages_of(name), language=language or None))
 
 
 def publish(
@@ -29,8 +33,9 @@ def publish(
         ),
     ],
     mask: Annotated[
-        Masked, typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked.")
-    ] = Masked.REAL_USERS,
+        Literal["real-users", "all", "none"],
+        typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked."),
+    ] = "real-users",
     language: options.Language = "",
     single: Annotated[
         bool, typer.Option("--single/--no-single", help="Also each page as one file that needs no other.")
@@ -52,7 +57,7 @@ def publish(
     index = write(
         name,
         to,
-        mask=mask.value.replace("-", "_"),  # type: ignore[arg-type]
+        mask=mask.replace("-", "_"),  # type: ignore[arg-type]
         language=language or None,
         single=single,
         raw_csv=raw_csv,

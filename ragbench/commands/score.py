@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     from ragbench.settings import GateSettings
 
 VIEWS = (
-    "answer",
-    "intervals",
-    "table",
-    "side_by_side",
-    "unmeasured",
-    "correlations",
-    "verdicts",
-    "judges",
-    "method",
+    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
     "provenance",
 )
 """What a page shows where the notebook is not at hand."""
@@ -136,10 +128,9 @@ def score(
             terminal.say(note)
         plans.show(outlooks, known.budget)
         return
-    if json_file is None or str(json_file) != "-":
-        for made in found.tables("en", 4):
-            made.say()
-    is_taken = json_file is not None and str(json_file) == "-"
+    is_taken = outputs.is_screen(json_file)
+    for made in () if is_taken else found.tables("en", 4):
+        made.say()
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
@@ -199,7 +190,7 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
 
     if json_file is not None:
         outputs.write(json_file, found.as_json())
-        if str(json_file) != "-":
+        if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

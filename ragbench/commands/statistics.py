@@ -15,7 +15,6 @@ from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
-    from ragbench.types import Comparison
 
 MOST_PAIRS = 15
 
@@ -193,9 +192,10 @@ def significance(
     family = corrected({name: [one] for name, one in found.items() if one.n}, "metrics")
     adjusted = {name: family[name][0] if name in family else one for name, one in found.items()}
     if as_json:
+        values = {name: {"value": one.difference} | asdict(one) for name, one in adjusted.items()}
         report = {
             "baseline": str(baseline), "challenger": str(challenger), "questions": len(ids), "unmatched": unmatched,
-            "not_compared": left_out, "statistics": {name: _comparison(one) for name, one in adjusted.items()},
+            "not_compared": left_out, "statistics": values,
         }  # fmt: skip
         terminal.dump(without_nan(report), indent=2)
         return
@@ -226,7 +226,3 @@ def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, 
         one = stats.agreement(sides[0], sides[1], **how)
         pairs.append({"raters": list(pair), "statistics": {name: asdict(each) for name, each in one.items()}})
     return {"pairs": pairs, "pairs_left_out": len(every) - len(pairs)}
-
-
-def _comparison(one: Comparison) -> dict[str, Any]:
-    return {"value": one.difference} | asdict(one)

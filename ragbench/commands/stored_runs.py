@@ -34,11 +34,10 @@ def show_all(
     from ragbench import settings
     from ragbench.commands.console import interruption
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     interruption.tell_of_killed()
     with Store.open(settings.load()) as store:
-        found = Runs(store.engine).records(limit)
+        found = store.runs.records(limit)
     if as_json:
         terminal.dump([described(record) for record in found])
     elif not found:
@@ -80,14 +79,12 @@ def delete(name: options.Run, yes: options.Yes = False) -> None:
     """Forget a run in the database. Its folder of pages stays where it is."""
     from ragbench import settings
     from ragbench.store import Store
-    from ragbench.store.runs import Runs
 
     with Store.open(settings.load()) as store:
-        runs = Runs(store.engine)
-        known = runs.resolve(name)
+        known = store.runs.resolve(name)
         if not yes:
             terminal.sure(f"forget the run {known}?")
-        runs.delete(known)
+        store.runs.delete(known)
     terminal.say(f"{known} is forgotten; its pages stay in the folder of reports")
 
 
@@ -174,7 +171,7 @@ def headlines(record: RunRecord) -> list[RunValue]:
 
     It is the first notebook whose primary metric says what is better; where there is none, the first with numbers.
     """
-    from ragbench.metrics import meant
+    from ragbench.metrics import declaration, meant
 
     found = []
     for part in record.parts or ():
@@ -184,15 +181,10 @@ def headlines(record: RunRecord) -> list[RunValue]:
             primary = part.facts.get("primary")
             wanted = next((label for name in (primary, "mrr") if name for label in meant(name, metrics)), metrics[0])
             found.append([value for value in own if value.metric == wanted])
-    judging = (named for named in found if _says_better(named[0].metric))
-    return next(judging, found[0] if found else list(record.values[:1]))
-
-
-def _says_better(metric: str) -> bool:
-    from ragbench.metrics import declaration
-
-    declared = declaration(metric)  # None: a metric of another benchmark, or of another version
-    return declared is not None and declared.better is not None
+    for named in found:  # no declaration: a metric of another benchmark, or of another version
+        if (declared := declaration(named[0].metric)) is not None and declared.better is not None:
+            return named
+    return found[0] if found else list(record.values[:1])
 
 
 def _plain(value: RunValue) -> dict[str, Any]:
@@ -207,10 +199,8 @@ def _plain(value: RunValue) -> dict[str, Any]:
 def _relative(folder: Path) -> str:
     from ragbench import settings
 
-    try:
-        return folder.relative_to(settings.project_folder()).as_posix()
-    except ValueError:
-        return str(folder)
+    root = settings.project_folder()
+    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
 
 
 def _table(records: list[RunRecord]) -> None:

@@ -72,11 +72,11 @@ def trec(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     _say_missing(found)
-    if json_file is None or str(json_file) != "-":
+    if not outputs.is_screen(json_file):
         _print(found, per_query)
     if json_file is not None:
         outputs.write(json_file, as_json(found, per_query=per_query))
-        if str(json_file) != "-":
+        if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
 
 

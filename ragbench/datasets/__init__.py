@@ -6,35 +6,5 @@ from ragbench.datasets.doubts import doubts_of
 from ragbench.datasets.files import DatasetError, normalise
 from ragbench.datasets.folder import Dataset, Records, available, language_in, load, place_of
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
-from ragbench.datasets.script import language_of
+from ragbench.datasets.russian import language_of
 from ragbench.datasets.writing import add, logged_files, require_free, write
-
-__all__ = [
-    "Brought",
-    "ChunkRecord",
-    "Dataset",
-    "DatasetError",
-    "Decision",
-    "Dialogue",
-    "PastQuestion",
-    "QuestionRecord",
-    "RatedAnswer",
-    "Records",
-    "add",
-    "answer_tables",
-    "available",
-    "beir",
-    "decision_sets",
-    "dialogue_sets",
-    "doubts_of",
-    "language_in",
-    "language_of",
-    "load",
-    "logged_files",
-    "normalise",
-    "place_of",
-    "question_sets",
-    "require_free",
-    "squad",
-    "write",
-]

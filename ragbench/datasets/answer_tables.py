@@ -12,7 +12,7 @@ from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked, cut
 from ragbench.datasets.samples import read_samples
-from ragbench.types import Chunk, Sample
+from ragbench.types import Chunk
 
 SYSTEM = "logged"
 
@@ -35,7 +35,15 @@ def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
             raise DatasetError(f"{place}: user_input = {cut(sample.user_input)}: a question is expected")
         retrieved = _chunks(sample.contexts or (), chunks, place)
         wanted = _chunks(sample.reference_contexts or (), chunks, place)
-        question = _question(sample, wanted, place)
+        made = {
+            "id": sample.id,
+            "text": sample.user_input,
+            "reference": sample.reference,
+            "cluster": sample.cluster,
+            "relevant": dict.fromkeys(wanted, 1.0),
+            "answerable": True if wanted else None,
+        }
+        question = checked(QuestionRecord, made, place)
         known = questions.setdefault(question.id, question)
         if (known.text, known.reference) != (question.text, question.reference):
             raise DatasetError(f"{place}: user_input and reference differ between systems; one question is expected")
@@ -70,18 +78,3 @@ def _chunks(contexts: Sequence[Chunk], chunks: dict[str, ChunkRecord], place: st
             raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
         found.append(identifier)
     return list(dict.fromkeys(found))
-
-
-def _question(sample: Sample, wanted: Sequence[str], place: str) -> QuestionRecord:
-    return checked(
-        QuestionRecord,
-        {
-            "id": sample.id,
-            "text": sample.user_input,
-            "reference": sample.reference,
-            "relevant": dict.fromkeys(wanted, 1.0),
-            "answerable": True if wanted else None,
-            "cluster": sample.cluster,
-        },
-        place,
-    )

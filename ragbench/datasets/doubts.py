@@ -4,37 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+
+from ragbench.datasets.records import ChunkRecord, QuestionRecord
+from ragbench.types import Chunk, Question
 
 
-class Passage(Protocol):
-    """A chunk as a file or a data set holds it."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def url(self) -> str | None: ...
-
-
-class Labelled(Protocol):
-    """A question as a file or a data set holds it."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def relevant(self) -> Mapping[str, float]: ...
-
-    @property
-    def relevant_urls(self) -> Mapping[str, float]: ...
-
-
-def doubts_of(chunks: Sequence[Passage], questions: Sequence[Labelled]) -> dict[str, int]:
+def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> dict[str, int]:
     """What to warn of, by kind; empty where nothing is to be warned of. Texts are compared by their words alone.
 
     question_is_passage: labelled questions that are, word for word, a passage that is relevant to them, or one of a

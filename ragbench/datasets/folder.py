@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -31,6 +31,17 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 ADDED = ("dialogues", "decisions")
 """Tables that are measured by themselves, and often added to a data set that has been measured on already."""
 
+BASE = ("chunks", "questions")
+MODELS: Mapping[str, type[Record]] = {
+    "dialogues": Dialogue,
+    "decisions": Decision,
+    "chunks": ChunkRecord,
+    "questions": QuestionRecord,
+    "history": PastQuestion,
+    "ratings": RatedAnswer,
+}
+"""Of a line of each table, in the order in which they are read."""
+
 R = TypeVar("R", bound=Record)
 
 
@@ -48,17 +59,11 @@ class Records:
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
         """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions."""
-        dialogues = _read(place / f"dialogues.{language}.jsonl", Dialogue)
-        decisions = _read(place / f"decisions.{language}.jsonl", Decision)
-        required = not (dialogues or decisions)
-        return cls(
-            chunks=_read(place / f"chunks.{language}.jsonl", ChunkRecord, required=required),
-            questions=_read(place / f"questions.{language}.jsonl", QuestionRecord, required=required),
-            dialogues=dialogues,
-            decisions=decisions,
-            history=_read(place / f"history.{language}.jsonl", PastQuestion),
-            ratings=_read(place / f"ratings.{language}.jsonl", RatedAnswer),
-        )
+        found: dict[str, list[Any]] = {}
+        for table, model in MODELS.items():
+            required = table in BASE and not any(found[added] for added in ADDED)
+            found[table] = _read(place / f"{table}.{language}.jsonl", model, required=required)
+        return cls(**found)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ def load(name: str, folder: Path) -> Dataset:
     about = _described(place)
     records = Records.read(place, language)
     _check_references(records, language)
+    hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
+    others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
     return Dataset(
         name=name,
         language=language,
@@ -113,11 +120,8 @@ def load(name: str, folder: Path) -> Dataset:
         licence=about.licence,
         chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
-        dialogues=tuple(records.dialogues),
-        decisions=tuple(records.decisions),
-        history=tuple(records.history),
-        ratings=tuple(records.ratings),
-        content_hash=_hash(language, records),
+        **others,
+        content_hash=_digest(language, hashed),
         left_out=about.left_out,
     )
 
@@ -221,11 +225,6 @@ def _check_references(records: Records, language: str) -> None:
             raise DatasetError(
                 f"{table}.{language}.jsonl, {identifier}: names the {what} {missing!r}, which is not there"
             )
-
-
-def _hash(language: str, records: Records) -> str:
-    tables = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
-    return _digest(language, tables)
 
 
 def _digest(start: str, tables: Mapping[str, Iterable[Record]]) -> str:

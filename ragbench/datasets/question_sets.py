@@ -211,19 +211,14 @@ class _Reading:
         if any(past.id == item.question_answer_id for past in self.brought.history):
             self.brought.left_out["past question that stands there twice"] += 1
             return
-        self.brought.history.append(
-            checked(
-                PastQuestion,
-                {
-                    "id": item.question_answer_id,
-                    "question": item.question,
-                    "answer": item.ground_truth_answer,
-                    "url": item.confluence_url,
-                    "score": item.user_score,
-                },
-                place,
-            )
-        )
+        made = {
+            "id": item.question_answer_id,
+            "question": item.question,
+            "answer": item.ground_truth_answer,
+            "url": item.confluence_url,
+            "score": item.user_score,
+        }
+        self.brought.history.append(checked(PastQuestion, made, place))
 
 
 def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: bool = False) -> Brought:

@@ -1,8 +1,11 @@
-"""How Russian a text looks: what its letters, their order and their case would surprise a reader of Russian by."""
+"""Whether a text is Russian, and how much its letters, their order and case would surprise a reader of Russian."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 LETTERS = " абвгдежзийклмнопрстуфхцчшщъыьэюя"
 """The first stands for the edge of a word; ё counts as е."""
@@ -51,6 +54,10 @@ MIXED = 6.0
 """Of Latin and Russian letters side by side in one word."""
 
 
+_LETTER = re.compile(r"[^\W\d_]")
+_CYRILLIC = re.compile(r"[Ѐ-ӿ]")
+
+
 @dataclass(frozen=True)
 class Look:
     """What a text of Russian letters costs.
@@ -95,3 +102,12 @@ def look(text: str) -> Look:
             odd += letter not in _QUOTES | _DASHES | _SIGNS
             cost += ODD if is_strange else 9.0 if letter in _QUOTES else 5.0
     return Look(cost, signs, odd)
+
+
+def language_of(texts: Iterable[str], sample: int = 1000) -> str:
+    """ "ru" where more than a third of the letters of the first `sample` texts are Cyrillic, else "en".
+
+    Russian texts on technical subjects hold Latin names, so half would be too strict.
+    """
+    text = " ".join(islice(texts, sample))
+    return "ru" if len(_CYRILLIC.findall(text)) * 3 > len(_LETTER.findall(text)) else "en"

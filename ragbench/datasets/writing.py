@@ -16,8 +16,8 @@ from typing import Any
 
 from ragbench import names
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.folder import NAME, Dataset, Records, language_in, load, place_of
-from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Record
+from ragbench.datasets.folder import BASE, NAME, Dataset, Records, language_in, load, place_of
+from ragbench.datasets.records import Record
 from ragbench.datasets.rows import cut
 from ragbench.folders import files_of, take_place
 from ragbench.folders import write as file_of
@@ -32,19 +32,15 @@ def write(
     licence: str,
     source: str,
     language: str,
-    chunks: Sequence[ChunkRecord] = (),
-    questions: Sequence[QuestionRecord] = (),
-    dialogues: Sequence[Dialogue] = (),
-    decisions: Sequence[Decision] = (),
-    history: Sequence[PastQuestion] = (),
-    ratings: Sequence[RatedAnswer] = (),
     logged: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     left_out: Mapping[str, int] | None = None,
     replace: bool = False,
     dry_run: bool = False,
+    **tables: Sequence[Any],
 ) -> Dataset:
     """Write a new data set below `folder` and return it as read back; on any fault nothing is left behind.
 
+    tables: of records, by their names in `Records`.
     logged: system → lines of what it retrieved and answered, kept beside the tables: see `logged_files`. left_out:
     reason → count of what was passed over, kept for the pages. dry_run: do it elsewhere, and leave nothing.
     Raises DatasetError where a data set of that name is there already, unless `replace`.
@@ -58,8 +54,7 @@ def write(
         lines += [f"{_toml(reason)} = {count:d}" for reason, count in (left_out or {}).items()]
         described_as = secrets.document_masker()("\n".join([*lines, ""]))
         file_of(made / "dataset.toml", described_as)
-        tables = Records(list(chunks), list(questions), list(dialogues), list(decisions), list(history), list(ratings))
-        _write_tables(made, language, tables)
+        _write_tables(made, language, Records(**{name: list(rows) for name, rows in tables.items()}))
         for system, file in logged_files(logged or ()).items():
             _write_lines(made / file, (logged or {})[system])
         dataset = load(name, made.parent)
@@ -151,7 +146,7 @@ def _merged(there: Records, more: Records, name: str) -> Records:
 def _write_tables(place: Path, language: str, tables: Records) -> None:
     for table in fields(Records):
         records = getattr(tables, table.name)
-        if records or table.name in ("chunks", "questions"):
+        if records or table.name in BASE:
             _write_lines(place / f"{table.name}.{language}.jsonl", records)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
-import time
 import weakref
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ import numpy as np
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
-from ragbench.llm.transport import Transport, pause_after, read_key
+from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, EmbedderSettings
 from ragbench.store.embeddings import Kind, check
 from ragbench.types import EmbeddingError, Vectors
@@ -29,7 +28,6 @@ FRAMES = 8
 """Objects, lists and fields of a reply for every text, at most: a vector has four, and 32 MB of them are a gigabyte."""
 OF_THE_TEXTS = ("request", "mechanism", "refused")
 """Kinds of faults after which other texts, or fewer, may fare better."""
-PASSING = ("busy", "server", "connection", "timeout")
 LONGEST_NAME = 200  # of a model
 
 
@@ -86,24 +84,17 @@ class EndpointEmbedder:
         if self._transport is None:
             self._transport = Transport(self.settings, self._key, 1, MAX_BYTES)
             _close_with(self, self._transport)
+        post = self._transport.post
         body = {"model": str(self.settings.model), "input": texts, "encoding_format": "float", **self._more}
-        patience, attempt = self.settings.patience_seconds, 0
-        while True:
-            attempt += 1
-            began = time.monotonic()
-            try:
-                return await self._transport.post("embeddings", body, min(patience, self.settings.timeout_seconds))
-            except Fault as fault:
-                pause = pause_after(fault, attempt)
-                patience -= time.monotonic() - began + pause
-                if fault.kind not in PASSING or attempt == self.settings.attempts or patience <= 0:
-                    raise self._given_up(fault, attempt, len(texts)) from None
-            await asyncio.sleep(pause)
+        try:
+            return await patiently(self.settings, lambda seconds: post("embeddings", body, seconds))
+        except Fault as fault:
+            raise self._given_up(fault, len(texts)) from None
 
-    def _given_up(self, fault: Fault, attempts: int, count: int) -> EmbeddingError:
+    def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
         said = f"{self._where()} gave no vectors: {fault.reason}"
-        if fault.kind in PASSING:
-            said += f"; tried {attempts} times (attempts = {self.settings.attempts}, patience_seconds = "
+        if fault.passes:
+            said += f"; tried {fault.attempts} times (attempts = {self.settings.attempts}, patience_seconds = "
             said += f"{self.settings.patience_seconds:g}). Run again to go on"
         elif "more than" in fault.reason and count > 1:
             said += f" for {count} texts; set embedders.{self.name}.batch below {count}"

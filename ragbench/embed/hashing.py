@@ -47,9 +47,8 @@ class HashingEmbedder:
             raise EmbeddingError(
                 f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more"
             )
-        limit = (
-            settings.max_characters
-        )  # of what is embedded; of a corpus nothing is: the beginning of a text tells enough
+        # nothing of a corpus is embedded here: the beginning of a text tells enough
+        limit = settings.max_characters
         texts = sorted({text if len(text) <= limit else text.strip()[:limit] for text in corpus or ()})
         if (settings.tfidf or settings.dimensions) and not texts:
             raise EmbeddingError(f"embedders.{name} takes its weights from a corpus, and none was given")

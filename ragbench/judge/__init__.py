@@ -2,7 +2,7 @@
 
 from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
-from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges, rehearse_judges
+from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
 from ragbench.judge.pairwise import Choice, Duel, compare
 from ragbench.judge.panel import (
     AGGREGATES,
@@ -37,5 +37,4 @@ __all__ = [
     "compare",
     "leave_one_out",
     "open_judges",
-    "rehearse_judges",
 ]

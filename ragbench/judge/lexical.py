@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.judge import words
+from ragbench.judge.rendering import Texts
 from ragbench.settings import OFFLINE
 from ragbench.types import Answer, Prompt, Shape, Status
 
@@ -129,12 +130,7 @@ class LexicalJudge:
         return f"lexical {VERSION} {self.reader!r}"
 
     async def ask(
-        self,
-        prompt: Prompt[Shape],
-        texts: Mapping[str, str | Sequence[str]],
-        *,
-        language: str | None = None,
-        repeat: int = 0,
+        self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
         """See `ragbench.types.Judge`; a prompt without an `offline` function is unmeasured (judge_error), and so are
         texts that it has nothing to decide by (empty_input)."""
@@ -150,5 +146,5 @@ class LexicalJudge:
         return Answer(value, seconds=time.perf_counter() - began)
 
 
-def _plain(texts: Mapping[str, str | Sequence[str]]) -> Mapping[str, Any]:
+def _plain(texts: Texts) -> Mapping[str, Any]:
     return {name: text if isinstance(text, str) else tuple(text) for name, text in texts.items()}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.judge import instructions
-from ragbench.judge.rendering import render, suspected_injections
+from ragbench.judge.rendering import Texts, render, suspected_injections
 from ragbench.llm import Client, Completion, Decoding, Request
 from ragbench.settings import JudgeSettings
 from ragbench.types import Answer, Prompt, Shape
@@ -44,13 +43,7 @@ class ModelJudge:
         known = {**self.client.identity, "mode": self.settings.mode, "decoding": decoding}
         return json.dumps(known, ensure_ascii=False, sort_keys=True)
 
-    def request(
-        self,
-        prompt: Prompt[Any],
-        texts: Mapping[str, str | Sequence[str]],
-        language: str | None = None,
-        repeat: int = 0,
-    ) -> Request:
+    def request(self, prompt: Prompt[Any], texts: Texts, language: str | None = None, repeat: int = 0) -> Request:
         """What `ask` sends. Raises ValueError for slots missing or unknown."""
         spoken = next(name for name in (language or "", self.language, *prompt.texts) if name in prompt.texts)
         decoding = _decoding(self.settings)
@@ -72,18 +65,13 @@ class ModelJudge:
         )
 
     async def ask(
-        self,
-        prompt: Prompt[Shape],
-        texts: Mapping[str, str | Sequence[str]],
-        *,
-        language: str | None = None,
-        repeat: int = 0,
+        self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
         """See `ragbench.types.Judge`. Raises ModelError when the whole run has to stop."""
         completion = await self.client.complete(lambda: self.request(prompt, texts, language, repeat))
         return self.answer(completion, texts)
 
-    def answer(self, completion: Completion, texts: Mapping[str, str | Sequence[str]]) -> Answer[Any]:
+    def answer(self, completion: Completion, texts: Texts) -> Answer[Any]:
         """The metric's answer in what the client brought."""
         value = completion.value
         if value is not None and self.settings.mode == "reasoned":

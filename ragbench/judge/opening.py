@@ -42,32 +42,6 @@ class OpenJudges:
         await self.close()
 
 
-def open_judges(
-    settings: Settings,
-    names: Sequence[str] = (),
-    *,
-    journal: Journal | None = None,
-    language: str | None = None,
-    on_change: Callable[[Tally], None] | None = None,
-) -> OpenJudges:
-    """The judges of these names ("lexical", or tables [judges.NAME]); without names all configured ones, else lexical.
-
-    journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
-    Raises ConfigurationError for an unknown name and for a key that is not set.
-    """
-    tally = Tally(on_change=on_change)
-    budget = open_budget(settings.budget)
-    providers = Providers()
-    judges: list[Judge] = []
-    for name in settings.judge_names(names):
-        if name == OFFLINE:
-            judges.append(LexicalJudge())
-            continue
-        client = Client(name, settings.judge(name), journal=journal, budget=budget, tally=tally, providers=providers)
-        judges.append(ModelJudge(client, language=language or settings.language))
-    return OpenJudges(tuple(judges), tally, budget)
-
-
 @dataclass
 class Rehearsed(OpenJudges):
     """The judges of a dry run: what would be asked is in their outlooks."""
@@ -85,20 +59,33 @@ class Rehearsed(OpenJudges):
         return found
 
 
-def rehearse_judges(
+def open_judges(
     settings: Settings,
     names: Sequence[str] = (),
     *,
     journal: Journal | None = None,
     language: str | None = None,
     on_change: Callable[[Tally], None] | None = None,
-) -> Rehearsed:
-    """The same judges for a dry run: they need no key, look up in the journal, and never ask (nothing changes)."""
-    del on_change
-    judges: list[Judge] = [
-        LexicalJudge()
-        if name == OFFLINE
-        else PlanningJudge(name, settings.judge(name), journal, language or settings.language)
-        for name in settings.judge_names(names)
-    ]
-    return Rehearsed(tuple(judges), settings=settings, journal=journal)
+    rehearsed: bool = False,
+) -> OpenJudges:
+    """The judges of these names ("lexical", or tables [judges.NAME]); without names all configured ones, else lexical.
+
+    journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
+    rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
+    changes. Raises ConfigurationError for an unknown name and for a key that is not set.
+    """
+    budget = Budget() if rehearsed else open_budget(settings.budget)
+    tally, providers = Tally(on_change=on_change), Providers()
+    spoken = language or settings.language
+
+    def opened(name: str) -> Judge:
+        if name == OFFLINE:
+            return LexicalJudge()
+        known = settings.judge(name)
+        if rehearsed:
+            return PlanningJudge(name, known, journal, spoken)
+        client = Client(name, known, journal=journal, budget=budget, tally=tally, providers=providers)
+        return ModelJudge(client, language=spoken)
+
+    judges = tuple(opened(name) for name in settings.judge_names(names))
+    return Rehearsed(judges, tally, budget, settings, journal) if rehearsed else OpenJudges(judges, tally, budget)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.types import Answer, Judge, LexicalReader, Prompt, Status
+from ragbench.types import Judge, LexicalReader, Prompt, Status
 
 CLOSE = 0.02
 """The offline judge calls two answers a tie whose similarity to the question's reference differs by less."""
@@ -114,20 +114,14 @@ async def compare(
 ) -> Duel:
     """Ask in both orders at once. An order without an answer leaves the pair unmeasured."""
     shared = {"question": question, "reference": reference}
+    shown = ({"answer_a": first, "answer_b": second}, {"answer_a": second, "answer_b": first})
     there, back = await asyncio.gather(
-        judge.ask(PAIRWISE, {**shared, "answer_a": first, "answer_b": second}, language=language, repeat=repeat),
-        judge.ask(PAIRWISE, {**shared, "answer_a": second, "answer_b": first}, language=language, repeat=repeat),
+        *(judge.ask(PAIRWISE, {**shared, **pair}, language=language, repeat=repeat) for pair in shown)
     )
-    forward, backward = _choice(there), _turned(_choice(back))
+    turned = {Choice.A: Choice.B, Choice.B: Choice.A, Choice.TIE: Choice.TIE}
+    forward = None if there.value is None else there.value.choice
+    backward = None if back.value is None else turned[back.value.choice]
     if forward is None or backward is None:
         missing = there if forward is None else back
         return Duel(None, forward, backward, missing.status, missing.reason)
     return Duel(forward if forward is backward else Choice.TIE, forward, backward)
-
-
-def _choice(answer: Answer[Preference]) -> Choice | None:
-    return answer.value.choice if answer.value is not None else None
-
-
-def _turned(choice: Choice | None) -> Choice | None:
-    return {Choice.A: Choice.B, Choice.B: Choice.A}.get(choice, choice) if choice is not None else None

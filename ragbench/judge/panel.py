@@ -94,15 +94,11 @@ class Rule:
         if self.how == "majority":
             value, votes = Counter(values).most_common(1)[0]
             return value if 2 * votes > len(values) else math.nan
-        if self.how == "consensus":
-            assert self.tolerance is not None
-            spread = max(values) - min(values)
-            return statistics.fmean(values) if spread <= self.tolerance + 1e-12 else math.nan
-        if self.how == "median":
-            return statistics.median(values)
-        if self.how in ("minimum", "maximum"):
-            return min(values) if self.how == "minimum" else max(values)
-        return statistics.fmean(values)
+        if self.tolerance is not None and max(values) - min(values) > self.tolerance + 1e-12:
+            return math.nan
+        combined: dict[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max}
+        combined["median"] = statistics.median
+        return combined.get(self.how, statistics.fmean)(values)
 
 
 @dataclass

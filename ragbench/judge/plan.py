@@ -6,12 +6,11 @@ the answer, so that the calls that depend on it can be counted too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
+from ragbench.judge.rendering import Texts
 from ragbench.llm import Journal, Rehearsal
-from ragbench.llm.planning import Experience, Outlook, Plan
+from ragbench.llm.planning import Experience, Outlook
 from ragbench.settings import JudgeSettings
 from ragbench.types import Answer, Prompt, Shape
 
@@ -34,12 +33,7 @@ class PlanningJudge:
         return self._judge.identity
 
     async def ask(
-        self,
-        prompt: Prompt[Shape],
-        texts: Mapping[str, str | Sequence[str]],
-        *,
-        language: str | None = None,
-        repeat: int = 0,
+        self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
         """The journal's answer, or the lexical judge's in its place."""
         request = self._judge.request(prompt, texts, language, repeat)
@@ -53,10 +47,6 @@ class PlanningJudge:
     def outlook(self, experience: Experience | None = None) -> Outlook:
         """What was asked so far, to be added to other outlooks."""
         return self._rehearsal.outlook(experience, self._unknown)
-
-    def plan(self, experience: Experience | None = None) -> Plan:
-        """The plan of everything asked so far."""
-        return self.outlook(experience).plan()
 
     async def close(self) -> None:
         """Let the journal go."""

@@ -115,7 +115,7 @@ def sentences(text: str) -> list[str]:
             pending = piece
             continue
         pending = ""
-        if any(letter.isalnum() for letter in piece):
+        if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
             found.append(" ".join(piece.split()))
     return found
 

@@ -79,21 +79,12 @@ def _answers(measurement: Measurement, metric: str) -> list[Item]:
         passages.setdefault((str(row["system"]), str(row["sample"])), []).append(str(row["text"]))
     found = []
     for row in measurement.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records"):
-        sample, system = str(row["sample"]), str(row["system"])
+        sample, system, answer = str(row["sample"]), str(row["system"]), row["response"]
         question: Mapping[Any, Any] = questions.get(sample, {})
-        if isinstance(row["response"], str):
-            reference = question.get("reference")
-            found.append(
-                Item(
-                    sample,
-                    system,
-                    metric,
-                    str(question.get("text") or ""),
-                    row["response"],
-                    tuple(passages.get((system, sample), ())),
-                    reference if isinstance(reference, str) else None,
-                )
-            )
+        if isinstance(answer, str):
+            text, reference = str(question.get("text") or ""), question.get("reference")
+            known = reference if isinstance(reference, str) else None
+            found.append(Item(sample, system, metric, text, answer, tuple(passages.get((system, sample), ())), known))
     return found
 
 

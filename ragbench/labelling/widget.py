@@ -15,6 +15,7 @@ from ragbench.labelling.items import Item, items, scale_of
 from ragbench.labelling.sheet import Sheet, export_csv, import_csv
 from ragbench.language import translator
 from ragbench.measurement import Measurement
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.view import style
 
@@ -60,17 +61,14 @@ def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, l
     import ipywidgets as widgets
 
     _ = translator(language)
-    head, body = widgets.HTML(), widgets.HTML()
-    buttons = {
-        value: widgets.Button(description=(words or {}).get(value, _number(value)), layout={"width": "auto"})
-        for value in sheet.scale
-    }
-    back = widgets.Button(description=_("back"), layout={"width": "auto"})
-    skip = widgets.Button(description=_("skip"), layout={"width": "auto"})
-    out = widgets.Button(description=_("to CSV"), layout={"width": "auto"})
+    head, body, said = widgets.HTML(), widgets.HTML(), widgets.HTML()
+
+    def made(text: str) -> Any:
+        return widgets.Button(description=text, layout={"width": "auto"})
+
+    buttons = {value: made((words or {}).get(value, f"{value:g}")) for value in sheet.scale}
+    back, skip, clear, out = (made(text) for text in (_("back"), _("skip"), _("take back"), _("to CSV")))
     file = widgets.FileUpload(accept=".csv", description=_("from CSV"), layout={"width": "auto"})
-    said = widgets.HTML()
-    clear = widgets.Button(description=_("take back"), layout={"width": "auto"})
 
     def draw() -> None:
         item = sheet.current
@@ -114,7 +112,7 @@ def panel(sheet: Sheet, metric: str, words: Mapping[float, str] | None = None, l
 
 
 def _said(text: str) -> Markup:
-    return Markup('<div class="rb"><p class="rb-meta">{}</p></div>').format(shown(text))
+    return html.div(html.meta(shown(text)), "rb")
 
 
 def _uploaded(content: bytes) -> dict[str, float]:
@@ -128,10 +126,8 @@ def _uploaded(content: bytes) -> dict[str, float]:
 def _head(sheet: Sheet, metric: str, language: str) -> Markup:
     _ = translator(language)
     done = _("{done} of {all} labelled", done=_.integer(sheet.answered), all=_.integer(len(sheet.items)))
-    meaning = _meaning(metric, language)
-    return style() + Markup(
-        '<div class="rb"><p class="rb-lead"><b>{}</b> · {}</p><p class="rb-meta">{}</p></div>'
-    ).format(shown(metric), done, meaning)
+    told = html.lead(html.all(html.b(shown(metric)), " · ", done)) + html.meta(_meaning(metric, language))
+    return style() + html.div(told, "rb")
 
 
 def _meaning(metric: str, language: str) -> str:
@@ -148,24 +144,12 @@ def _meaning(metric: str, language: str) -> str:
 def _body(item: Item | None, language: str) -> Markup:
     _ = translator(language)
     if item is None:
-        return Markup('<div class="rb"><p>{}</p></div>').format(
-            _("That was the last one. Every label is kept; go back to change one.")
-        )
-    parts = [(_("Question"), item.question), (_("Answer"), item.answer or _("(empty)"))]
-    if item.reference:
-        parts.append((_("Reference"), item.reference))
-    texts = Markup("").join(
-        Markup('<p class="rb-lead">{}</p><ul class="rb-hits"><li>{}</li></ul>').format(name, shown(text))
-        for name, text in parts
-    )
-    passages = Markup("").join(Markup("<li><p>{}</p></li>").format(shown(text)) for text in item.contexts)
-    if passages:
-        texts += Markup('<p class="rb-lead">{}</p><ol class="rb-hits">{}</ol>').format(_("Passages"), passages)
-    return Markup('<div class="rb">{}</div>').format(texts)
-
-
-def _number(value: float) -> str:
-    return f"{value:g}"
+        return html.div(html.p(_("That was the last one. Every label is kept; go back to change one.")), "rb")
+    parts = {_("Question"): item.question, _("Answer"): item.answer or _("(empty)"), _("Reference"): item.reference}
+    texts = [html.lead(name) + html.list([shown(text)], "rb-hits") for name, text in parts.items() if text]
+    if item.contexts:
+        texts.append(html.lead(_("Passages")) + html.hits([shown(text) for text in item.contexts], "ol"))
+    return html.div(html.all(*texts), "rb")
 
 
 def _plain(text: str) -> str:

@@ -10,36 +10,3 @@ from ragbench.llm.planning import Experience, Outlook, Plan, experience
 from ragbench.llm.pricing import Price, Tally, Usage
 from ragbench.llm.rehearsal import Rehearsal
 from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
-
-__all__ = [
-    "Budget",
-    "BudgetSpent",
-    "CallFailed",
-    "Client",
-    "Completion",
-    "Decoding",
-    "Entry",
-    "Experience",
-    "Journal",
-    "Keep",
-    "Kept",
-    "MemoryJournal",
-    "ModelError",
-    "Outlook",
-    "Plan",
-    "Price",
-    "ProviderRefused",
-    "ProviderUnreachable",
-    "Providers",
-    "Received",
-    "Rehearsal",
-    "Request",
-    "Tally",
-    "Usage",
-    "estimate_tokens",
-    "experience",
-    "key_of",
-    "open_budget",
-    "run",
-    "submit",
-]

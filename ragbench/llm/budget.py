@@ -123,17 +123,14 @@ class SharedBudget(Budget):
             connection.executescript(_TABLES)
 
     def settle(self, worst: Amount, actual: Amount) -> None:
-        """See `Budget`."""
         with self._locked() as connection:
             self._add(connection, actual, Amount() - worst)
 
     def claim(self, key: str) -> None:
-        """See `Budget`."""
         with self._locked() as connection:
             connection.execute("INSERT OR IGNORE INTO reply VALUES (?)", (key,))
 
     def found(self, key: str, amount: Amount) -> None:
-        """See `Budget`."""
         with self._locked() as connection:
             if connection.execute("INSERT OR IGNORE INTO reply VALUES (?)", (key,)).rowcount:
                 self._add(connection, amount, Amount())

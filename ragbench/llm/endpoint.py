@@ -17,7 +17,7 @@ from ragbench.llm.mechanism import Dialect
 from ragbench.llm.pricing import Amount, Price, Tally
 from ragbench.llm.reply import Reply, parse_envelope
 from ragbench.llm.request import Request, estimate_tokens
-from ragbench.llm.transport import Transport, pause_after
+from ragbench.llm.transport import Transport, patiently
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import masker_of
 from ragbench.types import Status
@@ -52,14 +52,10 @@ class Endpoint:
     def __init__(
         self, who: str, settings: JudgeSettings, key: SecretStr | None, limiter: Limiter, budget: Budget, tally: Tally
     ) -> None:
-        self._who = who
-        self._settings = settings
-        self._key = key
+        self._who, self._settings, self._key = who, settings, key
         # a key that was sent back is to be in no journal, and in nothing that is made of one
         self._hide = masker_of(key.get_secret_value() if key else "")
-        self._limiter = limiter
-        self._budget = budget
-        self._tally = tally
+        self._limiter, self._budget, self._tally = limiter, budget, tally
         self._price = Price(settings.input_price, settings.output_price)
         self._dialect = Dialect() if settings.replies == "auto" else Dialect(settings.replies, fixed=True)
         self._transport: Transport | None = None
@@ -76,21 +72,16 @@ class Endpoint:
         Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
         """
         read_tokens = sum(estimate_tokens(text) for _, text in request.messages)
-        patience = self._settings.patience_seconds
-        for attempt in range(1, self._settings.attempts + 1):
-            try:
-                kept = await self._attempt(request, read_tokens, patience, keep)
-            except Fault as fault:
-                pause = pause_after(fault, attempt)
-                patience -= fault.seconds + pause
-                if fault.kind in ("request", "refused") or patience <= 0 or attempt == self._settings.attempts:
-                    raise self._given_up(fault) from None
-                self._tally.add(retries=1)
-                await asyncio.sleep(pause)
-            else:
-                self._failures, self._ever_answered = 0, True
-                return kept
-        raise AssertionError("the last attempt returns or raises")
+        try:
+            kept = await patiently(
+                self._settings,
+                lambda seconds: self._attempt(request, read_tokens, seconds, keep),
+                again=lambda: self._tally.add(retries=1),
+            )
+        except Fault as fault:
+            raise self._given_up(fault) from None
+        self._failures, self._ever_answered = 0, True
+        return kept
 
     async def close(self) -> None:
         """Wait for the calls that were sent, then let the connections go."""
@@ -99,7 +90,7 @@ class Endpoint:
             await self._transport.close()
             self._transport = None
 
-    async def _attempt(self, request: Request, read_tokens: int, patience: float, keep: Keep[Kept]) -> Kept:
+    async def _attempt(self, request: Request, read_tokens: int, seconds: float, keep: Keep[Kept]) -> Kept:
         """One call, once there is a place for it."""
         longest = request.decoding.max_tokens
         worst = Amount(1, read_tokens + longest, self._price.of(read_tokens, longest))
@@ -111,20 +102,20 @@ class Endpoint:
         except BaseException:
             self._limiter.cancelled(ticket)
             raise
-        sent = asyncio.create_task(self._sent(request, read_tokens, patience, keep, ticket, worst))
+        sent = asyncio.create_task(self._sent(request, read_tokens, seconds, keep, ticket, worst))
         self._under_way.add(sent)
         sent.add_done_callback(self._ended)
         return await asyncio.shield(sent)
 
     async def _sent(
-        self, request: Request, read_tokens: int, patience: float, keep: Keep[Kept], ticket: Ticket, worst: Amount
+        self, request: Request, read_tokens: int, seconds: float, keep: Keep[Kept], ticket: Ticket, worst: Amount
     ) -> Kept:
         """A call that goes to its end, whoever still waits for it: it is paid for, so its reply is kept and counted."""
         self._tally.add(in_flight=1, calls=1)
         began = time.monotonic()
         actual = Amount(calls=1)
         try:
-            reply = await self._ask(request, patience)
+            reply = await self._ask(request, seconds)
             received = self._received(reply, read_tokens, time.monotonic() - began)
             actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
             kept = await keep(received)
@@ -148,7 +139,7 @@ class Endpoint:
         if not sent.cancelled():
             sent.exception()  # looked at, so that asyncio does not report it where nobody waits any more
 
-    async def _ask(self, request: Request, patience: float) -> Reply:
+    async def _ask(self, request: Request, seconds: float) -> Reply:
         """Ask in the best way that the endpoint is known to understand, and learn from its refusals."""
         if self._transport is None:
             self._transport = Transport(self._settings, self._key, self._settings.concurrency)
@@ -156,8 +147,7 @@ class Endpoint:
             asked, length = self._dialect.mechanism, self._dialect.length_parameter
             try:
                 asking = self._dialect.body(self._settings.model, request)
-                limit = min(patience, self._settings.timeout_seconds)
-                return parse_envelope(await self._transport.post("chat/completions", asking, limit), self._hide)
+                return parse_envelope(await self._transport.post("chat/completions", asking, seconds), self._hide)
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise

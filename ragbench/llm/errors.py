@@ -30,6 +30,10 @@ class CallFailed(Exception):  # noqa: N818 - caught inside the room: it becomes 
         self.reason = reason
 
 
+PASSING = ("busy", "server", "connection", "timeout")
+"""Kinds of faults after which the same request may be served."""
+
+
 class Fault(Exception):  # noqa: N818 - caught inside the room
     """One attempt failed.
 
@@ -37,12 +41,17 @@ class Fault(Exception):  # noqa: N818 - caught inside the room
         "mechanism": the endpoint does not know this way of asking for a shape;
         "request": this request alone cannot be served; "refused": its content is not answered;
         "fatal": every request would be refused.
-    retry_after: seconds that the endpoint asked to wait, if it did. seconds: what the attempt took.
+    retry_after: seconds that the endpoint asked to wait, if it did. seconds: what the attempt took of the patience,
+        None for all since it began. attempts: how many there were when no more followed.
     """
 
     def __init__(self, kind: str, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
-        self.kind = kind
-        self.reason = reason
-        self.retry_after = retry_after
-        self.seconds = 0.0
+        self.kind, self.reason, self.retry_after = kind, reason, retry_after
+        self.seconds: float | None = None
+        self.attempts = 1
+
+    @property
+    def passes(self) -> bool:
+        """Whether another attempt may do."""
+        return self.kind in PASSING

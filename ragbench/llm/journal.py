@@ -70,26 +70,21 @@ class LoopJournal(Protocol):
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         """The rows that exist, by key."""
-        ...
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
 
         A process that ends, however it does, lets go of its claims.
         """
-        ...
 
     def release(self, key: str) -> None:
         """Let go of a key; one that is not claimed stays so."""
-        ...
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
-        ...
 
     async def close(self) -> None:
         """Let connections go."""
-        ...
 
 
 class Journal(Protocol):
@@ -97,7 +92,6 @@ class Journal(Protocol):
 
     def on_loop(self) -> LoopJournal:
         """For the loop that runs here, to be closed on it."""
-        ...
 
 
 @dataclass
@@ -107,11 +101,9 @@ class MemoryJournal:
     rows: dict[str, Row] = field(default_factory=dict)
 
     def on_loop(self) -> MemoryJournal:
-        """See `Journal`."""
         return self
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """See `LoopJournal`."""
         return {key: self.rows[key] for key in keys if key in self.rows}
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
@@ -120,14 +112,13 @@ class MemoryJournal:
         return found, set(keys) - found.keys()
 
     def release(self, key: str) -> None:
-        """See `LoopJournal`."""
+        """Nobody waits for it."""
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """See `LoopJournal`."""
         return {row["key"]: self.rows.setdefault(row["key"], row) for row in rows}
 
     async def close(self) -> None:
-        """See `LoopJournal`."""
+        """Nothing is open."""
 
 
 class Batches(Generic[Item, Result]):
@@ -140,9 +131,7 @@ class Batches(Generic[Item, Result]):
     def __init__(
         self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], lanes: int = 2, largest: int = 256
     ) -> None:
-        self._call = call
-        self._lanes = lanes
-        self._largest = largest
+        self._call, self._lanes, self._largest = call, lanes, largest
         self._pending: list[tuple[Item, asyncio.Future[Result]]] = []
         self._workers: set[asyncio.Task[None]] = set()
         self._began = -math.inf
@@ -190,7 +179,7 @@ class Ledger:
 
     def __init__(self, journal: Journal, patience: float) -> None:
         self._journal = journal
-        self._uses = None if isinstance(journal, MemoryJournal) else Uses()
+        self._uses = Uses(kept=not isinstance(journal, MemoryJournal))
         self._open: LoopJournal | None = None
         self._patience = patience
         self._heard = -math.inf
@@ -211,7 +200,7 @@ class Ledger:
             row, ours = await self._claimed_or_left(key)
             if row is not None:
                 self._heard = clock() if waited else self._heard
-                self._note(key)
+                self._uses.note(key)
                 return Entry.from_row(row)
             if ours or clock() > max(began, self._heard) + self._patience:
                 return None
@@ -244,9 +233,9 @@ class Ledger:
             kept = await asyncio.shield(future)
         except asyncio.CancelledError:
             await future
-            self._note(entry.key)
+            self._uses.note(entry.key)
             raise
-        self._note(entry.key)
+        self._uses.note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 
     async def flush(self) -> None:
@@ -261,12 +250,7 @@ class Ledger:
         if self._open is not None:
             await self._open.close()
             self._open = None
-        if self._uses is not None:
-            self._uses.close()
-
-    def _note(self, key: str) -> None:
-        if self._uses is not None:
-            self._uses.note(key)
+        self._uses.close()
 
     def _opened(self) -> LoopJournal:
         if self._open is None:

@@ -121,7 +121,7 @@ class Limiter:
             return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled():
-                self._leave(future.result())
+                self._leave()
             raise
 
     def succeeded(self, ticket: Ticket, tokens: float) -> None:
@@ -130,7 +130,7 @@ class Limiter:
         if not self._proven:
             self._proven, self.window = True, float(self.ceiling)
         self.window = min(self.ceiling, self.window + 0.5)
-        self._leave(ticket)
+        self._leave()
 
     def failed(self, ticket: Ticket, *, busy: bool = False, retry_after: float | None = None) -> None:
         """The call was not answered; `busy` if the provider asked for fewer calls."""
@@ -139,13 +139,13 @@ class Limiter:
             self._shrunk_at = self._clock()
         if retry_after:
             self._resume_at = max(self._resume_at, self._clock() + retry_after)
-        self._leave(ticket)
+        self._leave()
 
-    def cancelled(self, ticket: Ticket) -> None:
+    def cancelled(self, _ticket: Ticket) -> None:
         """The caller went away."""
-        self._leave(ticket)
+        self._leave()
 
-    def _leave(self, ticket: Ticket) -> None:
+    def _leave(self) -> None:
         self.in_flight -= 1
         self._pump()
 
@@ -158,15 +158,12 @@ class Limiter:
             now = self._clock()
             wait = max(self._resume_at - now, self._requests.wait(1, now), self._tokens.wait(tokens, now))
             if wait > 0:
-                self._wake_in(wait)
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = asyncio.get_running_loop().call_later(min(wait, 60.0), self._pump)
                 return
             self._waiting.popleft()
             self._requests.take(1)
             self._tokens.take(tokens)
             self.in_flight += 1
             future.set_result(Ticket(now, tokens))
-
-    def _wake_in(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(min(seconds, 60.0), self._pump)

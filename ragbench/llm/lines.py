@@ -7,9 +7,10 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from pydantic import TypeAdapter, ValidationError
 
 from ragbench.expectations import expectation
 from ragbench.folders import whole
@@ -18,6 +19,7 @@ from ragbench.llm.request import key_of
 from ragbench.settings.secrets import Mask, exact_masker, masked
 
 MAX_LINE = 32 * 1024 * 1024
+_CHECKER = TypeAdapter(Entry)
 
 
 class JournalFileError(ValueError):
@@ -82,10 +84,8 @@ def _entry(line: bytes, place: str) -> Row:
         raise JournalFileError(f"{place}: not a JSON object") from None
     if not isinstance(found, dict) or set(found) != set(COLUMNS):
         raise JournalFileError(f"{place}: an entry has exactly the fields {', '.join(COLUMNS)}")
-    from pydantic import ValidationError
-
     try:
-        entry: Entry = _checker().validate_json(line, strict=True)
+        entry: Entry = _CHECKER.validate_json(line, strict=True)
     except ValidationError as error:
         fault = error.errors()[0]
         raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {expectation(fault)}") from None
@@ -96,13 +96,6 @@ def _entry(line: bytes, place: str) -> Row:
     if key_of(identity, entry.request) != entry.key or asked != (entry.prompt, entry.version, entry.repeat):
         raise JournalFileError(f"{place}: the key is not that of the request")
     return entry.as_row()
-
-
-@lru_cache(maxsize=1)
-def _checker() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Entry)
 
 
 def _refused(name: str) -> float:

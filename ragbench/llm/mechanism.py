@@ -11,6 +11,7 @@ from ragbench.llm.request import Request, schema_of
 
 Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
+_IN_WORDS = "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:"
 _ABOUT_SHAPES = re.compile(
     r"response_format|json_object|json mode|structured|tool_choice|tool use|\btools?\b|function call|schema",
     re.IGNORECASE,
@@ -51,7 +52,8 @@ class Dialect:
         else:
             if self.mechanism == "json_object":
                 body["response_format"] = {"type": "json_object"}
-            messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{_schema_in_words(schema)}"}
+            said = f"{messages[0]['content']}\n\n{_IN_WORDS}\n{json.dumps(schema, ensure_ascii=False)}"
+            messages[0] = {**messages[0], "content": said}
         return body
 
     def learn(self, reason: str, asked: Mechanism, length_parameter: str) -> bool:
@@ -71,10 +73,3 @@ class Dialect:
             return False
         self.mechanism = LADDER[rung]
         return True
-
-
-def _schema_in_words(schema: dict[str, Any]) -> str:
-    return (
-        "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:\n"
-        + json.dumps(schema, ensure_ascii=False)
-    )

@@ -14,10 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from pydantic import TypeAdapter
+
 from ragbench.folders import write
 from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
 from ragbench.settings import JudgeSettings
+from ragbench.types import JournalSize
 
 PLAN_FOLDER = "RAGBENCH_PLAN"
 """The variable that names the folder in which a process that only plans leaves what it met."""
@@ -25,7 +28,6 @@ SECONDS_A_CALL = 2.0
 """Assumed where the journal knows none of this model's calls."""
 SHARE_WRITTEN = 0.25
 """The share of `max_tokens` that a reply is assumed to have, where the journal knows none of this model's."""
-
 
 SAMPLE = 2000
 """So many of a model's journaled calls are looked at for `asked_again`."""
@@ -43,35 +45,14 @@ class Experience:
     again: float | None = None
 
 
-class Size(Protocol):
-    """What one model's share of a journal holds; see `ragbench.store.journal.JournalSize`."""
-
-    @property
-    def judge(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def replies(self) -> int: ...
-    @property
-    def output_tokens(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-
-
 @runtime_checkable
 class Sized(Protocol):
-    """A journal that can say what it holds."""
+    """A journal that can say what it holds, and show some of it."""
 
-    def sizes(self) -> Sequence[Size]: ...
-
-
-@runtime_checkable
-class Sampled(Protocol):
-    """A journal that can show some of its rows."""
+    def sizes(self) -> Sequence[JournalSize]: ...
 
     def sample(self, judge: str, model: str, rows: int) -> Sequence[Row]:
         """So many rows of one model under one name, or all if it has fewer, chosen without regard to what they say."""
-        ...
 
 
 def asked_again(rows: Sequence[Row]) -> float | None:
@@ -96,12 +77,12 @@ def _limit(row: Row) -> int:
     return int(row["request"].get("decoding", {}).get("max_tokens", 0))
 
 
-def experience(journal: Journal | Iterable[Size] | None, name: str, model: str) -> Experience:
+def experience(journal: Journal | Iterable[JournalSize] | None, name: str, model: str) -> Experience:
     """What a journal, or its sizes, tells of the calls of one model under one name."""
     sizes: Any = journal.sizes() if isinstance(journal, Sized) else journal
     for size in sizes if isinstance(sizes, Iterable) else ():
         if (size.judge, size.model) == (name, model) and size.replies:
-            again = asked_again(journal.sample(name, model, SAMPLE)) if isinstance(journal, Sampled) else None
+            again = asked_again(journal.sample(name, model, SAMPLE)) if isinstance(journal, Sized) else None
             return Experience(size.seconds / size.replies, size.output_tokens / size.replies, again)
     return Experience()
 
@@ -203,32 +184,15 @@ def keep(outlooks: Iterable[Outlook]) -> None:
     """Leave outlooks in `folder()`, for the process that adds them up with `kept`."""
     place = folder()
     assert place is not None, f"{PLAN_FOLDER} names no folder"
-    lines = [
-        {
-            "name": one.name,
-            "settings": one.settings.model_copy(update={"provider": None}).model_dump(mode="json"),
-            "missing": one.missing,
-            "journaled": sorted(one.journaled),
-            "unknown": one.unknown,
-            "seconds": one.experience.seconds,
-            "output_tokens": one.experience.output_tokens,
-            "again": one.experience.again,
-        }
-        for one in outlooks
-    ]
+    nameless = [replace(one, settings=one.settings.model_copy(update={"provider": None})) for one in outlooks]
     place.mkdir(parents=True, exist_ok=True)
-    write(place / f"{secrets.token_hex(8)}.json", json.dumps(lines))
+    write(place / f"{secrets.token_hex(8)}.json", TypeAdapter(list[Outlook]).dump_json(nameless))
 
 
 def kept(place: Path) -> list[Outlook]:
     """The outlooks that processes left in a folder, added up, one a model, by name."""
-    found = []
-    for path in sorted(place.glob("*.json")):
-        for line in json.loads(path.read_text(encoding="utf-8")):
-            missing = {key: (int(read), int(longest)) for key, (read, longest) in line["missing"].items()}
-            known = Experience(line["seconds"], line["output_tokens"], line["again"])
-            settings = JudgeSettings.model_validate(line["settings"])
-            found.append(Outlook(line["name"], settings, missing, frozenset(line["journaled"]), line["unknown"], known))
+    read = TypeAdapter(list[Outlook]).validate_json
+    found = [one for path in sorted(place.glob("*.json")) for one in read(path.read_bytes())]
     return together(found)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from ragbench.llm.client import Client, Completion
 from ragbench.llm.endpoint import Keep, Kept
 from ragbench.llm.errors import CallFailed
-from ragbench.llm.journal import Journal, Row
+from ragbench.llm.journal import Journal, MemoryJournal, Row
 from ragbench.llm.planning import Experience, Outlook
 from ragbench.llm.pricing import Tally
 from ragbench.llm.request import Request, estimate_tokens
@@ -35,7 +35,7 @@ class Rehearsal:
         self._watched = _Watched(journal) if journal is not None else None
         keyless = settings.model_copy(update={"key_variable": None})
         self.name, self.settings = name, settings
-        self.client = Client(name, keyless, journal=self._watched, tally=Tally(), sender=_Sender(self))
+        self.client = Client(name, keyless, journal=self._watched, tally=Tally(), sender=self)
 
     @staticmethod
     def is_missing(completion: Completion) -> bool:
@@ -47,27 +47,17 @@ class Rehearsal:
         journaled = frozenset(self._watched.found if self._watched is not None else ())
         return Outlook(self.name, self.settings, dict(self._missing), journaled, unknown, known or Experience())
 
-    def note(self, request: Request) -> None:
+    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
         """Count a request that would have been sent, once."""
         read = sum(estimate_tokens(text) for _, text in request.messages)
         self._missing[self.client.key(request)] = (read, request.decoding.max_tokens)
-
-
-class _Sender:
-    """Sends nothing."""
-
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self._rehearsal = rehearsal
-
-    async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
-        self._rehearsal.note(request)
         raise CallFailed(Status.JUDGE_ERROR, _MISSING)
 
     async def close(self) -> None:
         """Nothing is open."""
 
 
-class _Watched:
+class _Watched(MemoryJournal):
     """A journal that remembers what it was found to have, and claims nothing: who plans is not waited for."""
 
     def __init__(self, journal: Journal) -> None:
@@ -82,16 +72,6 @@ class _Watched:
         rows = await self._open.find(keys)
         self.found.update(rows)
         return rows
-
-    async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
-        rows = await self.find(keys)
-        return rows, set(keys) - rows.keys()
-
-    def release(self, key: str) -> None:
-        """Nothing is claimed."""
-
-    async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        raise RuntimeError("a plan receives no reply")
 
     async def close(self) -> None:
         await self._open.close()

@@ -7,15 +7,13 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from ragbench.llm.errors import Fault
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    AnyShape = TypeVar("AnyShape", bound=BaseModel)
-
+AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 60
 LONGEST_NAME = 200
@@ -55,8 +53,9 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", "the response is not JSON") from None
     if not isinstance(document, dict):
         raise Fault("server", "the response is not a JSON object")
-    if document.get("error"):
-        raise Fault("server", f"the response reports an error: {hide(_said(document['error']))[:300]}")
+    if error := document.get("error"):
+        said = str(error.get("message", error) if isinstance(error, dict) else error)
+        raise Fault("server", f"the response reports an error: {hide(said)[:300]}")
     choices = document.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         raise Fault("server", "the response has no choices")
@@ -65,16 +64,14 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", "the response has no message")
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal = message.get("refusal")
+    refusal, named = message.get("refusal"), document.get("model")
     return Reply(
         text=_storable(hide(_text_of(message))),
         finish=_storable(hide(str(choices[0].get("finish_reason") or "stop"))),
         refusal=_storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        served_model=_storable(hide(document["model"])[:LONGEST_NAME])
-        if isinstance(document.get("model"), str)
-        else None,
+        served_model=_storable(hide(named)[:LONGEST_NAME]) if isinstance(named, str) else None,
     )
 
 
@@ -85,8 +82,6 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    from pydantic import ValidationError
-
     inner = _THOUGHT.sub("", text, count=1).strip() if text.lstrip().startswith("<think>") else text.strip()
     fence = _FENCE.fullmatch(inner)
     inner = fence["inside"].strip() if fence else inner
@@ -132,10 +127,6 @@ def _storable(text: str) -> str:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _said(error: Any) -> str:
-    return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
 def _no_constant(name: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import json
 import os
@@ -9,9 +10,10 @@ import re
 import secrets
 import time
 import zlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import Any, TypeVar
 
 from pydantic import SecretStr
 from pydantic_core import to_json
@@ -23,6 +25,8 @@ from ragbench.settings.secrets import Mask, masker_of
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
 BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
+SHORTEST_SECONDS = 0.01
+"""What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
 _UNTRUSTED = {
@@ -36,6 +40,7 @@ _UNTRUSTED = {
 }
 """What OpenSSL's reasons of distrust mean, and what can be done; the numbers are its own (X509_V_ERR_…)."""
 _random = secrets.SystemRandom()
+Result = TypeVar("Result")
 
 
 class Transport:
@@ -139,6 +144,32 @@ def read_key(who: str, settings: WebSettings) -> SecretStr | None:
     if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):
         raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
     return key
+
+
+async def patiently(
+    settings: WebSettings,
+    attempt: Callable[[float], Awaitable[Result]],
+    again: Callable[[], object] = lambda: None,
+) -> Result:
+    """What an attempt gives, tried again after faults that pass, within the settings' attempts and patience.
+
+    attempt: called with the seconds that it may take. again: called before each attempt but the first.
+    Raises the last Fault.
+    """
+    patience = settings.patience_seconds
+    for number in count(1):
+        began = time.monotonic()
+        try:
+            return await attempt(min(patience, settings.timeout_seconds))
+        except Fault as fault:
+            pause = pause_after(fault, number)
+            patience -= pause + (time.monotonic() - began if fault.seconds is None else fault.seconds)
+            if not fault.passes or patience < SHORTEST_SECONDS or number == settings.attempts:
+                fault.attempts = number
+                raise
+        again()
+        await asyncio.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def pause_after(fault: Fault, attempt: int) -> float:

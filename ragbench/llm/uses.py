@@ -16,10 +16,13 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class Uses:
-    """Notes keys in the folder of the run that this process belongs to; outside of a run it notes nothing."""
+    """Notes keys in the folder of the run that this process belongs to; outside of a run it notes nothing.
 
-    def __init__(self) -> None:
-        folder = os.environ.get(RUN_FOLDER)
+    kept: whether the replies are in a journal that outlives the process; else nothing is noted either.
+    """
+
+    def __init__(self, *, kept: bool = True) -> None:
+        folder = os.environ.get(RUN_FOLDER) if kept else None
         self._path = None if folder is None else Path(folder) / FILE
         self._known: set[str] = set()
         self._handle: int | None = None

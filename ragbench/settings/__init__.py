@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -43,31 +43,6 @@ from ragbench.settings.tables import (
     WebSettings,
 )
 
-__all__ = [
-    "OFFLINE",
-    "Band",
-    "BudgetSettings",
-    "ChunkTable",
-    "ConfigurationError",
-    "DatabaseSettings",
-    "EmbedderSettings",
-    "EndpointSettings",
-    "GateSettings",
-    "GeneratorSettings",
-    "JudgeSettings",
-    "Language",
-    "ProviderSettings",
-    "QuestionTable",
-    "Settings",
-    "SourceSettings",
-    "SystemSettings",
-    "Table",
-    "WebSettings",
-    "config_path",
-    "load",
-    "project_folder",
-]
-
 OFFLINE = "lexical"
 """The judge that is always there, and asks no model; no table may have its name."""
 PREFIX = "RAGBENCH_"
@@ -79,6 +54,13 @@ TRUST = "RAGBENCH_TRUST"
 PROCESS_VARIABLES = frozenset(
     {"RAGBENCH_CONFIG", RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
+
+NAMED = (
+    *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
+    *(("embedders", "database", "databases"), ("judges", "provider", "providers")),
+    ("generators", "provider", "providers"),
+)
+"""Which fields of which tables name one of which others."""
 
 
 class ConfigurationError(ValueError):
@@ -137,15 +119,10 @@ class Settings(BaseSettings):
             ) from None
         return given
 
-    @field_validator("embedders", mode="after")
+    @field_validator("embedders", "generators", mode="after")
     @classmethod
-    def _offline_default_is_always_there(cls, given: dict[str, EmbedderSettings]) -> dict[str, EmbedderSettings]:
-        return {"hashing": EmbedderSettings(), **given}
-
-    @field_validator("generators", mode="after")
-    @classmethod
-    def _stand_in_is_always_there(cls, given: dict[str, GeneratorSettings]) -> dict[str, GeneratorSettings]:
-        return {"extractive": GeneratorSettings(), **given}
+    def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return {**cls.model_fields[str(info.field_name)].default, **given}
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
@@ -159,33 +136,16 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
-        for name, system in self.systems.items():
-            if system.embedder is not None and system.embedder not in self.embedders:
-                raise ValueError(
-                    f"systems.{name}.embedder = {system.embedder!r}: there is no such table; "
-                    f"embedders are {', '.join(sorted(self.embedders))}"
-                )
-            if system.generator is not None and system.generator not in self.generators:
-                raise ValueError(
-                    f"systems.{name}.generator = {system.generator!r}: there is no such table; "
-                    f"generators are {', '.join(sorted(self.generators))}"
-                )
-        for name, embedder in self.embedders.items():
-            if embedder.database is not None and embedder.database not in self.databases:
-                raise ValueError(
-                    f"embedders.{name}.database = {embedder.database!r}: there is no such table; "
-                    f"databases are {', '.join(sorted(self.databases)) or 'none'}"
-                )
+        for table, field, there in NAMED:
+            legal: Mapping[str, Any] = getattr(self, there)
+            for name, one in getattr(self, table).items():
+                if (given := getattr(one, field)) is not None and given not in legal:
+                    raise ValueError(
+                        f"{table}.{name}.{field} = {given!r}: there is no such table; "
+                        f"{there} are {', '.join(sorted(legal)) or 'none'}"
+                    )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
-        judges = [("judges", name, one.provider) for name, one in self.judges.items()]
-        generators = [("generators", name, one.provider) for name, one in self.generators.items()]
-        for table, name, provider in judges + generators:
-            if provider is not None and provider not in self.providers:
-                raise ValueError(
-                    f"{table}.{name}.provider = {provider!r}: there is no such table; "
-                    f"providers are {', '.join(sorted(self.providers)) or 'none'}"
-                )
         thresholds.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
@@ -308,9 +268,8 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _refuse_unknown_variables(found: Settings) -> None:
-    keys = {model.key_variable for models in (found.judges, found.generators) for model in models.values()}
-    keys |= {provider.key_variable for provider in found.providers.values()}
-    keys |= {embedder.key_variable for embedder in found.embedders.values()}
+    tables = (found.judges, found.generators, found.providers, found.embedders)
+    keys = {one.key_variable for table in tables for one in table.values()}
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name.split("__")[0] not in legal and name not in keys:

@@ -15,7 +15,7 @@ from ragbench import terminal
 from ragbench.measurement import Measurement
 from ragbench.show.basics import chart
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.text import shown
+from ragbench.show.basics.templates import html
 from ragbench.show.view import View, style
 
 Options = ParamSpec("Options")
@@ -76,8 +76,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         said = self._facts() | {f"show.{topic}": ", ".join(names) for topic, names in self.shows.items()}
-        rows = (Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(*map(shown, pair)) for pair in said.items())
-        return str(style() + Markup('<div class="rb"><dl class="rb-facts">{}</dl></div>').format(Markup("").join(rows)))
+        return str(style() + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))
 
 
 def called(name: str) -> str:

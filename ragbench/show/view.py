@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench import terminal
+from ragbench.show.basics.templates import html
 
 MIME = "application/vnd.ragbench.view+json"
 STYLE = Path(__file__).parent.parent / "report_template" / "views.css"
@@ -19,7 +20,7 @@ STYLE = Path(__file__).parent.parent / "report_template" / "views.css"
 @lru_cache(maxsize=1)
 def style() -> Markup:
     """The look of views, for JupyterLab; pages carry it in their own style sheet."""
-    return Markup("<style>{}</style>").format(Markup(STYLE.read_text(encoding="utf-8")))  # noqa: S704 - our file
+    return html.style(Markup(STYLE.read_text(encoding="utf-8")))  # noqa: S704 - our file
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,19 @@ class View:
 
     def html(self, present: frozenset[str] = frozenset()) -> Markup:
         """The view as HTML; every text from data is escaped."""
-        return Markup('<div class="rb rb-view-{}">{}</div>').format(self.name, self.draw(present))
+        return html.div(self.draw(present), f"rb rb-view-{self.name}")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        html = self.html()
+        drawn = self.html()
         call = {
             "view": self.name,
             "options": dict(self.options),
             "language": self.language,
             "measurement": self.measurement,
         }
-        bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(html.striptags()[:2000])}
+        bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(drawn.striptags()[:2000])}
         if self.figure is None:
-            bundle["text/html"] = str(style() + html)
+            bundle["text/html"] = str(style() + drawn)
         else:
             bundle["application/vnd.plotly.v1+json"] = dict(self.figure)
         return bundle

@@ -14,6 +14,8 @@ POWER = 0.8
 LARGE = 100_000
 MOST_COUNTED = 12
 """Groups up to which the sign patterns of a test are counted one by one; with more the t test is as powerful."""
+BLOCK = 64
+"""Sign patterns that are looked at together."""
 MOST_ASKED = 10**15
 MOST_MOVED = 1_000
 """Expected discordant pairs up to which McNemar's exact test is counted out; beyond, the t test is as powerful."""
@@ -170,6 +172,7 @@ def _detectable_share(discordance: float, n: int, power: float, level: float) ->
     return float(brentq(lacking, 0.0, 1.0, xtol=1e-9)) if lacking(1.0) >= 0 else None
 
 
+@lru_cache(maxsize=4096)
 def _power_of_flips(effect: float, groups: int, level: float, enough: float = 0.0) -> float:
     """Power of the sign-flip test on normal values, at the largest p below 1 − level that it can have.
 
@@ -185,8 +188,13 @@ def _power_of_flips(effect: float, groups: int, level: float, enough: float = 0.
         return found
     samples, signs = _normal_samples(groups)
     shifted = samples + effect
-    as_far = np.abs(signs @ shifted) >= np.abs(shifted.sum(axis=0)) - 1e-9
-    return float(np.mean(as_far.sum(axis=0) <= patterns))
+    far = np.abs(shifted.sum(axis=0)) - 1e-9
+    undecided, counted = np.arange(len(far)), np.zeros(len(far), dtype=int)
+    for start in range(0, len(signs), BLOCK):  # a sample is done with once more patterns are as far than may be
+        as_far = np.abs(signs[start : start + BLOCK] @ shifted[:, undecided]) >= far[undecided]
+        counted[undecided] += np.count_nonzero(as_far, axis=0)
+        undecided = undecided[counted[undecided] <= patterns]
+    return len(undecided) / len(far)
 
 
 @lru_cache(maxsize=MOST_COUNTED)
@@ -195,7 +203,9 @@ def _normal_samples(groups: int) -> tuple[Array, Array]:
     # one seed a number of groups: the same question always gets the same answer, whatever was asked before
     samples = np.random.default_rng(groups).standard_normal((groups, 4_000))
     flipped = (np.arange(2 ** (groups - 1))[:, None] >> np.arange(groups)) & 1
-    return samples, np.where(flipped, -1.0, 1.0)
+    signs = np.where(flipped, -1.0, 1.0)
+    nearest_first = np.argsort(-np.abs(signs.sum(axis=1)), kind="stable")  # the likeliest to be as far
+    return samples, signs[nearest_first]
 
 
 def _check_power(power: float, level: float) -> None:

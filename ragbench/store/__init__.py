@@ -5,13 +5,3 @@ from ragbench.store.errors import StoreError
 from ragbench.store.foreign import Source
 from ragbench.store.search import Neighbours, recall_against_exact, recalls_against_exact
 from ragbench.types import EmbeddingError
-
-__all__ = [
-    "EmbeddingError",
-    "Neighbours",
-    "Source",
-    "Store",
-    "StoreError",
-    "recall_against_exact",
-    "recalls_against_exact",
-]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
-from ragbench.store.errors import StoreError
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
-if TYPE_CHECKING:
-    from sqlalchemy import URL
+from ragbench.store.errors import StoreError
 
 SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")
 SECRET_PARAMETERS = ("password", "sslpassword")
@@ -16,9 +15,6 @@ SECRET_PARAMETERS = ("password", "sslpassword")
 
 def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
     """The URL of a server of your own, read from the environment. The errors name the variable, never its text."""
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
     legal = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
     try:
         url = make_url(text.strip())
@@ -37,8 +33,6 @@ def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
 
 def masked(text: object, url: URL | None = None) -> str:
     """`text` with `***` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
-    from sqlalchemy import URL
-
     if isinstance(text, URL):
         return masked(text.render_as_string(hide_password=True), text)
     shown = str(text)

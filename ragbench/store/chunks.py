@@ -10,6 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
+from ragbench.names import is_torn
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.tables import SCHEMA, chunk, dataset
@@ -69,16 +70,8 @@ def _check(chunks: Sequence[Chunk]) -> None:
     for one in chunks:
         for field in ("id", "text", "url", "title", "section"):
             value = getattr(one, field)
-            if value is not None and ("\0" in value or not _encodable(value)):
+            if value is not None and ("\0" in value or is_torn(value)):
                 raise StoreError(
                     f"{field} of chunk {one.id!r} holds a NUL character or half of a surrogate pair, which "
                     "PostgreSQL cannot store: clean the data set"
                 )
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from ragbench.store.errors import StoreError
 
 MAJOR = 18
@@ -157,8 +159,6 @@ class Cluster:
         PostgreSQL itself refuses to start when the pid in that file exists, be it a zombie that nobody reaps or
         another program that got the same number after a restart of the machine.
         """
-        import psutil
-
         for method in ("terminate", "kill"):
             running = self.processes()
             for process in running:
@@ -171,20 +171,20 @@ class Cluster:
 
     def processes(self) -> list:
         """Live processes that work inside the data directory: the server and its children."""
-        import psutil
+        return [process for process in psutil.process_iter() if self._has(process)]
 
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error, OSError):
-                ours = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-                if ours and Path(process.cwd()) == self.data:
-                    found.append(process)
-        return found
+    def _has(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.Error, OSError):
+            ours = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
+            return ours and Path(process.cwd()) == self.data
+        return False
 
     def pid(self) -> int | None:
         """The server's process id, None where none runs (a stale file counts as none)."""
         said = _first_number(self.data / "postmaster.pid")
-        return said if said in {process.pid for process in self.processes()} else None
+        with contextlib.suppress(psutil.Error, ValueError, OverflowError):  # a number that no process has
+            return said if said is not None and self._has(psutil.Process(said)) else None
+        return None
 
     def last_words(self) -> str:
         """The last lines of the server's log up to what it calls fatal."""

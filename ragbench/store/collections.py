@@ -42,14 +42,10 @@ def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Ind
 def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, width: int, index: Index) -> None:
     table = sql.Identifier(SCHEMA, name)
     with cursor_of(connection) as cursor:
-        cursor.execute(
-            sql.SQL("CREATE TABLE {} (position integer PRIMARY KEY, embedding vector({}) NOT NULL)").format(
-                table, sql.Literal(width)
-            )
-        )
-        if (
-            width <= WIDEST_TYPED
-        ):  # such a row fits a page: kept in it, not behind a pointer that each comparison follows
+        columns = sql.SQL("CREATE TABLE {} (position integer PRIMARY KEY, embedding vector({}) NOT NULL)")
+        cursor.execute(columns.format(table, sql.Literal(width)))
+        if width <= WIDEST_TYPED:
+            # such a row fits a page: kept in it, not behind a pointer that each comparison follows
             cursor.execute(sql.SQL("ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN").format(table))
         cursor.execute("SET LOCAL enable_nestloop = off")  # all rows of one data set: never one by one
         cursor.execute(

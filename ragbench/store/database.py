@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.journal import DatabaseJournal
+from ragbench.store.runs import Runs
 from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, named, nearest
 from ragbench.store.timings import Readings
 from ragbench.types import Chunk, Embedder, Vectors
@@ -54,6 +55,16 @@ class Store:
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
         return cls(engine, settings.database)
+
+    @property
+    def runs(self) -> Runs:
+        """The runs that it keeps."""
+        return Runs(self.engine)
+
+    @property
+    def journal(self) -> DatabaseJournal:
+        """The replies of models that it keeps."""
+        return DatabaseJournal(self.engine)
 
     def load_chunks(self, content_hash: str, name: str, chunks: Sequence[Chunk]) -> bool:
         """Store a data set's chunks, all or none; False if that content is there already."""
@@ -164,9 +175,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

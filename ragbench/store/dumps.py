@@ -151,7 +151,7 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, i
             for name, table in about.tables.items():
                 if name not in there or sorted(table.columns) != sorted(there[name]):
                     raise StoreError(f"{path}: tables of version {about.version} have no {name} of such columns")
-            for name in _in_order(about.tables):
+            for name in (table.name for table in metadata.sorted_tables if table.name in about.tables):
                 connection.execute(text(f'DELETE FROM {SCHEMA}."{name}"'))  # noqa: S608 - rows that a migration puts in
                 _copy_in(connection, name, about.tables[name], file)
             _continue_numbers(connection, about.tables)
@@ -199,15 +199,9 @@ def _copy_in(connection: Connection, name: str, table: _Table, file: zipfile.Zip
             raise StoreError(f"{file.filename}: {name} has {cursor.rowcount} rows, and {table.rows} are announced")
 
 
-def _statement(name: str, columns: list[str], direction: str) -> sql.Composed:
+def _statement(name: str, columns: list[str], direction: Literal["TO STDOUT", "FROM STDIN"]) -> sql.Composed:
     listed = sql.SQL(", ").join(map(sql.Identifier, columns))
-    where = sql.SQL("TO STDOUT") if direction == "TO STDOUT" else sql.SQL("FROM STDIN")
-    return sql.SQL("COPY {} ({}) {} (FORMAT BINARY)").format(sql.Identifier(SCHEMA, name), listed, where)
-
-
-def _in_order(tables: dict[str, _Table]) -> list[str]:
-    """Tables after those that they refer to."""
-    return [table.name for table in metadata.sorted_tables if table.name in tables]
+    return sql.SQL("COPY {} ({}) {} (FORMAT BINARY)").format(sql.Identifier(SCHEMA, name), listed, sql.SQL(direction))
 
 
 def _continue_numbers(connection: Connection, tables: dict[str, _Table]) -> None:

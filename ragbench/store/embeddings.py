@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -46,10 +46,10 @@ def ensure(
         progress(len(texts) - len(missing))
     if not missing:
         return 0
-    with told_plainly("computing vectors"), _Turns(engine, model, patience) as turns:
+    with told_plainly("computing vectors"), _turns(engine, model, patience) as turn:
         for start in range(0, len(missing), batch):
             part = missing[start : start + batch]
-            with turns.turn():
+            with turn():
                 still = _missing(engine, model, part)
                 if still:
                     asked = [unique[key] for key in still]
@@ -181,33 +181,29 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
             )
 
 
-class _Turns:
-    """The advisory lock on computing an embedder's vectors, held for a batch at a time.
+@contextmanager
+def _turns(engine: Engine, model: Embedder, patience: float) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Turns at computing an embedder's vectors, by an advisory lock that is held for a batch at a time.
 
     After `patience` seconds a batch goes on without it: the lock saves work, correctness does not hang on it.
     """
-
-    def __init__(self, engine: Engine, model: Embedder, patience: float) -> None:
-        self.engine, self.patience = engine, patience
-        self.key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
-
-    def __enter__(self) -> _Turns:
-        self.connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        return self
+    key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
+    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        until = time.monotonic() + self.patience
-        taken = False
+    def turn() -> Iterator[None]:
+        until, taken = time.monotonic() + patience, False
         while not taken and time.monotonic() < until:
-            taken = bool(self.connection.scalar(text("SELECT pg_try_advisory_lock(:a, :b)"), self.key))
+            taken = bool(connection.scalar(text("SELECT pg_try_advisory_lock(:a, :b)"), key))
             if not taken:
                 time.sleep(0.05)
         yield
         if taken:
-            self.connection.execute(text("SELECT pg_advisory_unlock(:a, :b)"), self.key)
+            connection.execute(text("SELECT pg_advisory_unlock(:a, :b)"), key)
 
-    def __exit__(self, *_: object) -> None:
+    try:
+        yield turn
+    finally:
         # ending the session ends the lock, whatever happened, even where the server has gone away
-        self.connection.invalidate()
-        self.connection.close()
+        connection.invalidate()
+        connection.close()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
+import psycopg.errors as pg
+import sqlalchemy.exc
+
 
 class StoreError(RuntimeError):
     """The database cannot do what was asked. The message names the thing, the value and the next command."""
@@ -16,9 +20,6 @@ AGAIN = "run the same command again: what was computed is kept"
 @contextmanager
 def told_plainly(doing: str) -> Iterator[None]:
     """Turn the driver's errors inside into a StoreError of one line; `doing` says what was being done."""
-    import psycopg
-    import sqlalchemy.exc
-
     try:
         yield
     except sqlalchemy.exc.TimeoutError:
@@ -35,8 +36,6 @@ def told_plainly(doing: str) -> Iterator[None]:
 
 def explain(error: BaseException | None) -> str:
     """One line for people: what the server said, and what to do about it."""
-    import psycopg.errors as pg
-
     said = first_line(error)
     if isinstance(error, pg.LockNotAvailable):
         return f"another session holds a lock for longer than database.lock_seconds ({said}); {AGAIN}"
@@ -55,9 +54,6 @@ def explain(error: BaseException | None) -> str:
 
 def went_away(error: BaseException | None) -> bool:
     """Whether the connection is gone, or was never made (a statement that the server refused is not that)."""
-    import psycopg
-    import psycopg.errors as pg
-
     if isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow):
         return True
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and error.sqlstate is None

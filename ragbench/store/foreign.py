@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from psycopg import Cursor, sql
+from psycopg.sql import Composed
+from sqlalchemy import Engine
 
 from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSettings
 from ragbench.store import server
@@ -20,11 +23,6 @@ from ragbench.store.address import own_server
 from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.types import EmbeddingError, Vectors
-
-if TYPE_CHECKING:
-    from psycopg import Cursor
-    from psycopg.sql import Composed
-    from sqlalchemy import Engine
 
 MOST_ROWS = 10_000_000
 FETCHED = 10_000
@@ -65,8 +63,6 @@ class Source:
         """
         if table.embedding is None:
             raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
-        from psycopg import sql
-
         with self._reading(table, (table.id, text_column, table.embedding)) as cursor:
             place = _place(table)
             column = sql.Identifier(table.embedding)
@@ -82,8 +78,6 @@ class Source:
 
     def counts(self, table: ChunkTable | QuestionTable) -> tuple[int, int]:
         """(rows, rows without a vector) of a table; every row counts as without where no column holds vectors."""
-        from psycopg import sql
-
         named = (table.id, table.embedding)
         with self._reading(table, named) as cursor:
             counted = sql.Identifier(table.embedding) if table.embedding else sql.SQL("NULL::int")
@@ -103,8 +97,6 @@ class Source:
         self.close()
 
     def _rows(self, table: ChunkTable | QuestionTable, named: Sequence[str | None]) -> Iterator[tuple[Any, ...]]:
-        from psycopg import sql
-
         columns = sql.SQL(", ").join([sql.Identifier(name) if name else sql.SQL("NULL") for name in named])
         order = sql.SQL(", ").join([sql.Identifier(name) for name in named[:2] if name])
         query = sql.SQL("SELECT {c} FROM {t} ORDER BY {o} LIMIT {n}").format(
@@ -161,8 +153,6 @@ def _address(name: str, tables: SourceSettings, settings: Settings) -> Any:
 
 
 def _place(table: ChunkTable | QuestionTable) -> Composed:
-    from psycopg import sql
-
     return sql.SQL("{}.{}").format(sql.Identifier(table.in_schema), sql.Identifier(table.table))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,22 +13,11 @@ from ragbench.store.copying import cursor_of
 from ragbench.store.errors import told_plainly
 from ragbench.store.lanes import COLUMNS, RECORD, Lanes, rows_as_json
 from ragbench.store.tables import journal, journal_use
+from ragbench.types import JournalSize
 
 Row = Mapping[str, Any]
 BATCH = 500
-
-
-@dataclass(frozen=True)
-class JournalSize:
-    """What one judge's share of the journal holds: replies, tokens, money, and the seconds that the models took."""
-
-    judge: str
-    model: str
-    replies: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    seconds: float
+ROWS = select(*(journal.c[name] for name in COLUMNS))
 
 
 class DatabaseJournal:
@@ -62,7 +50,7 @@ class DatabaseJournal:
 
     def rows(self, judge: str | None = None) -> Iterator[Row]:
         """All rows in the order of their keys, streamed; of one judge if named."""
-        wanted = select(*(journal.c[name] for name in COLUMNS)).order_by(journal.c.key.collate("C"))
+        wanted = ROWS.order_by(journal.c.key.collate("C"))
         if judge is not None:
             wanted = wanted.where(journal.c.judge == judge)
         with told_plainly("reading the journal"), self._engine.connect() as connection:
@@ -74,25 +62,21 @@ class DatabaseJournal:
         with told_plainly("reading the journal"), self._engine.connect() as connection:
             for start in range(0, len(keys), BATCH):
                 some = keys[start : start + BATCH]
-                wanted = select(*(journal.c[name] for name in COLUMNS)).where(journal.c.key.in_(some))
+                wanted = ROWS.where(journal.c.key.in_(some))
                 found = {row.key: dict(row._mapping) for row in connection.execute(wanted)}
                 yield from (found[key] for key in some if key in found)
 
     def sample(self, judge: str, model: str, rows: int) -> list[Row]:
         """So many rows of one judge and model, or all if it has fewer; keys are hashes, so their order is no order."""
-        wanted = select(*(journal.c[name] for name in COLUMNS)).order_by(journal.c.key).limit(rows)
-        wanted = wanted.where(journal.c.judge == judge, journal.c.model == model)
+        wanted = ROWS.where(journal.c.judge == judge, journal.c.model == model).order_by(journal.c.key).limit(rows)
         with told_plainly("reading the journal"), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(wanted)]
 
     def sizes(self) -> list[JournalSize]:
         """What the journal holds, by judge and model."""
-        columns = (journal.c.input_tokens, journal.c.output_tokens, journal.c.cost, journal.c.seconds)
-        wanted = (
-            select(journal.c.judge, journal.c.model, func.count(), *(func.sum(column) for column in columns))
-            .group_by(journal.c.judge, journal.c.model)
-            .order_by(journal.c.judge, journal.c.model)
-        )
+        who = (journal.c.judge, journal.c.model)
+        taken = (journal.c.input_tokens, journal.c.output_tokens, journal.c.cost, journal.c.seconds)
+        wanted = select(*who, func.count(), *map(func.sum, taken)).group_by(*who).order_by(*who)
         with told_plainly("reading the journal"), self._engine.connect() as connection:
             return [
                 JournalSize(judge, model, count, int(read), int(written), float(cost), float(seconds))

@@ -10,8 +10,9 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import psycopg
 from pydantic_core import to_json
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
@@ -19,11 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, journal
 
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.AsyncConnection[Any]
-
+Connection = psycopg.AsyncConnection[Any]
 Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
@@ -102,7 +99,8 @@ class Lanes:
             asked = free[:room] if self._claimable else []
             # letting go goes along with the next claim: no round trip of its own while work is under way
             given, self._released = self._released, []
-            cursor = _plain_cursor(connection)
+            # it puts the values into the text itself: only so several statements make one round trip
+            cursor = psycopg.AsyncClientCursor(connection)
             await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
             cursor.nextset()
             locked = {key for (key,) in await cursor.fetchall()}
@@ -175,8 +173,6 @@ class Lanes:
         work: Callable[[Connection], Awaitable[Result]],
         lane: Callable[[], AbstractAsyncContextManager[Connection]],
     ) -> Result:
-        import psycopg
-
         until = time.monotonic() + self._patience
         while True:
             try:
@@ -229,8 +225,6 @@ class Lanes:
             await self._free.pop().close()
 
     async def _connect(self) -> Connection:
-        import psycopg
-
         if self._known is None:
             self._known = await asyncio.to_thread(_session, self._engine)
         parameters, limits = self._known
@@ -263,13 +257,6 @@ async def _read(connection: Connection, keys: Sequence[str]) -> Mapping[str, Row
 
 async def _rows(cursor: psycopg.AsyncCursor[Any]) -> Mapping[str, Row]:
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in await cursor.fetchall()}
-
-
-def _plain_cursor(connection: Connection) -> psycopg.AsyncCursor[Any]:
-    """A cursor that puts the values into the text itself: only so several statements make one round trip."""
-    import psycopg
-
-    return psycopg.AsyncClientCursor(connection)
 
 
 async def _is_session(connection: Connection) -> bool:

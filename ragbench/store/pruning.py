@@ -24,6 +24,14 @@ ROW_HEAD = 28  # bytes of a row besides its columns
 _SIZE = " + ".join([str(ROW_HEAD), *(f"coalesce(pg_column_size({column.name}), 0)" for column in journal.columns)])
 
 
+_CONDITIONS = {
+    "older": "recorded_at < now() - CAST(:older AS interval)",
+    "judge": "judge = :judge",
+    "model": "model = :model",
+    "larger": f"{_SIZE} > :larger",
+}
+
+
 @dataclass(frozen=True)
 class Choice:
     """Which replies shall go: those for which everything that is named here holds.
@@ -113,17 +121,9 @@ class Pruning:
 
     def _chosen(self) -> tuple[str, dict[str, Any]]:
         one = self._choice
-        conditions, values = ["TRUE"], dict[str, Any]()
-        if one.older is not None:
-            conditions.append("recorded_at < now() - CAST(:older AS interval)")
-            values["older"] = one.older
-        for name in ("judge", "model"):
-            if (wanted := getattr(one, name)) is not None:
-                conditions.append(f"{name} = :{name}")
-                values[name] = wanted
-        if one.larger is not None:
-            conditions.append(f"{_SIZE} > :larger")
-            values["larger"] = one.larger
+        named = {name: condition for name, condition in _CONDITIONS.items() if getattr(one, name) is not None}
+        conditions = ["TRUE", *named.values()]
+        values: dict[str, Any] = {name: getattr(one, name) for name in named}
         if one.unused:
             conditions += [
                 f"key NOT IN (SELECT unnest(keys) FROM {SCHEMA}.run_reply)",  # noqa: S608

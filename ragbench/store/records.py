@@ -57,6 +57,14 @@ class RunValue:
         if not self.comparable and not self.reason:
             raise ValueError(f"{self.metric}: what is not comparable needs a reason")
 
+    @property
+    def scale_low(self) -> float | None:
+        return self.bounds[0]
+
+    @property
+    def scale_high(self) -> float | None:
+        return self.bounds[1]
+
     def checked(self) -> RunValue:
         """The same, marked as not comparable where it lies outside its scale."""
         low, high = self.bounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,23 +13,12 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import (
-    NOT_COMPARABLE,
-    OWN,
-    RunPart,
-    RunRecord,
-    RunScores,
-    RunStatus,
-    RunValue,
-    plain_json,
-)
+from ragbench.store.records import OWN, RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
-
-__all__ = ["NOT_COMPARABLE", "OWN", "RunPart", "RunRecord", "RunScores", "RunStatus", "RunValue", "Runs"]
 
 LATEST = "latest"
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
-PLAIN_VALUE = ("notebook", "system", "metric", "value", "low", "high", "level", "method", "n", "n_unmeasured", "better")
+NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
 
 
 class Runs:
@@ -61,8 +50,8 @@ class Runs:
                     manifest=json.loads(plain_json(record.manifest)),
                 )
             )
-            _copy(connection, run_part, _part_rows(name, record.parts))
-            _copy(connection, run_value, _value_rows(name, record.values))
+            _copy(connection, run_part, _rows(name, run_part, record.parts))
+            _copy(connection, run_value, _rows(name, run_value, record.values))
             _copy(connection, run_comparison, ((name, n, plain_json(one)) for n, one in enumerate(record.comparisons)))
             for scores in record.scores:
                 clusters = None if scores.clusters is None else list(scores.clusters)
@@ -80,16 +69,14 @@ class Runs:
     def records(self, limit: int | None = None) -> list[RunRecord]:
         """The runs, newest first, with their parts and numbers and without scores question by question."""
         with told_plainly("listing runs"), self._engine.connect() as connection:
-            order = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
-            names = list(connection.scalars(select(run.c.id).order_by(*order).limit(limit)))
+            names = list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST).limit(limit)))
             found = {record.id: record for record in _read(connection, names, scores=False)}
         return [found[name] for name in names]
 
     def names(self) -> list[str]:
         """The ids of all runs, newest first."""
         with told_plainly("listing runs"), self._engine.connect() as connection:
-            order = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
-            return list(connection.scalars(select(run.c.id).order_by(*order)))
+            return list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST)))
 
     def resolve(self, name: str) -> str:
         """The id that a name means: an id, the beginning of only one, or `latest` (of the complete runs of its own).
@@ -99,17 +86,14 @@ class Runs:
         with told_plainly("looking for a run"), self._engine.connect() as connection:
             if name == LATEST:
                 newest = select(run.c.id).where(run.c.status == "complete", run.c.origin == OWN)
-                found = connection.scalar(newest.order_by(run.c.started_at.desc().nulls_last(), run.c.id.desc()))
+                found = connection.scalar(newest.order_by(*NEWEST_FIRST))
                 if found is None:
                     raise StoreError("no complete run is kept yet: `ragbench run` makes one")
                 return str(found)
             if connection.scalar(select(run.c.id).where(run.c.id == name)) is not None:
                 return name
-            begun = list(
-                connection.scalars(
-                    select(run.c.id).where(run.c.id.startswith(name, autoescape=True)).order_by(run.c.id)
-                )
-            )
+            begins = run.c.id.startswith(name, autoescape=True)
+            begun = list(connection.scalars(select(run.c.id).where(begins).order_by(run.c.id)))
         if len(begun) == 1:
             return str(begun[0])
         if begun:
@@ -145,18 +129,14 @@ class Runs:
             number += 1
 
 
-def _part_rows(name: str, parts: Sequence[RunPart]) -> Iterable[tuple[Any, ...]]:
-    for position, part in enumerate(parts):
-        yield (
-            name, position, part.notebook, part.status, part.failure, part.dataset, part.data_hash, part.unit,
-            list(part.systems), part.baseline, plain_json(part.facts),
-        )  # fmt: skip
+def _rows(name: str, table: Table, records: Iterable[Any]) -> Iterable[tuple[Any, ...]]:
+    """Records of a run as rows of a table whose columns, after its id and their position, are their fields."""
+    for position, one in enumerate(records):
+        yield (name, position, *(_kept(getattr(one, column.name)) for column in list(table.columns)[2:]))
 
 
-def _value_rows(name: str, values: Sequence[RunValue]) -> Iterable[tuple[Any, ...]]:
-    for position, one in enumerate(values):
-        plain = (getattr(one, key) for key in PLAIN_VALUE)
-        yield (name, position, *plain, *one.bounds, one.unit, one.comparable, one.reason)
+def _kept(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else plain_json(value) if isinstance(value, Mapping) else value
 
 
 def _copy(connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -192,7 +172,7 @@ def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list
             folder=None if row.folder is None else Path(row.folder),
             identities=row.identities,
             manifest=row.manifest,
-            parts=tuple(_part(one) for one in parts.get(row.id, ())),
+            parts=tuple(RunPart(**_fields(one)) for one in parts.get(row.id, ())),
             values=tuple(_value(one) for one in values.get(row.id, ())),
             comparisons=tuple(one.finding for one in comparisons.get(row.id, ())),
             scores=tuple(_scores(one, columns.get(row.id, ())) for one in questions.get(row.id, ())),
@@ -202,17 +182,15 @@ def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list
     ]
 
 
-def _part(row: Any) -> RunPart:
-    return RunPart(
-        row.notebook, row.status, row.failure, row.dataset, row.data_hash, row.unit, tuple(row.systems), row.baseline,
-        row.facts,
-    )  # fmt: skip
+def _fields(row: Any) -> dict[str, Any]:
+    """A row of `_rows` as the fields of its record."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in list(row._mapping.items())[2:]}
 
 
 def _value(row: Any) -> RunValue:
-    plain = {key: getattr(row, key) for key in PLAIN_VALUE}
-    bounds = (row.scale_low, row.scale_high)
-    return RunValue(**plain, bounds=bounds, unit=row.unit, comparable=row.comparable, reason=row.reason)
+    found = _fields(row)
+    bounds = (found.pop("scale_low"), found.pop("scale_high"))
+    return RunValue(**found, bounds=bounds)
 
 
 def _scores(row: Any, columns: Sequence[Any]) -> RunScores:

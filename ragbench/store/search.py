@@ -72,8 +72,8 @@ def nearest(
     positions = np.full((len(queries), k), -1, np.int32)
     similarities = np.full((len(queries), k), np.nan, np.float32)
     milliseconds = np.zeros(len(queries))
-    statement = _statement(table, queries.shape[1], k, index)
-    alone = _statement_alone(table, queries.shape[1], k, index) if batch == 1 else ""
+    ask, asked = (_alone, "%(asked)s::vector") if batch == 1 else (_together, "asked.embedding")
+    statement = _nearest(table, queries.shape[1], k, index, asked)
     stop, told = Event(), Lock()
 
     def work(starts: Sequence[int]) -> None:
@@ -84,10 +84,8 @@ def nearest(
                 if stop.is_set():
                     return
                 part = queries[start : start + batch]
-                written = _written(part[0]) if alone else ""
-                begun = time.perf_counter()
-                found = _asked_alone(cursor, alone, written) if alone else _round_trip(cursor, statement, part)
-                milliseconds[start : start + len(part)] = (time.perf_counter() - begun) * 1000 / len(part)
+                found, seconds = ask(cursor, statement, part)
+                milliseconds[start : start + len(part)] = seconds * 1000 / len(part)
                 rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
                 positions[start + found["n"], rank] = found["position"]
                 similarities[start + found["n"], rank] = found["similarity"]
@@ -157,54 +155,40 @@ def indexed_expression(width: int) -> tuple[str, str, str]:
     return f"(embedding::halfvec({width}))", f"::halfvec({width})", "halfvec_cosine_ops"
 
 
-def _round_trip(cursor: Any, statement: str, part: Vectors) -> dict[str, NDArray[Any]]:
+def _together(cursor: Any, nearest: str, part: Vectors) -> tuple[dict[str, NDArray[Any]], float]:
+    """What was found for many questions in one round trip, and its seconds."""
+    begun = time.perf_counter()
     cursor.execute("TRUNCATE asked")
     with cursor.copy("COPY asked FROM STDIN (FORMAT BINARY)") as copy:
         copy.write(vector_rows(np.arange(len(part), dtype=np.int32), part))
-    with cursor.copy(statement) as copy:
-        return read_numbers(joined(copy), FOUND)
-
-
-def _statement(table: str, width: int, k: int, index: Index) -> str:
-    inner = _nearest(table, width, k, index, "asked.embedding")
-    return (
+    with cursor.copy(
         "COPY (SELECT n, position, 1 - distance FROM asked CROSS JOIN LATERAL "  # noqa: S608
-        f"({inner}) AS found ORDER BY n, distance, position) TO STDOUT (FORMAT BINARY)"
-    )
+        f"({nearest}) AS found ORDER BY n, distance, position) TO STDOUT (FORMAT BINARY)"
+    ) as copy:
+        return read_numbers(joined(copy), FOUND), time.perf_counter() - begun
 
 
-def _statement_alone(table: str, width: int, k: int, index: Index) -> str:
+def _alone(cursor: Any, nearest: str, part: Vectors) -> tuple[dict[str, NDArray[Any]], float]:
     """The same for one question by itself, as an application asks it: one statement with the vector in it."""
-    inner = _nearest(table, width, k, index, "%(asked)s::vector")
-    return f"SELECT position, 1 - distance FROM ({inner}) AS found ORDER BY distance, position"  # noqa: S608
-
-
-def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
-    source = f"{SCHEMA}.{table}"
-    if index.kind == "exact":
-        return (
-            f"SELECT position, embedding <=> {asked} AS distance FROM {source} "  # noqa: S608 - our own names
-            f"ORDER BY embedding <=> {asked}, position LIMIT {k}"
-        )
-    column, cast, _ = indexed_expression(width)
-    return (
-        f"SELECT position, embedding <=> {asked} AS distance FROM {source} "  # noqa: S608 - our own names
-        f"ORDER BY {column} <=> {asked}{cast} LIMIT {k}"
-    )
-
-
-def _written(vector: NDArray[np.float32]) -> str:
-    return "[" + ",".join(map(str, vector.tolist())) + "]"
-
-
-def _asked_alone(cursor: Any, statement: str, vector: str) -> dict[str, NDArray[Any]]:
-    cursor.execute(statement, {"asked": vector})
-    rows = cursor.fetchall()
-    return {
+    statement = f"SELECT position, 1 - distance FROM ({nearest}) AS found ORDER BY distance, position"  # noqa: S608
+    written = "[" + ",".join(map(str, part[0].tolist())) + "]"
+    begun = time.perf_counter()
+    rows = cursor.execute(statement, {"asked": written}).fetchall()
+    found = {
         "n": np.zeros(len(rows), np.int32),
         "position": np.array([position for position, _ in rows], np.int32),
         "similarity": np.array([similarity for _, similarity in rows]),
     }
+    return found, time.perf_counter() - begun
+
+
+def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
+    column, cast, _ = indexed_expression(width)
+    order = f"embedding <=> {asked}, position" if index.kind == "exact" else f"{column} <=> {asked}{cast}"
+    return (
+        f"SELECT position, embedding <=> {asked} AS distance FROM {SCHEMA}.{table} "  # noqa: S608 - our own names
+        f"ORDER BY {order} LIMIT {k}"
+    )
 
 
 def _plan(cursor: Any, index: Index, ef_search: int) -> None:

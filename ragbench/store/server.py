@@ -7,20 +7,24 @@ or stopped from here.
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import platformdirs
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, Engine
 
 from ragbench import trust
 from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
+from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, explain, first_line
-
-if TYPE_CHECKING:
-    import psycopg
-    from sqlalchemy import URL
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -104,8 +108,6 @@ def stop(settings: Settings) -> ServerStatus:
 
 def status(settings: Settings) -> ServerStatus:
     """Whether the server answers; starts nothing."""
-    import psycopg
-
     url = address(settings)
     cluster = None if settings.database_url is not None else cluster_of(settings)
     known: dict[str, Any] = {"url": masked(url.set(drivername="postgresql")), "embedded": cluster is not None}
@@ -126,14 +128,22 @@ def address(settings: Settings) -> URL:
     return _at(cluster_of(settings), NAME)
 
 
+@contextlib.contextmanager
+def connected(settings: Settings) -> Iterator[Engine]:
+    """An engine on the database as it is, not brought up to date, for as long as it is used."""
+    engine = connect(address(settings), settings.database)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
 def cluster_of(settings: Settings) -> Cluster:
     """The embedded server's folder: database.folder, else the user's data folder.
 
     For root it is /var/lib/ragbench: PostgreSQL does not run as root, and another user cannot enter root's home; the
     permissions of parent folders are never changed.
     """
-    import platformdirs
-
     folder = settings.database.folder
     if folder is None:
         folder = Path("/var/lib/ragbench" if is_root() else platformdirs.user_data_dir("ragbench")) / "postgres"
@@ -142,14 +152,10 @@ def cluster_of(settings: Settings) -> Cluster:
 
 def _at(cluster: Cluster, name: str) -> URL:
     """The socket of the embedded server: the database of that name, as the role of that name."""
-    from sqlalchemy import URL
-
     return URL.create("postgresql+psycopg", name, None, None, PORT, name, {"host": str(cluster.sockets)})
 
 
 def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
-    import psycopg
-
     parts = url.translate_connect_args(username="user", database="dbname") | dict(url.query) | changed
     return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
 
@@ -159,8 +165,6 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
 
     A first start may have been interrupted at any point, so a database that answers may still lack its extension.
     """
-    import psycopg
-
     if not (cluster.data / "PG_VERSION").is_file():
         return "there is no data directory yet"
     url = _at(cluster, NAME)
@@ -180,9 +184,6 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
 
 def _prepare(cluster: Cluster, seconds: float) -> None:
     """The database and a role that owns it; neither that role nor what it runs can reach the server's files."""
-    import psycopg
-    from psycopg import sql
-
     url = _at(cluster, "postgres")
     name = sql.Identifier(NAME)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pgvector.sqlalchemy import Vector
 from sqlalchemy import (
     BigInteger,
@@ -25,6 +27,21 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 SCHEMA = "ragbench"
 metadata = MetaData(schema=SCHEMA)
 
+
+def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=nullable) for name in names]
+
+
+def _now(name: str) -> Column[Any]:
+    return Column(name, DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+def _of(table: str, *, key: bool = True) -> Column[Any]:
+    """The row of another table that a row belongs to, and goes with."""
+    row = ForeignKey(f"{SCHEMA}.{table}.id", ondelete="CASCADE")
+    return Column(f"{table}_id", row, primary_key=key, nullable=False)
+
+
 dataset = Table(
     "dataset",
     metadata,
@@ -32,21 +49,18 @@ dataset = Table(
     Column("content_hash", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("chunks", Integer, nullable=False),
-    Column("loaded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    _now("loaded_at"),
 )
 
 # `position` is the rank of the chunk's id in code point order: ties between chunks are broken by it
 chunk = Table(
     "chunk",
     metadata,
-    Column("dataset_id", Integer, ForeignKey(dataset.c.id, ondelete="CASCADE"), primary_key=True),
+    _of("dataset"),
     Column("position", Integer, primary_key=True),
-    Column("id", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    *_columns(Text, "id", "text"),
     Column("text_hash", LargeBinary, nullable=False),
-    Column("url", Text),
-    Column("title", Text),
-    Column("section", Text),
+    *_columns(Text, "url", "title", "section", nullable=True),
     UniqueConstraint("dataset_id", "id"),
 )
 
@@ -55,8 +69,7 @@ embedder = Table(
     metadata,
     Column("id", Integer, Identity(), primary_key=True),
     Column("identity_hash", LargeBinary, nullable=False, unique=True),
-    Column("identity", Text, nullable=False),
-    Column("name", Text, nullable=False),
+    *_columns(Text, "identity", "name"),
     Column("width", Integer, nullable=False),
 )
 
@@ -64,7 +77,7 @@ embedder = Table(
 embedding = Table(
     "embedding",
     metadata,
-    Column("embedder_id", Integer, ForeignKey(embedder.c.id, ondelete="CASCADE"), primary_key=True),
+    _of("embedder"),
     Column("text_hash", LargeBinary, primary_key=True),
     Column("vector", Vector(), nullable=False),
 )
@@ -74,8 +87,8 @@ collection = Table(
     "collection",
     metadata,
     Column("id", BigInteger, Identity(), primary_key=True),
-    Column("dataset_id", Integer, ForeignKey(dataset.c.id, ondelete="CASCADE"), nullable=False),
-    Column("embedder_id", Integer, ForeignKey(embedder.c.id, ondelete="CASCADE"), nullable=False),
+    _of("dataset", key=False),
+    _of("embedder", key=False),
     Column("index", Text, nullable=False),
     UniqueConstraint("dataset_id", "embedder_id", "index"),
 )
@@ -85,23 +98,16 @@ journal = Table(
     "journal",
     metadata,
     Column("key", Text, primary_key=True),
-    Column("judge", Text, nullable=False),
-    Column("endpoint", Text, nullable=False),
-    Column("model", Text, nullable=False),
-    Column("prompt", Text, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("repeat", Integer, nullable=False),
+    *_columns(Text, "judge", "endpoint", "model", "prompt"),
+    *_columns(Integer, "version", "repeat"),
     Column("request", JSONB, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("finish", Text, nullable=False),
+    *_columns(Text, "text", "finish"),
     Column("refusal", Text),
-    Column("input_tokens", BigInteger, nullable=False),
-    Column("output_tokens", BigInteger, nullable=False),
+    *_columns(BigInteger, "input_tokens", "output_tokens"),
     Column("estimated", Boolean, nullable=False),
-    Column("cost", Double, nullable=False),
-    Column("seconds", Double, nullable=False),
+    *_columns(Double, "cost", "seconds"),
     Column("served_model", Text),
-    Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    _now("recorded_at"),
 )
 
 # a single row: how often the journal was asked, and how often it had the reply
@@ -109,8 +115,7 @@ journal_use = Table(
     "journal_use",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("lookups", BigInteger, nullable=False),
-    Column("hits", BigInteger, nullable=False),
+    *_columns(BigInteger, "lookups", "hits"),
 )
 
 # readings of a clock, taken once for what `about` says (and `key` is the hash of), so that later pages show the same
@@ -118,9 +123,8 @@ timing = Table(
     "timing",
     metadata,
     Column("key", Text, primary_key=True),
-    Column("about", JSONB, nullable=False),
-    Column("readings", JSONB, nullable=False),
-    Column("measured_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    *_columns(JSONB, "about", "readings"),
+    _now("measured_at"),
 )
 
 # a run and what was found in it; `position` keeps the order in which a page shows things
@@ -129,32 +133,22 @@ run = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("started_at", DateTime(timezone=True)),
-    Column("status", Text, nullable=False),
-    Column("origin", Text, nullable=False),
+    *_columns(Text, "status", "origin"),
     Column("seconds", Double),
     Column("folder", Text),
-    Column("identities", JSONB, nullable=False),
-    Column("manifest", JSONB, nullable=False),
-    Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    *_columns(JSONB, "identities", "manifest"),
+    _now("recorded_at"),
     Index("run_by_start", "started_at", "id"),
 )
-
-
-def _of_run() -> Column[str]:
-    return Column("run_id", Text, ForeignKey(run.c.id, ondelete="CASCADE"), primary_key=True)
 
 
 run_part = Table(
     "run_part",
     metadata,
-    _of_run(),
+    _of("run"),
     Column("position", Integer, primary_key=True),
-    Column("notebook", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("failure", Text, nullable=False),
-    Column("dataset", Text),
-    Column("data_hash", Text),
-    Column("unit", Text),
+    *_columns(Text, "notebook", "status", "failure"),
+    *_columns(Text, "dataset", "data_hash", "unit", nullable=True),
     Column("systems", ARRAY(Text), nullable=False),
     Column("baseline", Text),
     Column("facts", JSONB, nullable=False),
@@ -164,21 +158,16 @@ run_part = Table(
 run_value = Table(
     "run_value",
     metadata,
-    _of_run(),
+    _of("run"),
     Column("position", Integer, primary_key=True),
-    Column("notebook", Text, nullable=False),
-    Column("system", Text, nullable=False),
-    Column("metric", Text, nullable=False),
+    *_columns(Text, "notebook", "system", "metric"),
     Column("value", Double, nullable=False),
-    Column("low", Double),
-    Column("high", Double),
+    *_columns(Double, "low", "high", nullable=True),
     Column("level", Double, nullable=False),
     Column("method", Text, nullable=False),
-    Column("n", BigInteger),
-    Column("n_unmeasured", BigInteger),
+    *_columns(BigInteger, "n", "n_unmeasured", nullable=True),
     Column("better", Text),
-    Column("scale_low", Double),
-    Column("scale_high", Double),
+    *_columns(Double, "scale_low", "scale_high", nullable=True),
     Column("unit", Text),
     Column("comparable", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
@@ -188,7 +177,7 @@ run_value = Table(
 run_comparison = Table(
     "run_comparison",
     metadata,
-    _of_run(),
+    _of("run"),
     Column("position", Integer, primary_key=True),
     Column("finding", JSONB, nullable=False),
 )
@@ -197,17 +186,16 @@ run_comparison = Table(
 run_question = Table(
     "run_question",
     metadata,
-    _of_run(),
+    _of("run"),
     Column("notebook", Text, primary_key=True),
-    Column("samples", ARRAY(Text), nullable=False),
-    Column("fingerprints", ARRAY(Text), nullable=False),
+    *_columns(ARRAY(Text), "samples", "fingerprints"),
     Column("clusters", ARRAY(Text)),
 )
 
 run_score = Table(
     "run_score",
     metadata,
-    _of_run(),
+    _of("run"),
     Column("notebook", Text, primary_key=True),
     Column("system", Text, primary_key=True),
     Column("metric", Text, primary_key=True),
@@ -215,4 +203,4 @@ run_score = Table(
 )
 
 # the keys of the replies that a run was made of; a run that does not know them has no row
-run_reply = Table("run_reply", metadata, _of_run(), Column("keys", ARRAY(Text), nullable=False))
+run_reply = Table("run_reply", metadata, _of("run"), Column("keys", ARRAY(Text), nullable=False))

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from ragbench.settings import Settings
 from ragbench.store import dumps, server
 from ragbench.store.cluster import MAJOR, UPGRADE, Cluster
-from ragbench.store.engine import connect, migrate, version_of
+from ragbench.store.engine import migrate, version_of
 from ragbench.store.errors import StoreError, told_plainly
 
 
@@ -44,23 +44,17 @@ def upgrade(settings: Settings) -> Upgraded:
         waiting = cluster.folder / UPGRADE
         server.start(settings, upgrading=True)
         if waiting.is_file():
-            engine = connect(server.address(settings), settings.database)
-            try:
+            with server.connected(settings) as engine:
                 dumps.restore(engine, waiting, replace=True)
-            finally:
-                engine.dispose()
             waiting.unlink()
         return Upgraded(*_migrated(settings), before, MAJOR, aside)
 
 
 def _migrated(settings: Settings) -> tuple[str | None, str | None]:
-    engine = connect(server.address(settings), settings.database)
-    try:
+    with server.connected(settings) as engine:
         before = _version(engine)
         migrate(engine)
         return before, _version(engine)
-    finally:
-        engine.dispose()
 
 
 def _version(engine: Engine) -> str | None:
@@ -77,12 +71,9 @@ def _put_aside(settings: Settings, older: Cluster) -> Path:
     with older.locked(2 * seconds):
         if older.pid() is None:
             older.launch(seconds)
-        engine = connect(server.address(settings), settings.database)
-        try:
+        with server.connected(settings) as engine:
             if _version(engine) is not None:
                 dumps.dump(engine, older.folder / UPGRADE)
-        finally:
-            engine.dispose()
         older.shut_down(seconds)
         older.data.rename(aside)
     return aside

@@ -15,7 +15,7 @@ from ragbench.llm.rehearsal import Rehearsal
 from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator
-from ragbench.systems.generation import Generation, Progress, Task
+from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
 from ragbench.types import Status
 from ragbench.waves import gather
 
@@ -23,7 +23,7 @@ PROMPT = "answer"
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
-class ChatGenerator:
+class ChatGenerator(BaseGenerator):
     """One model with its prompt. Equal questions with equal contexts are paid for once, ever; a repeat asks anew.
 
     settings: with the provider's filled in. journal: where paid replies are kept; None: in memory. language: of the
@@ -31,7 +31,6 @@ class ChatGenerator:
     Raises GenerationError for a prompt file that is not there or lacks a slot.
     """
 
-    is_stand_in = False
     keeps_readings = True
 
     def __init__(
@@ -43,13 +42,9 @@ class ChatGenerator:
         budget: Budget | None = None,
         language: str = "en",
     ) -> None:
-        self.name, self.settings = name, settings
+        super().__init__(name, settings)
         self._journal, self._budget, self._language = journal, budget, language
         self._own = None if settings.prompt is None else templates.read(name, settings.prompt)
-
-    @property
-    def max_context_characters(self) -> int | None:
-        return self.settings.max_context_characters
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -58,8 +53,7 @@ class ChatGenerator:
             include={"model", "base_url", "temperature", "top_p", "max_tokens", "seed", "language"}, exclude_none=True
         )
         prompt = "built-in" if self._own is None else hashlib.sha256(self._own.encode()).hexdigest()[:12]
-        limit = settings.max_context_characters
-        return {"kind": "openai", **known, "prompt": prompt, "max_context_characters": limit}
+        return {"kind": "openai", **known, "prompt": prompt, "max_context_characters": settings.max_context_characters}
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """All at once, as many in flight as the endpoint allows; each reply is in the journal before it is used."""
@@ -85,39 +79,31 @@ class ChatGenerator:
         return wanted if wanted in templates.BUILT_IN else "en"
 
     async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
-        if planning.folder() is not None:
-            return await self._planned(tasks)
-        client = Client(
-            self.name, _endpoint(self.settings), journal=self._journal, budget=self._budget, role="generator"
+        """In a plan the journal is asked alone: the stand-in answers what would have been asked and paid for."""
+        endpoint, planned = _endpoint(self.settings), planning.folder() is not None
+        rehearsal = Rehearsal(self.name, endpoint, self._journal) if planned else None
+        client = (
+            Client(self.name, endpoint, journal=self._journal, budget=self._budget, role="generator")
+            if rehearsal is None
+            else rehearsal.client
         )
+        stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
 
         async def one(task: Task) -> Generation:
             completion = await client.complete(lambda: self.request(task))
-            if progress is not None:
+            if rehearsal is not None and rehearsal.is_missing(completion):
+                return stand_in.generate([task])[0]
+            if progress is not None and not planned:
                 progress(1)
             return _generation(completion)
 
         try:
-            return await gather([one(task) for task in tasks])
+            found = await gather([one(task) for task in tasks])
+            if rehearsal is not None:
+                known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
+                planning.keep([rehearsal.outlook(known)])
         finally:
             await client.close()
-
-    async def _planned(self, tasks: Sequence[Task]) -> list[Generation]:
-        """What the journal has, and the extractive stand-in's answers for what would have been asked and paid for."""
-        endpoint = _endpoint(self.settings)
-        rehearsal = Rehearsal(self.name, endpoint, self._journal)
-        stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
-
-        async def one(task: Task) -> Generation:
-            completion = await rehearsal.client.complete(lambda: self.request(task))
-            return stand_in.generate([task])[0] if rehearsal.is_missing(completion) else _generation(completion)
-
-        try:
-            found = await gather([one(task) for task in tasks])
-            known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
-            planning.keep([rehearsal.outlook(known)])
-        finally:
-            await rehearsal.client.close()
         return found
 
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ragbench.judge import words
-from ragbench.settings import GeneratorSettings
-from ragbench.systems.generation import Generation, Progress, Task
+from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
 from ragbench.systems.refusals import REFUSALS
 from ragbench.types import Chunk
 
@@ -35,7 +34,7 @@ class _Sentence:
     fit: float
 
 
-class ExtractiveGenerator:
+class ExtractiveGenerator(BaseGenerator):
     """Answers with the best sentences of the contexts, in the contexts' order; refuses where nothing fits.
 
     A sentence fits by the share of the question's content words that it has: a word counts whole where a word of the
@@ -48,14 +47,6 @@ class ExtractiveGenerator:
     """
 
     is_stand_in = True
-    keeps_readings = False
-
-    def __init__(self, name: str, settings: GeneratorSettings) -> None:
-        self.name, self.settings = name, settings
-
-    @property
-    def max_context_characters(self) -> int | None:
-        return self.settings.max_context_characters
 
     @property
     def description(self) -> Mapping[str, Any]:

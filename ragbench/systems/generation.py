@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ragbench.expectations import kind
+from ragbench.settings import GeneratorSettings
 from ragbench.types import Chunk, Question, Status
 
 Progress = Callable[[int], object]  # called with how many more answers are done
@@ -103,6 +104,20 @@ class Generator(Protocol):
         ...
 
 
+class BaseGenerator:
+    """What generators of a table of the settings have in common."""
+
+    is_stand_in = False
+    keeps_readings = False
+
+    def __init__(self, name: str, settings: GeneratorSettings) -> None:
+        self.name, self.settings = name, settings
+
+    @property
+    def max_context_characters(self) -> int | None:
+        return self.settings.max_context_characters
+
+
 def within(contexts: Sequence[Chunk], limit: int | None) -> Shown:
     """The contexts in their order until `limit` characters are used up: the one that crosses it is shortened at a word.
 
@@ -110,17 +125,15 @@ def within(contexts: Sequence[Chunk], limit: int | None) -> Shown:
     """
     if limit is None:
         return Shown(tuple(contexts))
-    kept: list[Chunk] = []
-    left = limit
-    cut = characters = 0
+    kept, left, cut, characters = [], limit, 0, 0
     for chunk in contexts:
-        text = chunk.text if len(chunk.text) <= left else _shortened(chunk.text, left)
-        left = left - len(text) if len(text) == len(chunk.text) else 0
-        if len(text) < len(chunk.text):
-            cut += 1
-            characters += len(chunk.text) - len(text)
+        whole = len(chunk.text) <= left
+        text = chunk.text if whole else _shortened(chunk.text, left)
+        left = left - len(text) if whole else 0
+        cut += not whole
+        characters += len(chunk.text) - len(text)
         if text:
-            kept.append(chunk if len(text) == len(chunk.text) else replace(chunk, text=text))
+            kept.append(chunk if whole else replace(chunk, text=text))
     return Shown(tuple(kept), cut, characters)
 
 

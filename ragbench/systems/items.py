@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -29,13 +30,11 @@ class ItemReader:
     chunks: Sequence[Chunk]
     duplicates: int = 0
     beyond_k: int = 0
-    unknown: dict[str, int] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._by_id = {chunk.id: chunk for chunk in self.chunks}
-        self._by_text: dict[str, Chunk] = {}
-        for chunk in self.chunks:
-            self._by_text.setdefault(chunk.text, chunk)
+        self._by_text = {chunk.text: chunk for chunk in reversed(self.chunks)}  # the first of several
 
     def hits(self, items: Any, k: int) -> list[Hit]:
         """The first k distinct hits of a list of items, or of a mapping from id to score (equal scores keep its order).
@@ -57,14 +56,17 @@ class ItemReader:
             else:
                 found[hit.chunk.id] = hit
                 if hit.chunk.id not in self._by_id:
-                    self.unknown[hit.chunk.id] = self.unknown.get(hit.chunk.id, 0) + 1
+                    self.unknown[hit.chunk.id] += 1
         return list(found.values())
 
     def facts(self) -> dict[str, Any]:
         """Counts for the page; nothing of what is zero."""
-        facts: dict[str, Any] = {"duplicates_dropped": self.duplicates, "dropped_beyond_k": self.beyond_k}
-        facts["unknown_ids"] = sum(self.unknown.values())
-        facts["unknown_ids_first"] = sorted(self.unknown)[:SHOWN]
+        facts = {
+            "duplicates_dropped": self.duplicates,
+            "dropped_beyond_k": self.beyond_k,
+            "unknown_ids": self.unknown.total(),
+            "unknown_ids_first": sorted(self.unknown)[:SHOWN],
+        }
         return {name: value for name, value in facts.items() if value}
 
     def _hit(self, item: Any) -> Hit:
@@ -89,7 +91,8 @@ class ItemReader:
             raise RetrievalError(f"an item must be {LEGAL}; got {_shown(dict(item))}")
         if name is None:
             return Hit(self._by_text.get(str(text)) or Chunk(str(text), str(text)), score)
-        own = Chunk(str(name), str(text or ""), _text(item.get("url")), _text(item.get("title")))
+        url, title = (None if item.get(key) is None else str(item[key]) for key in ("url", "title"))
+        own = Chunk(str(name), str(text or ""), url, title)
         return Hit(self._by_id.get(str(name), own), score)
 
 
@@ -97,10 +100,6 @@ def _score(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or value != value:
         raise RetrievalError(f"a score is a number; got {_shown(value)}")
     return float(value)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 def _shown(value: object) -> str:

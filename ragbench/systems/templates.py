@@ -55,8 +55,8 @@ def check(template: str, place: str) -> None:
     """Refuse a template that leaves a slot out or asks for one that nobody fills."""
     found = frozenset(SLOT.findall(template))
     if found != SLOTS:
-        missing, unknown = sorted(SLOTS - found), sorted(found - SLOTS)
-        said = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(unknown)
+        wrong = {"missing": SLOTS - found, "unknown": found - SLOTS}
+        said = [f"{kind}: {', '.join(sorted(names))}" for kind, names in wrong.items() if names]
         raise GenerationError(f"{place}: the slots of a prompt are {{question}} and {{contexts}}; {'; '.join(said)}")
 
 

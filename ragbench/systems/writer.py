@@ -8,40 +8,32 @@ from typing import Any
 
 from ragbench.settings import GeneratorSettings
 from ragbench.systems.callables import find, told
-from ragbench.systems.generation import Generation, GenerationError, Progress, Task
+from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
 from ragbench.types import Status
 
 
-class FunctionGenerator:
+class FunctionGenerator(BaseGenerator):
     """Called once an answer with the question's text and the list of the contexts' texts; it may be a coroutine.
 
     It returns the answer as a text, or an object with it under "answer". A task at which it raises has no answer, and
     the error is its reason; when every task fails, nothing was measured, and that is an error as a whole.
     """
 
-    is_stand_in = False
-    keeps_readings = False
-
     def __init__(self, name: str, settings: GeneratorSettings) -> None:
-        self.name, self.settings, self.path = name, settings, str(settings.callable)
+        super().__init__(name, settings)
+        self.path = str(settings.callable)
         try:
             self._function = find(self.path, "(question, contexts)")
         except ValueError as error:
             raise GenerationError(f"generators.{name}.callable = {self.path!r}: {error}") from error
 
     @property
-    def max_context_characters(self) -> int | None:
-        return self.settings.max_context_characters
-
-    @property
     def description(self) -> Mapping[str, Any]:
-        limit = self.settings.max_context_characters
-        return {"kind": "callable", "callable": self.path, "max_context_characters": limit}
+        return {"kind": "callable", "callable": self.path, "max_context_characters": self.max_context_characters}
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """One call a task, in order. Raises GenerationError when every one of them raises."""
-        found = []
-        raised = 0
+        found, raised = [], 0
         for task in tasks:
             begun = time.perf_counter()
             try:
@@ -55,6 +47,7 @@ class FunctionGenerator:
             if progress is not None:
                 progress(1)
         if tasks and raised == len(tasks):
-            first = found[0].reason
-            raise GenerationError(f"generators.{self.name}: {self.path} failed for all {raised} tasks: {first}")
+            raise GenerationError(
+                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {found[0].reason}"
+            )
         return found

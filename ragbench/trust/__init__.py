@@ -12,24 +12,3 @@ from ragbench.trust.reach import (
 )
 from ragbench.trust.record import Grant, grant, grants, revoke
 from ragbench.trust.verdict import ALL, Doubt, UntrustedError, doubts, pin, require
-
-__all__ = [
-    "ALL",
-    "Doubt",
-    "Grant",
-    "Item",
-    "Reach",
-    "UntrustedError",
-    "doubts",
-    "grant",
-    "grants",
-    "of_callable",
-    "of_namesakes",
-    "of_notebooks",
-    "of_project",
-    "of_server",
-    "of_settings",
-    "pin",
-    "require",
-    "revoke",
-]

@@ -102,8 +102,11 @@ def main(folder: Path) -> None:
         value = next(e.estimate.value for e in made.estimates if (e.system, e.metric) == ("lexical", own))
         print(f"{name}: |own - scikit-learn| = {abs(value - peer):.1e}")
     [row] = made.extra["thresholds"].query("system == 'lexical'").to_dict("records")
-    print(f"threshold {row['threshold']:.3f}: cost {row['cost']:.3f} [{row['low']:.3f}, {row['high']:.3f}], own "
-          f"decisions {row['own']:.3f}, difference {row['difference']:.3f}, p {row['p']:.4f}")  # fmt: skip
+    cost = {one.where["threshold"]: one.estimate for one in made.estimates_by("threshold") if one.system == "lexical"}
+    gain = {one.comparison.challenger: one.comparison for one in made.comparisons_by("threshold")}["lexical"]
+    chosen, own = cost["chosen"], cost["own"]
+    print(f"threshold {row['threshold']:.3f}: cost {chosen.value:.3f} [{chosen.low:.3f}, {chosen.high:.3f}], own "
+          f"decisions {own.value:.3f}, difference {gain.difference:.3f}, p {gain.p:.4f}")  # fmt: skip
     classes = table["rationale"].map(CLASSES.index).to_numpy()
     score, source = table["score"].fillna(0.0).to_numpy(), table["sample"].str[:3].to_numpy()
     for chosen, scored in (("wow", "cmu"), ("cmu", "wow")):
@@ -138,8 +141,9 @@ def on_the_page(table: pd.DataFrame, folder: Path) -> None:
     print("tier_judge, rows people, columns judge:", order)
     counts = found.extra["confusion"].query("said != ''").pivot(index="people", columns="said", values="count")
     print(counts.loc[list(order), list(order)].to_numpy())
-    for row in found.extra["classes"].to_dict("records"):
-        print(f"  {row['class'] or 'all':24} {row['name']:22} {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]")
+    for one in found.estimates_by("class"):
+        e = one.estimate
+        print(f"  {one.where['class'] or 'all':24} {one.metric:22} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}]")
     print(found.extra["cuts"].to_string())
     matrix = counts.loc[list(order), list(order)].to_numpy(dtype=int)
     places = np.array([(i, j) for i in range(3) for j in range(3) for _ in range(matrix[i, j])])
@@ -148,7 +152,7 @@ def on_the_page(table: pd.DataFrame, folder: Path) -> None:
         ("cohen_kappa_linear", "linear"),
         ("cohen_kappa_quadratic", "quadratic"),
     ):
-        own = found.extra["classes"].query("name == @name")["value"].item()
+        [own] = [one.estimate.value for one in found.estimates_by("class") if one.metric == name]
         peer = sklearn_metrics.cohen_kappa_score(places[:, 0], places[:, 1], weights=weights)
         print(f"{name}: |own - scikit-learn| = {abs(own - peer):.1e}")
 

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,7 @@ from ragbench.measurement import Measurement
 ARENA = {"A>B": "A", "A>>B": "A", "B>A": "B", "B>>A": "B", "A=B": "Tie", None: None}
 DIMENSIONS = {"faithfulness": "rl_f", "completeness": "rb_llm", "appropriateness": "rb_llm"}
 RIVAL = "RougeL"
-TABLES = {
-    "coverage": ["judge", "outcome"],
-    "pairwise": ["judge", "name"],
-    "agreement": ["judge", "against", "name"],
-    "calibration": ["judge", "name"],
-    "rivals": ["judge", "name"],
-    "panel": ["judge"],
-}
+LEFT_OUT = ("pearson", "kendall", "gwet_ac1", "accuracy", "refused", "truncated", "failed")
 
 
 def judgebench(folder: Path) -> list[dict[str, Any]]:
@@ -115,26 +108,21 @@ def measured(name: str, rows: Iterable[dict[str, Any]], folder: Path, **how: str
 def told(name: str, found: Measurement) -> None:
     """The figures with their intervals."""
     print(f"\n== {name}: {found.facts['n_questions']} items, {len(found.facts['raters'])} people")
-    for table, keys in TABLES.items():
-        for row in found.extra[table].to_dict("records"):
-            if table == "coverage" and (not row["asked"] or row["outcome"] not in ("valid", "unparseable")):
-                continue
-            if row.get("name") in ("pearson", "kendall", "gwet_ac1", "accuracy"):
-                continue
-            _line(table, [str(row[key]) for key in keys], row)
-    for row in found.extra["probes"].to_dict("records"):
-        if row["verdict"] != "unmeasured":
-            _line("probe", [row["judge"], row["probe"], row["verdict"], f"p {row['p_adjusted']:.2g}"], row)
-
-
-def _line(table: str, words: list[str], row: Mapping[str, Any]) -> None:
-    if "value" not in row:
-        numbers = ", ".join(f"{key} {row[key]:.3f}" for key in ("whole", "without", "concordance_without"))
-    else:
-        numbers = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] n {row['n']}"
-        numbers += f" ({row['n_unmeasured']} unmeasured)" if row.get("n_unmeasured") else ""
-        numbers += f", {row['verdict']}, p {row['p_adjusted']:.2g}" if table == "rivals" else ""
-    print(f"  {table:12} {' · '.join(words):48} {numbers}")
+    probes = found.extra["probes"].set_index(["judge", "probe"])
+    places = [one for key in ("trial", "against") for one in found.estimates_by(key) if one.metric not in LEFT_OUT]
+    for one in (*places, *found.estimates_by("probe")):
+        [(key, value)] = one.where.items()
+        words = [one.system, str(value), one.metric]
+        if key == "probe":
+            row = probes.loc[one.system, value]
+            words += [row["verdict"], f"p {row['p_adjusted']:.2g}"]
+        e = one.estimate
+        if e.low is not None and e.high is not None:
+            missing = f" ({e.n_unmeasured} unmeasured)" if e.n_unmeasured else ""
+            print(f"  {' · '.join(words):70} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] n {e.n}{missing}")
+    for each in (one.comparison for one in found.comparisons_by("trial")):
+        print(f"  {each.challenger} − {each.baseline}: {each.difference:.3f}, {each.verdict}, p {each.p_adjusted}")
+    print(found.extra["panel"].to_string())
 
 
 def main(folder: Path, files: Path | None = None) -> None:

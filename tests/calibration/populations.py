@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -97,6 +98,7 @@ def clustered(marginal: Population, correlation: float, sizes: NDArray[np.int64]
     return Population(marginal.name, draw, marginal.mean, marginal.bounds)
 
 
+@functools.cache
 def ordered(marginal: Population) -> Matrix:
     """A large fixed sample of the population in order: its quantile function. Its mean is the population's."""
     known = np.sort(marginal.draw(np.random.default_rng(7), (400_000, 1))[:, 0])

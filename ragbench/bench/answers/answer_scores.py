@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench import embed, llm
 from ragbench.bench.answers import corpora
 from ragbench.bench.answers.written_answers import Answered, sample
-from ragbench.bench.basics import findings
+from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.scoring import measure
@@ -102,7 +102,7 @@ def find(
     systems: Sequence[str],
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric in the metrics' order, and all comparisons with the first as one family."""
-    clusters = clusters_of(asked)
+    clusters = frames.clusters(asked)
     single = [each for each in metrics if not corpora.is_corpus(each)]
     whole = [each for each in metrics if corpora.is_corpus(each)]
     aligned = {name: _aligned(answered, asked, name) for name in systems}
@@ -115,12 +115,6 @@ def find(
         tuple(sorted((*estimates, *corpus.estimates), key=lambda e: (place[e.system], order[e.metric]))),
         tuple(sorted(comparisons, key=lambda c: (place[c.comparison.challenger], order[c.metric]))),
     )
-
-
-def clusters_of(asked: Sequence[Question]) -> dict[str, str] | None:
-    """Question id → cluster; None where every question stands alone."""
-    labels = {question.id: question.cluster or f"\0{question.id}" for question in asked}
-    return labels if len(set(labels.values())) < len(labels) else None
 
 
 def _aligned(answered: Answered, asked: Sequence[Question], system: str) -> list[Sample]:

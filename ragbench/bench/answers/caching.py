@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval.real_users import plain
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.judge.words import numbers
-from ragbench.metrics.cache import DISLIKED, LIKED, Nearest, Serving, hits, nearest, served_wrongly
+from ragbench.measurement import NamedEstimate
+from ragbench.metrics.cache import (
+    DISLIKED,
+    LIKED,
+    Nearest,
+    Serving,
+    cache_hit_rate,
+    hits,
+    nearest,
+    served_wrongly,
+    wrong_hit_rate,
+)
 from ragbench.types import Array, Estimate, Vectors
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
 SHARE = (0.0, 1.0)
@@ -25,14 +34,7 @@ NEAREST = (
     "system", "asked", "sample", "question", "answer", "disliked", "pages", "cached", "cached_question",
     "cached_answer", "cached_page", "similarity", "serving",
 )  # fmt: skip
-CURVE = (
-    "system", "asked", "threshold", "rate", "low", "high", "wrong", "wrong_low", "wrong_high", "wrong_least",
-    "wrong_most",
-)  # fmt: skip
-CACHES = (
-    "system", "asked", "n", "hits", "rate", "low", "high", "method", "known", "right", "doubtful", "wrong", "unknown",
-    "wrong_rate", "wrong_low", "wrong_high", "wrong_method", "wrong_least", "wrong_most", "clusters",
-)  # fmt: skip
+CACHES = ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown")
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,9 @@ class Caching:
     table: Nearest
 
     @property
-    def clusters(self) -> list[str] | None:
+    def clusters(self) -> Sequence[str] | None:
         """A label a question where any two share one."""
-        labels = [one.cluster for one in self.asked]
-        return labels if len(set(labels)) < len(labels) else None
+        return frames.independent([one.cluster for one in self.asked])
 
 
 def cached(dataset: Dataset, score: int) -> list[PastQuestion]:
@@ -90,7 +91,7 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
             for number, turn in enumerate(dialogue.turns, 1)
         ],
         "questions": [
-            Asked(one.id, one.text, one.cluster or f"\0{one.id}", one.reference,
+            Asked(one.id, one.text, frames.cluster(one), one.reference,
                   frozenset() if one.answerable is False
                   else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
             for one in dataset.questions
@@ -182,36 +183,29 @@ def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Est
     return [(rate[name], wrong[name]) for name in names]
 
 
-def curve(system: str, kind: str, one: Caching, sureness: Sureness) -> pd.DataFrame:
-    """Rows of CURVE, from threshold LOWEST to 1."""
-    import pandas as pd
+def named(system: str, found: tuple[Estimate, Estimate | None], **where: str | float) -> list[NamedEstimate]:
+    """The hit rate and the wrong-hit rate at their place."""
+    metrics = (cache_hit_rate.label, wrong_hit_rate.label)
+    return [NamedEstimate(system, label, one, where) for label, one in zip(metrics, found, strict=True) if one]
 
+
+def curve(system: str, kind: str, one: Caching, sureness: Sureness) -> list[NamedEstimate]:
+    """Both rates at each `threshold` from LOWEST to 1, of what was `asked`."""
     thresholds = np.linspace(LOWEST, 1.0, STEPS)
-    rows = [
-        (system, kind, float(each), rate.value, rate.low, rate.high,
-         *((wrong.value, wrong.low, wrong.high, wrong.floor, wrong.ceiling) if wrong else [np.nan] * 5))
-        for each, (rate, wrong) in zip(thresholds, rates(one, thresholds, sureness), strict=True)
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(CURVE))
+    return [
+        each
+        for threshold, found in zip(thresholds, rates(one, thresholds, sureness), strict=True)
+        for each in named(system, found, asked=kind, threshold=float(threshold))
+    ]
 
 
-def summary(
-    system: str, kind: str, one: Caching, threshold: float, found: tuple[Estimate, Estimate | None]
-) -> dict[str, Any]:
-    """A row of CACHES: rates at the threshold that is used, and what its hits would be."""
-    rate, wrong = found
-    hit = hits(one.table, threshold)
-    of_hits = [serving for serving, served in zip(one.table.servings or (), hit, strict=True) if served]
-    counts = {each: sum(serving is each for serving in of_hits) for each in Serving}
-    row = (
-        system, kind, len(one.asked), int(hit.sum()), rate.value, rate.low, rate.high, rate.method,
-        sum(serving is not Serving.UNKNOWN for serving in one.table.servings or ()), counts[Serving.RIGHT],
-        counts[Serving.DOUBTFUL], counts[Serving.WRONG], counts[Serving.UNKNOWN],
-        *((wrong.value, wrong.low, wrong.high, wrong.method, wrong.floor, wrong.ceiling) if wrong
-          else (np.nan, np.nan, np.nan, "none", np.nan, np.nan)),
-        rate.clusters,
-    )  # fmt: skip
-    return dict(zip(CACHES, row, strict=True))
+def summary(system: str, kind: str, one: Caching, threshold: float) -> tuple[Any, ...]:
+    """A row of CACHES: what the hits at the threshold that is used would be."""
+    hit, servings = hits(one.table, threshold), one.table.servings or ()
+    of_hits = [serving for serving, served in zip(servings, hit, strict=True) if served]
+    counts = [of_hits.count(each) for each in (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)]
+    known = sum(serving is not Serving.UNKNOWN for serving in servings)
+    return (system, kind, len(one.asked), int(hit.sum()), known, *counts)
 
 
 def listed(system: str, kind: str, one: Caching, cache: Sequence[PastQuestion], shown: Any) -> list[tuple[Any, ...]]:

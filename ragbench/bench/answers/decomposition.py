@@ -11,6 +11,7 @@ from ragbench.bench.answers.blame import UNANSWERABLE, Standard
 from ragbench.bench.answers.blame_tables import Evidence
 from ragbench.bench.answers.perfect_parts import COLUMNS, Decide, Whole, counterfactuals
 from ragbench.bench.answers.written_answers import Answered
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders
@@ -42,7 +43,7 @@ class Blaming:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares and comparisons of parts."""
+    """extra: the tables `blame`, `blame_counterfactuals`. facts: `blame`. placed: shares, comparisons, gains."""
 
     extra: dict[str, pd.DataFrame]
     facts: dict[str, Any]
@@ -87,17 +88,15 @@ def decomposed(
         decide(found) if decide is not None else _logged(found),
     )
     table = blame_tables.blame(evidence, standard)
-    clusters = answer_scores.clusters_of(asked)
+    clusters = frames.clusters(asked)
     perfect = pd.DataFrame(columns=list(COLUMNS))
+    gains: list[Finding] = []
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
         whole = Whole(session, answerable, found, evidence, own, standard, judging, length_limit, decide)
-        perfect = counterfactuals(whole, clusters, sureness)
+        perfect, gains = counterfactuals(whole, clusters, sureness)
     return Decomposition(
-        {
-            "blame": table,
-            "blame_counterfactuals": perfect,
-        },
+        {"blame": table, "blame_counterfactuals": perfect},
         {
             **standard.facts(),
             "production_judge": _title(blaming),
@@ -107,6 +106,7 @@ def decomposed(
         (
             *blame_tables.shares(table, clusters, sureness),
             *blame_tables.compared(table, list(found.generators), clusters, sureness),
+            *gains,
         ),
     )
 

@@ -18,21 +18,19 @@ from ragbench.bench.answers import answer_scores, blame_tables
 from ragbench.bench.answers.blame import Part, Standard
 from ragbench.bench.answers.blame_tables import Evidence
 from ragbench.bench.answers.written_answers import Answered, answered, ideal_contexts, sample
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring.judged_metrics import Judging, judged
-from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
-from ragbench.types import Array, Chunk, Question, Status
+from ragbench.measurement import SCORE_COLUMNS, Finding, NamedComparison, NamedEstimate
+from ragbench.types import Array, Chunk, Hit, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RETRIEVAL, RANKING, GENERATOR, JUDGE = "retrieval", "ranking", "generator", "judge"
 GOOD = "good"  # the measure "share of good answers"; the other one is the standard's correctness
-COLUMNS = (
-    "system", "part", "measure", "actual", "value", "value_low", "value_high", "difference", "low", "high", "level",
-    "method", "note", "n", "n_dropped", "changed", "reason",
-)  # fmt: skip
+COLUMNS = ("system", "part", "measure", "actual", "changed", "reason")
 
 Decide = Callable[[Answered], Mapping[tuple[str, str], bool | None]]
 Contexts = Mapping[str, Mapping[str, tuple[Chunk, ...]]]
@@ -57,11 +55,14 @@ class Whole:
     decide: Decide | None
 
 
-def counterfactuals(whole: Whole, clusters: Mapping[str, str] | None, sureness: Sureness) -> pd.DataFrame:
-    """One row a system, part and measure (COLUMNS): the mean as it is and as it would be, and the paired difference.
+def counterfactuals(
+    whole: Whole, clusters: Mapping[str, str] | None, sureness: Sureness
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Means as they would be, and paired differences to those as they are, at each part that is `perfect`.
 
-    Both means are over the questions measured both ways. changed: questions that the part was put right for.
-    A system that answers by itself cannot be given other passages: its rows have the reason and no numbers.
+    The table has one row a system, part and measure (COLUMNS): the mean as it is, and the questions that the part was
+    put right for. Both means are over the questions measured both ways. A system that answers by itself cannot be given
+    other passages: its rows have the reason, and there is no finding.
     """
     import pandas as pd
 
@@ -74,19 +75,24 @@ def counterfactuals(whole: Whole, clusters: Mapping[str, str] | None, sureness: 
     worlds[GENERATOR] = _answered_rightly(whole, systems)
     if whole.evidence.shown:
         worlds[JUDGE] = _shown_rightly(whole, systems)
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
+    made: list[Finding] = []
     for system in systems:
+        unwritten = [] if system in written else [RETRIEVAL, RANKING]
+        nothing = [
+            (system, part, measure, np.nan, 0, "answers by itself")
+            for part in unwritten
+            for measure in (GOOD, whole.standard.correctness)
+        ]
+        rows += nothing if written else []
         for part, (table, changed) in worlds.items():
-            if part in (RETRIEVAL, RANKING) and system not in written:
-                rows += [_nothing(system, part, measure, sureness) for measure in (GOOD, whole.standard.correctness)]
-                continue
-            rows += _compared(whole, system, part, table, changed.get(system, 0), clusters, sureness)
-        if not worlds.get(RETRIEVAL):
-            for part in (RETRIEVAL, RANKING):
-                rows += [_nothing(system, part, measure, sureness) for measure in (GOOD, whole.standard.correctness)]
-    made = pd.DataFrame(rows, columns=list(COLUMNS))
-    numbers = ("actual", "value", "value_low", "value_high", "difference", "low", "high")
-    return made.astype(dict.fromkeys(numbers, float))
+            if part not in unwritten:
+                count = changed.get(system, 0)
+                for actual, mean, gain in _compared(whole, system, part, table, clusters, sureness):
+                    rows.append((system, part, mean.metric, actual, count, ""))
+                    made += [mean, gain]
+        rows += [] if written else nothing
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"actual": float, "changed": int}), made
 
 
 def _ideal(whole: Whole, systems: Sequence[str]) -> Contexts:
@@ -129,26 +135,17 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     evidence = replace(
         whole.evidence,
         asked=chosen,
-        retrieved=_read(given),
+        retrieved=frames.retrieved(
+            (name, identifier, map(Hit, chunks), {})
+            for name, by_question in given.items()
+            for identifier, chunks in by_question.items()
+        ),
         answers=found.table,
         scores=worth.scores,
         shown=whole.decide(found) if whole.decide is not None else {},
     )
     table = blame_tables.blame(evidence, whole.standard)
     return _mixed(whole.table, table, differs), {name: len(ids) for name, ids in differs.items()}
-
-
-def _read(contexts: Contexts) -> pd.DataFrame:
-    """The passages that were given as if they had been retrieved."""
-    import pandas as pd
-
-    rows = [
-        (name, identifier, rank, chunk.id, chunk.url, None, 0.0, chunk.text)
-        for name, by_question in contexts.items()
-        for identifier, chunks in by_question.items()
-        for rank, chunk in enumerate(chunks, 1)
-    ]
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
 
 
 def _mixed(before: pd.DataFrame, after: pd.DataFrame, differs: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -220,40 +217,23 @@ def _values(table: pd.DataFrame, system: str, asked: Sequence[Question]) -> dict
 
 
 def _compared(
-    whole: Whole,
-    system: str,
-    part: str,
-    table: pd.DataFrame,
-    changed: int,
-    clusters: Mapping[str, str] | None,
-    sureness: Sureness,
-) -> list[dict[str, Any]]:
+    whole: Whole, system: str, part: str, table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness
+) -> list[tuple[float, NamedEstimate, NamedComparison]]:
+    """By measure the mean as it is, the mean as it would be, and the paired difference."""
     before, after = _values(whole.table, system, whole.asked), _values(table, system, whole.asked)
     labels = None if clusters is None else [clusters[q.id] for q in whole.asked]
     low, high = (end for end in whole.standard.metrics[0].bounds)
     bounds = {GOOD: (0.0, 1.0), "correctness": (float(low or 0.0), float(high or 1.0))}
-    against = stats.compare_metrics(before, after, clusters=labels, names=("as it is", part), **asdict(sureness))
-    rows = []
+    against = stats.compare_metrics(before, after, clusters=labels, names=(system, system), **asdict(sureness))
+    if part == JUDGE:
+        against.pop("correctness")  # what is shown changes nothing of what it is worth
+    made = []
     for measure, one in against.items():
-        if measure != GOOD and part == JUDGE:
-            continue  # what is shown changes nothing of what it is worth
         both = ~np.isnan(before[measure]) & ~np.isnan(after[measure])
         own = [label for label, kept in zip(labels, both, strict=True) if kept] if labels is not None else None
-        e = stats.estimate(after[measure][both], clusters=own, bounds=bounds[measure], **asdict(sureness))
-        rows.append(
-            {
-                "system": system, "part": part, "measure": GOOD if measure == GOOD else whole.standard.correctness,
-                "actual": float(before[measure][both].mean()) if both.any() else np.nan, "value": e.value,
-                "value_low": e.low, "value_high": e.high, "difference": one.difference, "low": one.low,
-                "high": one.high, "level": one.level, "method": one.method, "note": one.note, "n": one.n,
-                "n_dropped": one.n_dropped, "changed": changed, "reason": "",
-            }
-        )  # fmt: skip
-    return rows
-
-
-def _nothing(system: str, part: str, measure: str, sureness: Sureness) -> dict[str, Any]:
-    return {
-        "system": system, "part": part, "measure": measure, "level": sureness.level, "method": "none", "note": "empty",
-        "n": 0, "n_dropped": 0, "changed": 0, "reason": "answers by itself",
-    }  # fmt: skip
+        mean = stats.estimate(after[measure][both], clusters=own, bounds=bounds[measure], **asdict(sureness))
+        label = GOOD if measure == GOOD else whole.standard.correctness
+        actual = float(before[measure][both].mean()) if both.any() else np.nan
+        where = {"perfect": part}
+        made.append((actual, NamedEstimate(system, label, mean, where), NamedComparison(label, one, where)))
+    return made

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.judge.words import words
 from ragbench.measurement import NamedEstimate
 from ragbench.types import Question, Status
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 PROBABILITIES = (0.1, 0.5, 0.9)
-REFUSALS = (
-    "system", "part", "n", "refused", "failed", "share", "low", "high", "level", "method", "note", "clusters",
-)  # fmt: skip
 ANSWERABLE, UNANSWERABLE = "answerable", "unanswerable"
 
 
@@ -53,35 +47,26 @@ def lengths(answered: Answered, asked: Sequence[Question], level: float) -> tupl
     return tuple(made)
 
 
-def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) -> pd.DataFrame:
-    """Share of refusals with its interval: among questions that can be answered (wrong ones), and those that cannot.
+def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) -> tuple[NamedEstimate, ...]:
+    """Share of refusals at each `group`: among questions that can be answered (wrong ones), and those that cannot.
 
     A question whose answerability nobody labelled counts as answerable. The first answer of repeats counts; one that
-    failed or is empty is neither, and is counted in `failed`.
+    failed or is empty is neither, and is unmeasured.
     """
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = []
+    made: list[NamedEstimate] = []
     table = answered.table[answered.table["repeat"] == 0].set_index(["system", "sample"])
     for system in answered.generators:
-        for part in (ANSWERABLE, UNANSWERABLE):
-            own = [q for q in asked if (part == UNANSWERABLE) == (q.answerable is False)]
+        for group in (ANSWERABLE, UNANSWERABLE):
+            own = [q for q in asked if (group == UNANSWERABLE) == (q.answerable is False)]
             if not own:
                 continue
             found = table.loc[[(system, q.id) for q in own]]
             there = ((found["status"] == Status.OK.value) & (found["response"] != "")).to_numpy()
             refused = np.where(there, found["refused"].to_numpy(dtype=float), np.nan)
-            clusters = [q.cluster or f"\0{q.id}" for q in own]
-            e = stats.estimate(
-                refused, clusters=clusters if len(set(clusters)) < len(own) else None, bounds=(0.0, 1.0),
-                **asdict(sureness),
-            )  # fmt: skip
-            count = int(np.nansum(refused))
-            rows.append(
-                (system, part, len(own), count, int((~there).sum()), e.value, e.low, e.high, e.level, e.method, e.note,
-                 e.clusters)
-            )  # fmt: skip
-    return pd.DataFrame(rows, columns=list(REFUSALS))
+            clusters = frames.independent([frames.cluster(q) for q in own])
+            share = stats.estimate(refused, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
+            made.append(NamedEstimate(system, "refusals", share, {"group": group}))
+    return tuple(made)
 
 
 def cut(answered: Answered) -> dict[str, dict[str, int]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from pydantic import Field
 
 from ragbench import llm, stats
 from ragbench import settings as configuration
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
@@ -22,15 +21,10 @@ from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
 from ragbench.judge import Rule
-from ragbench.measurement import (
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    Measurement,
-    NamedEstimate,
-)
+from ragbench.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.progress import Progress
-from ragbench.types import Sample
+from ragbench.types import Hit, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,17 +188,14 @@ def correlations(
     columns = {label: wide[label].to_numpy(dtype=float) for label in dict.fromkeys(scores["metric"]) if label in wide}
     if people:
         columns = {PEOPLE: pd.Series(people).reindex(wide.index).to_numpy(dtype=float), **columns}
-    groups = [clusters[sample] for _, sample in wide.index]
-    apart = len(set(groups)) == len(groups)
-    resamples = min(sureness.resamples, CORRELATION_RESAMPLES)
-    labels = None if apart else groups
-    rows = []
-    for (one, first), (other, second) in combinations(columns.items(), 2):
-        rho = stats.spearman(
-            first, second, clusters=labels, level=sureness.level, resamples=resamples, seed=sureness.seed
+    labels = frames.independent([clusters[sample] for _, sample in wide.index])
+    how = asdict(replace(sureness, resamples=min(sureness.resamples, CORRELATION_RESAMPLES)))
+    return tuple(
+        NamedEstimate(
+            "", "spearman", stats.spearman(first, second, clusters=labels, **how), {"one": one, "other": other}
         )
-        rows.append(NamedEstimate("", "spearman", rho, {"one": one, "other": other}))
-    return tuple(rows)
+        for (one, first), (other, second) in combinations(columns.items(), 2)
+    )
 
 
 def side_by_side(
@@ -221,19 +212,11 @@ def side_by_side(
         for name, value in (detail.get("embedders") or {}).items():
             columns.setdefault((system, label, "embedder", name), {}).setdefault(sample, float(value))
     rows = []
-    for key, values in columns.items():
-        if sum(other[:3] == key[:3] for other in columns) < 2:
-            continue
-        groups = [clusters[sample] for sample in values]
-        apart = len(set(groups)) == len(groups)
-        one = stats.estimate(
-            list(values.values()),
-            clusters=None if apart else groups,
-            bounds=scales.get(key[1]),
-            **asdict(sureness),
-        )
-        system, label, kind, name = key
-        rows.append(NamedEstimate(system, label, one, {kind: name}))
+    for (system, label, kind, name), values in columns.items():
+        if sum(other[:3] == (system, label, kind) for other in columns) > 1:
+            groups = frames.independent([clusters[sample] for sample in values])
+            one = stats.estimate(list(values.values()), clusters=groups, bounds=scales.get(label), **asdict(sureness))
+            rows.append(NamedEstimate(system, label, one, {kind: name}))
     return tuple(rows)
 
 
@@ -257,14 +240,9 @@ def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
 
 
 def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (system_name(sample), sample.id, rank, chunk.id, chunk.url, math.nan, 0.0, chunk.text)
-        for sample in samples
-        for rank, chunk in enumerate(sample.contexts or (), 1)
-    ]
-    table = pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    table = frames.retrieved(
+        (system_name(sample), sample.id, map(Hit, sample.contexts or ()), {}) for sample in samples
+    )
     return table.astype({"rank": int, "similarity": float, "gain": float})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -18,18 +18,15 @@ from ragbench.bench.answers.written_answers import (
     generator_name,
     ideal_contexts,
 )
-from ragbench.bench.basics import requests, slices
+from ragbench.bench.basics import frames, requests, slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Finding, Measurement
+from ragbench.measurement import Finding, Measurement
 from ragbench.metric import Metric
-from ragbench.types import Question
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.types import Hit, Question
 
 METRICS = (
     "faithfulness_rating", "answer_relevance", "answer_correctness_rating", *answer_scores.TEXTS,
@@ -130,7 +127,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     estimates, comparisons = answer_scores.find(
         session, worth, found, scored, request.chosen, request.take(Sureness), writers.systems
     )
-    clusters = answer_scores.clusters_of(scored)
+    clusters = frames.clusters(scored)
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -158,17 +155,21 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             "stand_ins": embedding_stand_ins(session, request.chosen, worth.facts),
         },
         scores=worth.scores,
-        questions=questions_table(asked),
-        retrieved=_shown(scored, found),
+        questions=frames.questions(asked, "source"),
+        retrieved=frames.retrieved(
+            (name, q.id, map(Hit, found.shown[name, q.id].contexts), q.relevant)
+            for name in found.generators
+            for q in scored
+        ),
         estimates=estimates,
         comparisons=comparisons,
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
-            "refusals": profiles.refusals(found, asked, request.take(Sureness)),
         },
         placed=(
             *profiles.lengths(found, scored, request.take(Sureness).level),
+            *profiles.refusals(found, asked, request.take(Sureness)),
             *sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
         ),
@@ -234,29 +235,4 @@ def sliced(
     metric = next((each for each in single if each.label == wanted), next(iter(single), None))
     if metric is None:
         return ()
-    clusters = answer_scores.clusters_of(asked)
-    return slices.findings(worth.scores, metric, systems, asked, dimensions, clusters, sureness)
-
-
-def questions_table(asked: Sequence[Question]) -> pd.DataFrame:
-    """One row a question (QUESTION_COLUMNS), and its source, by which it may be sliced."""
-    import pandas as pd
-
-    rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant), q.source)
-        for q in asked
-    ]
-    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
-
-
-def _shown(scored: Sequence[Question], found: Answered) -> pd.DataFrame:
-    """What each answer was written from, in the form of what is retrieved."""
-    import pandas as pd
-
-    rows = [
-        (name, q.id, rank, chunk.id, chunk.url, None, float(q.relevant.get(chunk.id, 0.0)), chunk.text)
-        for name in found.generators
-        for q in scored
-        for rank, chunk in enumerate(found.shown[name, q.id].contexts, 1)
-    ]
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    return slices.findings(worth.scores, metric, systems, asked, dimensions, frames.clusters(asked), sureness)

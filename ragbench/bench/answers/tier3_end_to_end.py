@@ -17,11 +17,10 @@ from ragbench.bench.answers.tier2_generation import (
     described_writers,
     embedding_stand_ins,
     primary,
-    questions_table,
     sliced,
 )
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
-from ragbench.bench.basics import requests, slices
+from ragbench.bench.basics import frames, requests, slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
@@ -29,7 +28,7 @@ from ragbench.bench.retrieval import timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
-from ragbench.measurement import RETRIEVED_COLUMNS, Measurement
+from ragbench.measurement import Measurement
 from ragbench.metric import Metric
 from ragbench.settings import OFFLINE
 from ragbench.types import Question
@@ -151,8 +150,10 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     assert found.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, found.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in found.runs.items()}
-    clusters = answer_scores.clusters_of(scored)
-    retrieved = _retrieved(asked, firsts)
+    clusters = frames.clusters(scored)
+    retrieved = frames.retrieved(
+        (name, q.id, hits, q.relevant) for name, one in firsts.items() for q, hits in zip(asked, one.hits, strict=True)
+    )
     failures = decomposition.decomposed(
         session,
         asked,
@@ -197,19 +198,19 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             ],
         },
         scores=worth.scores,
-        questions=questions_table(asked),
+        questions=frames.questions(asked, "source"),
         retrieved=retrieved,
         estimates=estimates,
         comparisons=comparisons,
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
-            "refusals": profiles.refusals(answers, asked, request.take(Sureness)),
             "readings": times,
             **failures.extra,
         },
         placed=(
             *profiles.lengths(answers, scored, request.take(Sureness).level),
+            *profiles.refusals(answers, asked, request.take(Sureness)),
             *stages.quantiles(times, request.take(Sureness).level),
             *sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
@@ -276,17 +277,3 @@ def _contexts(asked: Sequence[Question], found: _Found, number: int, first: int)
         hits = runs[min(number, len(runs) - 1)].hits
         shown[name] = {q.id: tuple(hit.chunk for hit in each[:first]) for q, each in zip(asked, hits, strict=True)}
     return shown
-
-
-def _retrieved(asked: Sequence[Question], found: Mapping[str, Retrieval]) -> pd.DataFrame:
-    """The first run's rankings with their gains."""
-    import pandas as pd
-
-    rows = [
-        (name, q.id, rank, hit.chunk.id, hit.chunk.url, hit.similarity, float(q.relevant.get(hit.chunk.id, 0.0)),
-         hit.chunk.text)
-        for name, one in found.items()
-        for q, hits in zip(asked, one.hits, strict=True)
-        for rank, hit in enumerate(hits, 1)
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))

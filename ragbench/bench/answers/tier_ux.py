@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
@@ -19,18 +19,12 @@ from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset, PastQuestion
-from ragbench.measurement import (
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
-    Measurement,
-    NamedEstimate,
-)
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine
-from ragbench.types import Embedder, Estimate, Sample, Score, Vectors
+from ragbench.types import Embedder, Estimate, Question, Sample, Score, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +70,7 @@ class _Found:
     name: str
     facts: Mapping[str, Any]
     estimates: list[NamedEstimate]
-    pooled: list[NamedEstimate]
+    placed: list[NamedEstimate]
     scores: list[tuple[Any, ...]]
     tables: Mapping[str, pd.DataFrame]
 
@@ -123,8 +117,9 @@ def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
 def tier_ux(request: TierUxRequest) -> Measurement:
     """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
 
-    `cache_hit_rate` is over the questions of the sessions; the table `caches` has the same over the data set's other
-    questions. A question never finds its own entry in the history. Raises BenchError or DatasetError.
+    `cache_hit_rate` is over the questions of the sessions; at each kind that is `asked` stands the same, also over
+    the data set's other questions. A question never finds its own entry in the history. Raises BenchError or
+    DatasetError.
     """
     import pandas as pd
 
@@ -149,11 +144,13 @@ def tier_ux(request: TierUxRequest) -> Measurement:
         notebook=session.notebook,
         facts=_facts(session, request, found, kind, sessions, cache, asked),
         scores=pd.DataFrame([row for one in found for row in one.scores], columns=list(SCORE_COLUMNS)),
-        questions=_questions(sessions, kind, dataset.language, shown),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        questions=frames.questions(
+            Question(one.id, shown(one.turns[0].user_input), kind=kind, language=dataset.language) for one in sessions
+        ),
+        retrieved=frames.retrieved(),
         estimates=tuple(each for one in found for each in one.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
-        placed=tuple(each for one in found for each in one.pooled),
+        placed=tuple(each for one in found for each in one.placed),
     )
 
 
@@ -176,9 +173,9 @@ def _one(
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
-    estimates, pooled = _over_dialogues(name, sessions, scores, request.take(Sureness))
+    estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))
     entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
-    curves, caches, nearest = [], [], []
+    caches, nearest = [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
         if not cache:
@@ -187,23 +184,22 @@ def _one(
             questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
         )
         [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
-        curves.append(caching.curve(name, which, one, request.take(Sureness)))
-        caches.append(caching.summary(name, which, one, request.threshold, rate))
+        placed += caching.named(name, rate, asked=which)
+        placed += caching.curve(name, which, one, request.take(Sureness))
+        caches.append(caching.summary(name, which, one, request.threshold))
         nearest += caching.listed(name, which, one, cache, shown)
         if which == kind:
-            served = [NamedEstimate(name, metric.label, each)
-                      for metric, each in zip((cache_hit_rate, wrong_hit_rate), rate, strict=True) if each]  # fmt: skip
+            served = caching.named(name, rate)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
         "stand_in": settings.is_stand_in,
     }  # fmt: skip
     tables = {
-        "curve": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(caching.CURVE)),
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
         "similarities": _similarities(name, sessions, embedder),
     }
-    return _Found(name, facts, [*served, *estimates], pooled, _rows(name, sessions, scores), tables)
+    return _Found(name, facts, [*served, *estimates], placed, _rows(name, sessions, scores), tables)
 
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
@@ -228,8 +224,7 @@ def _over_dialogues(
 ) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
     """Means over sessions, and over all pairs of neighbours, which the session draws together."""
     how: dict[str, Any] = asdict(sureness)
-    labels = [one.cluster for one in sessions]
-    groups = labels if len(set(labels)) < len(labels) else None
+    groups = frames.independent([one.cluster for one in sessions])
     estimates, over_pairs = [], []
     for label, found in scores.items():
         mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
@@ -287,15 +282,6 @@ def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFram
         for number, turn in enumerate(one.turns, 1)
     ]
     return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
-
-
-def _questions(sessions: Sequence[Talk], kind: str, language: str, shown: Callable[[Any], Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = [
-        (one.id, shown(one.turns[0].user_input), None, kind, language, None, None, []) for one in sessions
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
 
 
 def _facts(

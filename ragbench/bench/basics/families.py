@@ -53,10 +53,7 @@ class Group:
 
 
 def compared(
-    groups: Mapping[str, Group],
-    what: What,
-    sureness: Sureness,
-    more: Mapping[str, Sequence[Comparison]] | None = None,
+    groups: Mapping[str, Group], what: What, sureness: Sureness, more: Mapping[str, Sequence[Comparison]] | None = None
 ) -> dict[str, list[Comparison]]:
     """Every system against the first, group by group, with p corrected over all groups together.
 

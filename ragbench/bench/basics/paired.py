@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ragbench import stats
@@ -15,23 +16,16 @@ from ragbench.types import Array, Better, Comparison
 
 def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comparison | None:
     """The paired comparison of two systems, from their values; as the report has it where there are none."""
-    pairs = [_column(made, name, metric) for name in (baseline, system)]
-    known = next(
-        (
-            c.comparison
-            for c in made.comparisons
-            if (c.metric, c.comparison.baseline, c.comparison.challenger) == (metric, baseline, system)
-        ),
-        None,
-    )
-    first, second = pairs
+    first, second = (_column(made, name, metric) for name in (baseline, system))
+    by_name = {(c.metric, c.comparison.baseline, c.comparison.challenger): c.comparison for c in made.comparisons}
+    known = by_name.get((metric, baseline, system))
     if first is None or second is None:
         return known
     facts = made.facts
     found = stats.compare(
         first,
         second,
-        clusters=_clusters(made),
+        clusters=clusters_of(made, _samples(made)),
         better=_better(known, metric),
         level=facts.get("level", 0.95),
         resamples=facts.get("resamples", 10_000),
@@ -76,9 +70,9 @@ def _samples(made: Measurement) -> list[str]:
     return list(dict.fromkeys(made.scores["sample"]))
 
 
-def _clusters(made: Measurement) -> list[str] | None:
-    """The group of each question where the report's intervals were made over groups."""
+def clusters_of(made: Measurement, samples: Sequence[str]) -> tuple[str, ...] | None:
+    """The group of each question where estimates were made over groups; a question without one is its own."""
     if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
         return None
-    named = dict(zip(made.questions["sample"], made.questions["cluster"], strict=True))
-    return [str(named.get(sample) or f"\x1f{sample}") for sample in _samples(made)]
+    named = dict(zip(made.questions["sample"].astype(str), made.questions["cluster"], strict=True))
+    return tuple(str(named.get(name)) if isinstance(named.get(name), str) else f"\x1f{name}" for name in samples)

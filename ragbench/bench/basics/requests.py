@@ -47,8 +47,7 @@ Judges = Annotated[
     Field(description='names from ragbench.toml, comma-separated, or "lexical"; empty: all, else the offline one'),
 ]
 How = Annotated[
-    Aggregate,
-    Field(description="how several judges become one: mean, median, minimum, maximum, majority, consensus"),
+    Aggregate, Field(description="how several judges become one: mean, median, minimum, maximum, majority, consensus")
 ]
 Tolerance = Annotated[
     float | None, Field(description="of consensus: how far apart judges may be, on the metric's scale", ge=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -66,7 +67,7 @@ class Session:
                 f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
             )
         ordered = (first, *(name for name in names if name != first))
-        return cls(notebook, found, _dataset(dataset or found.dataset, found), ordered, first, part(notebook))
+        return cls(notebook, found, dataset_of(dataset or found.dataset, found), ordered, first, part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -87,7 +88,8 @@ class Session:
         }
 
 
-def _dataset(name: str, settings: Settings) -> Dataset:
+def dataset_of(name: str, settings: Settings) -> Dataset:
+    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`."""
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
     return load(name, configuration.project_folder() / settings.data_folder)
@@ -129,17 +131,20 @@ def told(made: Measurement) -> Measurement:
     return replace(made, facts={**made.facts, **{key: value for key, value in more.items() if value}})
 
 
-def versions() -> dict[str, str]:
-    """Versions of ragbench, of Python, and of the packages that numbers depend on."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Versions of ragbench, of Python, and of packages, by default those that numbers depend on."""
     import platform
 
-    found = {"ragbench": version("ragbench"), "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # pragma: no cover - every package above is a dependency
-            continue
-    return found
+    found = {"ragbench": _version("ragbench"), "python": platform.python_version()}
+    return found | {name: there for name in packages if (there := _version(name))}
+
+
+@functools.cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # pragma: no cover - every package asked for is a dependency
+        return ""
 
 
 def commit() -> str | None:
@@ -167,11 +172,5 @@ def parted(given: str | Sequence[str]) -> tuple[str, ...]:
 
 def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
-    return [
-        {
-            "name": name,
-            **settings.systems[name].model_dump(mode="json", exclude_defaults=True),
-            **more.get(name, {}),
-        }
-        for name in names
-    ]
+    known = {name: settings.systems[name].model_dump(mode="json", exclude_defaults=True) for name in names}
+    return [{"name": name, **one, **more.get(name, {})} for name, one in known.items()]

@@ -18,7 +18,6 @@ from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.metrics.decisions import decision_of, show_decision
-from ragbench.settings import OFFLINE
 from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
 from ragbench.types import Array, Chunk, Sample, Status
 
@@ -118,28 +117,24 @@ def is_log(name: str) -> bool:
 
 def _judged(name: str, cases: Sequence[Case], session: Session, language: str, fresh: bool) -> Decider:
     samples = [
-        Sample(
-            case.id, user_input=case.question, response=case.answer, contexts=case.contexts, language=case.language,
-            system=name,
-        )
-        for case in cases
-    ]  # fmt: skip
+        Sample(one.id, one.question, one.answer, contexts=one.contexts, language=one.language, system=name)
+        for one in cases
+    ]
     found = judged(session, samples, [show_decision], Judging(judges=name, prompts=language))
     details = {row["sample"]: row for row in found.judgements.to_dict("records")}
-    decided, ms = [], np.full(len(cases), np.nan)
-    for place, case in enumerate(cases):
-        row = details[case.id]
-        seconds = row["seconds"]
-        ms[place] = 1000 * seconds if seconds is not None else math.nan
-        if row["status"] != Status.OK.value:
-            decided.append(Decided(None, None, row["reason"], Status(row["status"])))
-            continue
-        decided.append(Decided(row["value"] == 1.0, json.loads(row["detail"]).get("score"), row["reason"]))
+    rows = [details[case.id] for case in cases]
+    ms = np.array([math.nan if row["seconds"] is None else 1000 * row["seconds"] for row in rows])
+    decided = [
+        Decided(row["value"] == 1.0, json.loads(row["detail"]).get("score"), row["reason"])
+        if row["status"] == Status.OK.value
+        else Decided(None, None, row["reason"], Status(row["status"]))
+        for row in rows
+    ]
     facts = {"kind": "judge", **described(session, [name])[0]}
     if answered_by := found.facts["judges"][0].get("usage", {}).get("answered_by"):
         facts["answered_by"] = answered_by
-    if name == OFFLINE:  # its time is no reply's, so it is not in the journal
-        ms = _kept_clock(session, {"judge": name, "texts": session.dataset.hash_with("decisions")}, cases, ms, fresh)
+    if facts["stand_in"]:  # its time is no reply's, so it is not in the journal
+        ms = _kept_clock(session, name, cases, ms, fresh)
     return Decider(name, decided, ms, facts)
 
 
@@ -161,7 +156,7 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
             progress(1)
     if cases and all(one.status is Status.JUDGE_ERROR for one in decided):
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")
-    ms = _kept_clock(session, {"judge": path, "texts": session.dataset.hash_with("decisions")}, cases, ms, fresh)
+    ms = _kept_clock(session, path, cases, ms, fresh)
     return Decider(path, decided, ms, {"kind": "callable", "callable": path})
 
 
@@ -215,10 +210,11 @@ def _logged(name: str, cases: Sequence[Case]) -> Decider:
     return Decider(title(name), decided, np.array([math.nan if one is None else one for one in ms], float), facts)
 
 
-def _kept_clock(session: Session, who: Mapping[str, Any], cases: Sequence[Case], ms: Array, fresh: bool) -> Array:
+def _kept_clock(session: Session, name: str, cases: Sequence[Case], ms: Array, fresh: bool) -> Array:
     """The readings of the first run with these inputs, so that a page made again is the same page."""
     from ragbench.store import Store
 
-    about = {"what": "latency of a decision", **who, "cases": [case.id for case in cases]}
+    told = {"judge": name, "texts": session.dataset.hash_with("decisions")}
+    about = {"what": "latency of a decision", **told, "cases": [case.id for case in cases]}
     with Store.open(session.settings) as store:
         return np.asarray(store.readings(about, lambda: {"ms": ms}, fresh=fresh)["ms"], dtype=float)

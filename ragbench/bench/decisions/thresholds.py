@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
-from ragbench.types import Array, Comparison, Estimate
+from ragbench.measurement import Finding, NamedComparison, NamedEstimate
+from ragbench.metrics.decisions import decision_cost
+from ragbench.types import Array
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-COLUMNS = (
-    "system", "threshold", "n_chosen", "n_scored", "cost_chosen", "cost", "low", "high", "method", "own", "own_low",
-    "own_high", "own_method", "show_all", "show_none", "difference", "difference_low", "difference_high", "p",
-    "verdict", "pairs", "groups",
-)  # fmt: skip
+COLUMNS = ("system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none")
 CURVE = ("system", "half", "threshold", "cost")
+COST = decision_cost.label
 FEWEST = 10  # cases in a half
 
 
@@ -78,6 +75,17 @@ def cheapest(scores: Array, truth: NDArray[np.bool_], costs: Costs) -> tuple[flo
     return float(thresholds[least[(len(least) - 1) // 2]]), float(means.min())
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """A threshold chosen on one half. row: of COLUMNS. curves: rows of CURVE, of both halves. findings: on the other
+    half the cost with the threshold ("chosen") and of the judge's own decisions ("own"), and the first against the
+    second."""
+
+    row: tuple[Any, ...]
+    curves: list[tuple[Any, ...]]
+    findings: tuple[Finding, ...]
+
+
 def chosen_and_scored(
     name: str,
     scores: Array,
@@ -86,38 +94,36 @@ def chosen_and_scored(
     clusters: Sequence[Hashable],
     costs: Costs,
     sureness: Sureness,
-) -> tuple[dict[str, Any], pd.DataFrame] | None:
-    """A row of COLUMNS and the curves of both halves; None where the scores do not vary, or a half is too small.
+) -> Chosen | None:
+    """The threshold of least cost; None where the scores do not vary, or a half is too small.
 
-    scores: NaN for a failed call. own: what the judge itself decided, False where it failed. Costs of the second half
-    have intervals, and the threshold is compared with the judge's own decisions on it.
+    scores: NaN for a failed call. own: what the judge itself decided, False where it failed.
     """
-    import pandas as pd
-
     first = halves(clusters, sureness.seed)
-    if min(first.sum(), (~first).sum()) < FEWEST or len(candidates(scores[first])) < 3:
+    rest = ~first
+    if min(first.sum(), rest.sum()) < FEWEST or len(candidates(scores[first])) < 3:
         return None
     threshold, least = cheapest(scores[first], truth[first], costs)
-    rest = ~first
     labels = [label for label, keep in zip(clusters, rest, strict=True) if keep]
-    how: dict[str, Any] = {"level": sureness.level, "resamples": sureness.resamples, "seed": sureness.seed}
-    groups = labels if len(set(labels)) < len(labels) else None
-    shown = np.isfinite(scores[rest]) & (np.where(np.isfinite(scores[rest]), scores[rest], -math.inf) >= threshold)
-    by_threshold, by_judge = costs.of(truth[rest], shown), costs.of(truth[rest], own[rest])
+    how: dict[str, Any] = {**asdict(sureness), "clusters": frames.independent(labels)}
+    decisions = {"own": own[rest], "chosen": np.nan_to_num(scores[rest], nan=-math.inf) >= threshold}
+    decisions["chosen"] &= np.isfinite(scores[rest])
+    by = {key: costs.of(truth[rest], shown) for key, shown in decisions.items()}
     bounds = (0.0, max(costs.shown, costs.hidden))
-    new: Estimate = stats.estimate(by_threshold, clusters=groups, bounds=bounds, **how)
-    old: Estimate = stats.estimate(by_judge, clusters=groups, bounds=bounds, **how)
-    gain: Comparison = stats.compare(by_judge, by_threshold, clusters=groups, better="lower", **how)
-    row = dict(zip(COLUMNS, (
-        name, threshold, int(first.sum()), int(rest.sum()), least, new.value, new.low, new.high, new.method, old.value,
-        old.low, old.high, old.method, float(costs.of(truth[rest], np.ones(rest.sum(), bool)).mean()),
-        float(costs.of(truth[rest], np.zeros(rest.sum(), bool)).mean()), gain.difference, gain.low, gain.high, gain.p,
-        gain.verdict.value, gain.n, math.nan if gain.clusters is None else gain.clusters,
-    ), strict=True))  # fmt: skip
+    gain = stats.compare(by["own"], by["chosen"], better="lower", names=(name, name), **how)
+    constant = [float(costs.of(truth[rest], np.full(rest.sum(), shown)).mean()) for shown in (True, False)]
     grid = candidates(scores)
-    curves = [
-        pd.DataFrame({"system": name, "half": half, "threshold": grid,
-                      "cost": mean_costs(scores[part], truth[part], costs, grid)})
-        for half, part in (("chosen", first), ("scored", rest))
-    ]  # fmt: skip
-    return row, pd.concat(curves, ignore_index=True)
+    parts = {"chosen": first, "scored": rest}
+    return Chosen(
+        (name, threshold, int(first.sum()), int(rest.sum()), least, *constant),
+        [
+            (name, half, *point)
+            for half, part in parts.items()
+            for point in zip(grid.tolist(), mean_costs(scores[part], truth[part], costs, grid).tolist(), strict=True)
+        ],
+        (
+            *(NamedEstimate(name, COST, stats.estimate(cost, bounds=bounds, **how), {"threshold": key})
+              for key, cost in by.items()),
+            NamedComparison(COST, gain, {"threshold": "chosen"}),
+        ),
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragbench import stand_ins, stats
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
@@ -22,18 +22,11 @@ from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
 from ragbench.bench.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
 from ragbench.bench.decisions.thresholds import Costs
 from ragbench.datasets import Dataset
-from ragbench.measurement import (
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
-    Measurement,
-    NamedComparison,
-    NamedEstimate,
-)
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost
+from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
 from ragbench.stats.families import holm
-from ragbench.types import Array, Chunk, Comparison, Status
+from ragbench.types import Array, Chunk, Comparison, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +36,6 @@ DECISIONS = (
     "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
     "reason", "ms",
 )  # fmt: skip
-CONSTANT = ("system", "constant", "metric", "value", "low", "high", "p_adjusted", "verdict")
 PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
 
 
@@ -120,8 +112,7 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
             f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
         )
     names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
-    if not cases:
-        return _nothing(session, request)
+    names = names if cases else []
     found = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
     return measurement(session, cases, found, request)
 
@@ -180,37 +171,37 @@ def measurement(
 
     truth = np.array([case.show for case in cases], dtype=bool)
     groups = [_plain(case.question) for case in cases]
-    clusters = groups if request.cluster_by == "question" and len(set(groups)) < len(groups) else None
+    clusters = frames.independent(groups) if request.cluster_by == "question" else None
     judged = [_judged(one, truth) for one in found]
-    estimates = [each for one in judged for each in _estimates(one, clusters, request)]
     comparisons, constants = _comparisons(judged, clusters, request)
-    chosen = [
-        made
-        for one in judged
-        if (made := thresholds.chosen_and_scored(
-            one.name, one.scores[one.measured],
-            np.isin(one.cells[one.measured], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE)), truth[one.measured],
-            [group for group, there in zip(groups, one.measured, strict=True) if there], request.costs,
-            request.take(Sureness),
-        )) is not None
-    ]  # fmt: skip
-    curves = [curve for _, curve in chosen]
+    chosen = [made for one in judged if (made := _threshold(one, truth, groups, request)) is not None]
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, cases, judged, clusters),
         scores=_scores(cases, judged),
         questions=_questions(cases, clusters),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-        estimates=tuple(estimates),
+        retrieved=frames.retrieved(),
+        estimates=tuple(each for one in judged for each in _estimates(one, clusters, request)),
         comparisons=tuple(comparisons),
+        placed=(*constants, *(each for made in chosen for each in made.findings)),
         extra={
             "decisions": _decisions(cases, judged),
-            "constants": constants,
             "pairs": _pairs(judged),
-            "thresholds": pd.DataFrame([row for row, _ in chosen], columns=list(thresholds.COLUMNS)),
-            "costs": pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=list(thresholds.CURVE)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
         },
     )
+
+
+def _threshold(
+    one: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
+) -> thresholds.Chosen | None:
+    """The threshold of a judge, of the cases that it had something to decide by."""
+    there = one.measured
+    own = np.isin(one.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
+    labels = [group for group, inside in zip(groups, there, strict=True) if inside]
+    how = request.costs, request.take(Sureness)
+    return thresholds.chosen_and_scored(one.name, one.scores[there], own, truth[there], labels, *how)
 
 
 def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
@@ -237,29 +228,29 @@ def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineReques
 
 def _comparisons(
     judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
-) -> tuple[list[NamedComparison], pd.DataFrame]:
-    """Every judge against the first on every measure, and rows of CONSTANT: against the judges that do not look, on
-    the measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
-    import pandas as pd
-
+) -> tuple[list[NamedComparison], list[NamedComparison]]:
+    """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
+    measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
+    if not judged:
+        return [], []
     by_name = {one.name: one for one in judged}
-    looking = [one for one in judged if one.name not in CONSTANTS]
-    measures = [request.primary.label, *(each.label for each in METRICS if each is not request.primary)]
-    wanted = {(label, judged[0].name, one.name): None for one in looking if one is not judged[0] for label in measures}
+    looking = [one.name for one in judged if one.name not in CONSTANTS]
+    primary, first = request.primary.label, judged[0].name
+    measures = [primary, *(each.label for each in METRICS if each is not request.primary)]
+    wanted = [(label, first, name) for name in looking if name != first for label in measures]
     # Balanced accuracy is one half for both: they are one hypothesis.
-    idle = list(CONSTANTS) if request.priced else [judged[0].name if judged[0].name in CONSTANTS else SHOW_ALL]
-    nothing = {(request.primary.label, name, one.name): None for one in looking for name in idle}
-    asked = [each for each in {**wanted, **nothing} if (by_name[each[1]].measured & by_name[each[2]].measured).any()]
-    made = [_compared(label, by_name[first], by_name[name], clusters, request) for label, first, name in asked]
-    corrected = dict(zip(asked, stats.adjust(made) if made else [], strict=True))
-    rows = [
-        (name, constant, label, each.difference, each.low, each.high, each.p_adjusted, each.verdict.value)
-        for label, constant, name in nothing
-        if (each := corrected.get((label, constant, name))) is not None
+    idle = list(CONSTANTS) if request.priced else [first if first in CONSTANTS else SHOW_ALL]
+    nothing = [(primary, constant, name) for name in looking for constant in idle]
+    asked = [
+        each
+        for each in dict.fromkeys([*wanted, *nothing])
+        if (by_name[each[1]].measured & by_name[each[2]].measured).any()
     ]
+    made = [_compared(label, by_name[one], by_name[other], clusters, request) for label, one, other in asked]
+    found = dict(zip(asked, stats.adjust(made), strict=True))
     return (
-        [NamedComparison(each[0], corrected[each]) for each in wanted if each in corrected],
-        pd.DataFrame(rows, columns=list(CONSTANT)),
+        [NamedComparison(each[0], found[each]) for each in wanted if each in found],
+        [NamedComparison(each[0], found[each], {"constant": each[1]}) for each in nothing if each in found],
     )
 
 
@@ -313,24 +304,22 @@ def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
     is unmeasured)."""
     import pandas as pd
 
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for one in judged:
         for case, each, right in zip(cases, one.decider.decided, one.right, strict=True):
             decided = np.nan if each.show is None else float(each.show)
-            rows.append((one.name, "show_decision", case.id, decided, each.status.value, each.reason, one.name))
             status = each.status if np.isnan(right) else Status.OK
-            rows.append((one.name, accuracy.label, case.id, float(right), status.value, each.reason, one.name))
+            for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
+                rows.append((one.name, metric.label, case.id, value, why.value, each.reason, one.name))
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
 def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.DataFrame:
-    import pandas as pd
-
-    rows: list[tuple[Any, ...]] = [
-        (case.id, case.question, None, None, case.language, None if clusters is None else clusters[place], None, [])
-        for place, case in enumerate(cases)
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    labels = [None] * len(cases) if clusters is None else clusters
+    return frames.questions(
+        Question(case.id, case.question, language=case.language, cluster=label)
+        for case, label in zip(cases, labels, strict=True)
+    )
 
 
 def _facts(
@@ -363,19 +352,6 @@ def _facts(
             "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
         ),
     }
-
-
-def _nothing(session: Session, request: PipelineRequest) -> Measurement:
-    """A measurement without a number: the data set has no labelled decisions."""
-    import pandas as pd
-
-    return Measurement(
-        notebook=session.notebook,
-        facts=_facts(session, request, [], [], None),
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-    )
 
 
 def _plain(question: str) -> str:

@@ -26,11 +26,13 @@ _LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """A judge whose every answer is repeat number `repeat`: metrics ask, and need not know that they are repeated."""
+class Asked:
+    """A judge asked in another way, of which metrics need not know: every answer is repeat number `repeat`, or every
+    scale is shown with its levels in the opposite order (`turned`)."""
 
     judge: Judge
-    repeat: int
+    repeat: int = 0
+    turned: bool = False
 
     @property
     def name(self) -> str:
@@ -45,34 +47,12 @@ class Repeated:
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other."""
-        return await self.judge.ask(prompt, texts, language=language, repeat=1000 * self.repeat + repeat)
-
-
-@dataclass(frozen=True)
-class Turned:
-    """A judge that is shown every scale with its levels in the opposite order."""
-
-    judge: Judge
-
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self.judge.name
-
-    @property
-    def identity(self) -> str:
-        """The judge's."""
-        return self.judge.identity
-
-    async def ask(
-        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
-    ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`. A prompt without a list of levels is not asked: it has no order to turn."""
-        turned = scale_turned(prompt)
-        if turned is None:
+        """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other. A prompt without a list of
+        levels has no order to turn, so that it is not asked."""
+        put = scale_turned(prompt) if self.turned else prompt
+        if put is None:
             return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
-        return await self.judge.ask(turned, texts, language=language, repeat=repeat)
+        return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +77,8 @@ class Heard:
     the opposite order, and of the same answers in the other language. variants: (questions,) its scores of each
     variant by name. choices: (pairs, 2) which place won with the pair in the order given and the other way round: +1
     the first place, −1 the second, 0 a tie, NaN without an answer.
-    family: of the model, where known. variant_reasons: its reason for each score of a variant.
+    family: of the model, where known. variant_reasons: its reason for each score of a variant. stand_in: whether it is
+    the offline judge.
     """
 
     name: str
@@ -110,6 +91,7 @@ class Heard:
     choices: Array | None = None
     family: str | None = None
     variant_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stand_in: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,42 +117,42 @@ async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None
 
     A judge whose provider stops answering altogether has failed from then on; a spent budget raises BudgetSpent.
     """
-    asked = _Asked(judge, trial.metric, advance)
-    samples = trial.answers.samples
-    groups: list[list[Any]] = [
-        [asked.score(sample, Repeated(judge, repeat)) for sample in samples] for repeat in range(trial.repeats)
-    ]
-    groups.append([asked.score(sample, Turned(judge)) for sample in samples])
-    groups.append([asked.score(twin, judge) for twin in trial.twins])
-    groups += [[asked.score(sample, judge) for sample in group] for group in trial.temptations.variants.values()]
-    groups.append([asked.choice(*pair) for pair in trial.temptations.pairs])
+    asker = _Asker(judge, trial.metric, advance)
+    samples, variants, repeats = trial.answers.samples, trial.temptations.variants, range(trial.repeats)
+    groups: list[list[Any]] = [[asker.score(sample, Asked(judge, repeat)) for sample in samples] for repeat in repeats]
+    groups.append([asker.score(sample, Asked(judge, turned=True)) for sample in samples])
+    groups += [[asker.score(sample, judge) for sample in group] for group in (trial.twins, *variants.values())]
+    groups.append([asker.choice(*pair) for pair in trial.temptations.pairs])
     flat = iter(await gather([work for group in groups for work in group]))
-    found = [[next(flat) for _ in group] for group in groups]
-    scores, (turned, twins), variants = (
-        found[: trial.repeats],
-        found[trial.repeats :][:2],
-        found[trial.repeats + 2 : -1],
-    )
+    heard = [[next(flat) for _ in group] for group in groups]
+    scores, turned, twins, *made, duels = [heard[: trial.repeats], *heard[trial.repeats :]]
+
+    def table(of: Callable[[Score], Any], kind: Any) -> Any:
+        matrix = np.array([[of(score) for score in row] for row in scores], dtype=kind)
+        return matrix.T.reshape(len(samples), trial.repeats)
+
     return Heard(
         judge.name,
-        _sitting(scores, len(samples)),
-        np.array([[score.status.value for score in row] for row in scores], dtype=object).T.reshape(
-            len(samples), trial.repeats
+        Sitting(
+            table(lambda score: score.value, np.float64),
+            table(lambda score: score.status not in NEVER_ASKED, np.bool_),
+            table(lambda score: math.nan if score.seconds is None else score.seconds, np.float64),
         ),
+        table(lambda score: score.status.value, object),
         tuple(score.reason for score in scores[0]),
         _values(turned),
         _values(twins) if any(trial.twins) else None,
-        {name: _values(group) for name, group in zip(trial.temptations.variants, variants, strict=True)},
-        np.array([_places(duel) for duel in found[-1]], dtype=np.float64).reshape(-1, 2),
+        {name: _values(group) for name, group in zip(variants, made, strict=True)},
+        np.array([_places(duel) for duel in duels], dtype=np.float64).reshape(-1, 2),
         variant_reasons={
-            name: tuple(score.reason for score in group)
-            for name, group in zip(trial.temptations.variants, variants, strict=True)
+            name: tuple(score.reason for score in group) for name, group in zip(variants, made, strict=True)
         },
+        stand_in=getattr(judge, "is_stand_in", False),
     )
 
 
 @dataclass
-class _Asked:
+class _Asker:
     judge: Judge
     metric: Metric
     advance: Callable[[int], None] | None
@@ -205,17 +187,6 @@ class _Asked:
         finally:
             if self.advance is not None:
                 self.advance(1)
-
-
-def _sitting(repeats: Sequence[Sequence[Score]], n: int) -> Sitting:
-    def table(of: Callable[[Score], Any], kind: Any) -> Any:
-        return np.array([[of(score) for score in row] for row in repeats], dtype=kind).T.reshape(n, len(repeats))
-
-    return Sitting(
-        table(lambda score: score.value, np.float64),
-        table(lambda score: score.status not in NEVER_ASKED, np.bool_),
-        table(lambda score: math.nan if score.seconds is None else score.seconds, np.float64),
-    )
 
 
 def _values(scores: Sequence[Score]) -> Array:

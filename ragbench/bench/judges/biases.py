@@ -1,4 +1,4 @@
-"""What sways a judge: probes, each with an effect, its interval, the limit within which nobody would mind, a verdict.
+"""What sways a judge: probes, each with an effect, its limit and a verdict, and what each saw of every answer.
 
 Every effect is a share: of the metric's scale, or of the answers. One family of tests over all probes and judges of
 a page, so that an honest judge is rarely accused of anything.
@@ -6,86 +6,113 @@ a page, so that an honest judge is rarely accused of anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judges.texts import EQUALS, LADDER
-from ragbench.settings import OFFLINE
 from ragbench.settings.tables import JudgeSettings
-from ragbench.types import Array
+from ragbench.types import Array, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PROBES = (
     "repeats", "place", "place_changes", "padding", "scale_order", "scale_order_changes", "language",
     "language_changes", "own_family", "injected", "blank", "key", "ladder", "disguise",
 )  # fmt: skip
+ANSWER, MADE, PAIR = "answer", "made", "pair"
+"""Kinds of answers: rated, made to try the judge, and a pair of which the better is chosen."""
+TRIALS = ("judge", "kind", "id", "variant", "question", "text", "other", "reference", "score", "first", "second",
+          "reason")  # fmt: skip
+EFFECTS = ("judge", "probe", "kind", "id", "before", "after", "value", "failed")
+SHIFTS = {"padding": ("partial", "padded"), "injected": ("off_topic", "injected")}
+"""Probes that compare the scores of two variants of an answer."""
 
 
-def probes(
-    heard: Sequence[Heard], answers: Answers, temptations: Temptations, rival: str, baseline: Array | None,
-    scale: Scale, good: float, limits: Limits, sure: Sureness,
-) -> list[Probe]:  # fmt: skip
-    """Every probe of every judge, corrected together.
+@dataclass(frozen=True)
+class Tried:
+    """What judges were tried on, and the baseline that they are laid beside.
 
-    rival, baseline: the name of the lexical judge, and its scores of the same answers, if it was heard.
+    rival, baseline: the baseline's name, and its scores of the same answers as shares of the scale, if it was heard.
+    good: the share of the scale from which on an answer counts as good.
     """
+
+    answers: Answers
+    temptations: Temptations
+    scale: Scale
+    good: float
+    rival: str = ""
+    baseline: Array | None = None
+
+
+def probes(effects: Mapping[str, Mapping[str, Effect]], limits: Limits, sure: Sureness) -> list[Probe]:
+    """Every probe of every judge, corrected together. effects: by the judge what `effects` found."""
     found = []
-    for one in heard:
-        effects = _effects(one, answers, temptations, rival, baseline, scale, good)
-        effects |= {CHANGES[name]: changes(name, effects[name], limits) for name in CHANGES}
-        found += [probed(one.name, name, effects[name], limits.of(name), sure) for name in PROBES]
+    for judge, own in effects.items():
+        known = {**own, **{CHANGES[name]: changes(name, own[name], limits) for name in CHANGES}}
+        found += [probed(judge, name, known[name], limits.of(name), sure) for name in PROBES]
     return judged(found, sure.level)
 
 
-def _effects(
-    one: Heard,
-    answers: Answers,
-    temptations: Temptations,
-    rival: str,
-    baseline: Array | None,
-    scale: Scale,
-    good: float,
-) -> dict[str, Effect]:
+def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
+    """What each probe saw of the judge, in shares of the scale; those over all answers together, and the shares of
+    changes, tell of no single answer."""
+    answers, temptations, scale, good = tried.answers, tried.temptations, tried.scale, tried.good
     given = numbers.single(one, scale)
     of_answers, of_questions = independent(answers.clusters), independent(temptations.clusters)
     tempted = {name: scale.share(values) for name, values in one.variants.items()}
+    rated = tuple((ANSWER, sample.id) for sample in answers.samples)
 
-    def shifted(after: str, before: str) -> Effect:
+    def made(variant: str) -> tuple[tuple[str, str], ...]:
+        return tuple((MADE, f"{question.id}.{variant}") for question in temptations.questions)
+
+    def shifted(before: str, after: str) -> Effect:
         if after not in tempted:
             return _nothing("no_texts")
-        return Effect(tempted[after] - tempted[before], of_questions)
+        ends = tempted[before], tempted[after]
+        return Effect(ends[1] - ends[0], of_questions, "shift", "", made(after), *ends)
 
     def taken_in(name: str) -> Effect:
         if name not in tempted:
             return _nothing("no_texts")
-        values = np.where(np.isnan(tempted[name]), np.nan, tempted[name] >= good - 1e-9)
-        return Effect(values, of_questions, "share")
+        values = numbers.called_good(tempted[name], good)
+        return Effect(values, of_questions, "share", answers=made(name), after=tempted[name])
 
     def against(other: Array | None, why: str) -> Effect:
-        return _nothing(why) if other is None else Effect(scale.share(other) - given, of_answers)
+        if other is None:
+            return _nothing(why)
+        after = scale.share(other)
+        return Effect(after - given, of_answers, "shift", "", rated, given, after)
 
-    several = one.answers.scores.shape[1] > 1
+    def repeats() -> Effect:
+        if one.answers.scores.shape[1] < 2:
+            return _nothing("one_repeat")
+        shares, values = scale.share(one.answers.scores), numbers.flips(one.answers.scores, scale, good)
+        ends = np.fmin.reduce(shares, axis=1), np.fmax.reduce(shares, axis=1)
+        return Effect(values, of_answers, "share", "", rated, *ends)
+
     return {
-        "repeats": Effect(numbers.flips(one.answers.scores, scale, good), of_answers, "share")
-        if several
-        else _nothing("one_repeat"),
-        "place": _places(one, temptations, answers),
-        "padding": shifted("padded", "partial"),
+        "repeats": repeats(),
         "scale_order": against(one.turned, "no_scale"),
         "language": against(one.twins, "one_language"),
-        "own_family": own_family(one, answers, given),
-        "injected": shifted("injected", "off_topic"),
+        **{name: shifted(*variants) for name, variants in SHIFTS.items()},
         "blank": taken_in("blank"),
         "key": taken_in("key"),
         "ladder": Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
-        "disguise": disguise(one, given, rival, baseline, answers),
+        "place": _places(one, temptations, answers),
+        "own_family": own_family(one, answers, given),
+        "disguise": disguise(one, given, tried),
     }
 
 
@@ -105,31 +132,33 @@ def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:
     logged ones to the answers."""
     if one.choices is None or not len(one.choices):
         return _nothing("no_pairs")
-    clusters = temptations.clusters if temptations.pairs else answers.clusters
-    return Effect(one.choices.mean(axis=1), independent(clusters))
+    made = tuple((PAIR, f"{first.id}.{PAIR}") for first, _second in temptations.pairs)
+    clusters = temptations.clusters if made else answers.clusters
+    rated = tuple((ANSWER, sample.id) for sample in answers.samples)
+    return Effect(one.choices.mean(axis=1), independent(clusters), "shift", "", made or rated, *one.choices.T)
 
 
 def _nothing(why: str) -> Effect:
     return Effect(np.zeros(0), None, why=why)
 
 
-def independent(clusters: Sequence[str]) -> Sequence[str] | None:
-    """The clusters; None where each stands alone."""
-    return None if len(set(clusters)) == len(clusters) else clusters
-
-
-def in_order(tempted: Mapping[str, Array]) -> Array:
-    """(questions,) share of the pairs of rungs of the ladder that stand in order; NaN where a rung has no score.
+def stands(tempted: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
+    """By two rungs of the ladder, the better one first: (questions,) 1 where they stand in order, 0 where they do not,
+    NaN where one has no score.
 
     The better answer has to have the higher score; a reference and its paraphrase are as good as each other, an answer
     off topic is as bad as a contradiction, so these may tie.
     """
-    right = []
-    for better, worse in combinations(LADDER, 2):
-        drop = tempted[better] - tempted[worse]
-        stands = drop > -1e-9 if (better, worse) in EQUALS else drop > 1e-9
-        right.append(np.where(np.isnan(drop), np.nan, stands))
-    return np.asarray(np.mean(right, axis=0))
+    found = {}
+    for pair in combinations(LADDER, 2):
+        drop = tempted[pair[0]] - tempted[pair[1]]
+        found[pair] = np.where(np.isnan(drop), np.nan, drop > -1e-9 if pair in EQUALS else drop > 1e-9)
+    return found
+
+
+def in_order(tempted: Mapping[str, Array]) -> Array:
+    """(questions,) share of the pairs of rungs of the ladder that stand in order; NaN where a rung has no score."""
+    return np.asarray(np.mean(list(stands(tempted).values()), axis=0))
 
 
 def own_family(one: Heard, answers: Answers, given: Array) -> Effect:
@@ -138,7 +167,7 @@ def own_family(one: Heard, answers: Answers, given: Array) -> Effect:
     Clusters without both kinds say nothing. Where nothing can be said, the effect tells which of the two sides names no
     family, or what is missing.
     """
-    if one.name == OFFLINE:
+    if one.stand_in:
         return _nothing("no_model")
     if one.family is None:
         return _nothing("no_judge_family")
@@ -200,13 +229,14 @@ FAMILIES = {
 }
 
 
-def disguise(one: Heard, given: Array, rival: str, baseline: Array | None, answers: Answers) -> Effect:
+def disguise(one: Heard, given: Array, tried: Tried) -> Effect:
     """The judge's errors beside the baseline's: what each gives above the mean of its scores at people's rating."""
+    baseline = tried.baseline
     if baseline is None:
         return _nothing("no_baseline")
-    if one.name == rival:
+    if one.name == tried.rival:
         return _nothing("is_baseline")
-    truth = answers.mean_people
+    truth = tried.answers.mean_people
     known = ~(np.isnan(given) | np.isnan(baseline) | np.isnan(truth))
     if known.sum() < FEWEST:
         return _nothing("no_people")
@@ -215,7 +245,7 @@ def disguise(one: Heard, given: Array, rival: str, baseline: Array | None, answe
     columns[known] = np.column_stack([_within(each[known], levels) for each in (given, baseline)])
     if (np.nanstd(columns, axis=0) < 1e-9).any():
         return _nothing("no_spread")
-    return Effect(columns, answers.clusters, "correlation")
+    return Effect(columns, tried.answers.clusters, "correlation")
 
 
 def _levels(truth: Array) -> Any:
@@ -229,3 +259,68 @@ def _levels(truth: Array) -> Any:
 def _within(values: Array, levels: Any) -> Array:
     means = np.bincount(levels, weights=values) / np.maximum(np.bincount(levels), 1)
     return np.asarray(values - means[levels])
+
+
+def trial_table(heard: Sequence[Heard], tried: Tried) -> pd.DataFrame:
+    """Rows of TRIALS: every made answer with its score as a share of the scale, every pair with the choice in both
+    orders (+1 the pair's first answer, −1 its second, 0 a tie; NaN without a choice)."""
+    import pandas as pd
+
+    rows = [row for one in heard for row in _trials(one, tried)]
+    return pd.DataFrame(rows, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float))
+
+
+def _trials(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+    def row(sample: Sample, variant: str, other: str | None = None, kind: str = MADE) -> tuple[Any, ...]:
+        name = f"{sample.id}.{variant}"
+        return one.name, kind, name, variant, sample.user_input, sample.response, other, sample.reference
+
+    for variant, scores in one.variants.items():
+        reasons = one.variant_reasons.get(variant) or [""] * len(scores)
+        samples = tried.temptations.variants[variant]
+        for sample, score, reason in zip(samples, tried.scale.share(scores).tolist(), reasons, strict=True):
+            yield *row(sample, variant), score, math.nan, math.nan, reason
+    pairs = tried.temptations.pairs
+    if one.choices is not None and len(one.choices) == len(pairs):
+        for (first, second), (forward, backward) in zip(pairs, one.choices.tolist(), strict=True):
+            yield *row(first, PAIR, second.response, PAIR), math.nan, forward, -backward, ""
+
+
+def effect_table(
+    seen: Mapping[str, Mapping[str, Effect]], heard: Sequence[Heard], tried: Tried, limits: Limits
+) -> pd.DataFrame:
+    """Rows of EFFECTS: what a probe saw of one answer, in shares of the scale.
+
+    before, after: the two numbers that it compares (the lowest and the highest of repeats; the winner in either order;
+    NaN where it compares none). value: the answer's part of the probe's effect. failed: whether that alone lies
+    outside the probe's limits; for a share, whether the answer counts at all. A probe over all answers together
+    (`own_family`, `disguise`) has no rows: no single answer fails it.
+    """
+    import pandas as pd
+
+    rows = [row for one in heard for name, effect in seen[one.name].items() for row in (
+        _rungs(one, tried) if name == "ladder" else _answers(one.name, name, effect, limits)
+    )]  # fmt: skip
+    numbers = dict.fromkeys(("before", "after", "value"), float)
+    return pd.DataFrame(rows, columns=list(EFFECTS)).astype({**numbers, "failed": bool})
+
+
+def _answers(judge: str, probe: str, effect: Effect, limits: Limits) -> Iterator[tuple[Any, ...]]:
+    nothing = np.full(len(effect.values), math.nan)
+    failed = effect.values > 1e-9 if effect.kind == "share" else limits.moved(probe, effect.values)
+    ends = (nothing if each is None else each for each in (effect.before, effect.after))
+    for answer, *compared, value, fell in zip(effect.answers, *ends, effect.values, failed, strict=False):
+        if not math.isnan(value):
+            yield judge, probe, *answer, *compared, value, fell
+
+
+def _rungs(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+    """Each rung of the ladder: the share of its pairs with the other rungs that stand in order."""
+    if not one.variants:
+        return
+    pairs = stands({name: tried.scale.share(values) for name, values in one.variants.items()})
+    for rung in LADDER:
+        own = np.mean([stood for pair, stood in pairs.items() if rung in pair], axis=0)
+        for question, share in zip(tried.temptations.questions, own.tolist(), strict=True):
+            if not math.isnan(share):
+                yield one.name, "ladder", MADE, f"{question.id}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9

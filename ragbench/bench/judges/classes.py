@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.thresholds import candidates, halves
 from ragbench.bench.judges import numbers
-from ragbench.bench.judges.biases import independent
 from ragbench.bench.judges.items import Answers, Scale
+from ragbench.bench.judges.numbers import Numbers
+from ragbench.measurement import NamedEstimate
 from ragbench.stats.tables import cohen_kappa
 from ragbench.types import Array, Estimate
 
@@ -84,27 +86,26 @@ def classes_of(answers: Answers, scale: Scale, names: Sequence[str]) -> Classes 
     return Classes(tuple(f"{value:g}" for value in values), tuple(scale.share(values).tolist()))
 
 
-def tables(
+def found(
     given: Mapping[str, Array], answers: Answers, classes: Classes | None, judge_scale: Scale, sure: Sureness
-) -> dict[str, pd.DataFrame]:
-    """confusion: judge, people's class, the judge's (empty without a score), count. classes: judge, class, name, and an
-    estimate. cuts: judge, half, class, value: from which score on the half's answers are in the class; none where
-    scores lie on the classes' levels.
+) -> tuple[list[NamedEstimate], dict[str, pd.DataFrame]]:
+    """Statistics at `class` ("" over all of them), and two tables. confusion: judge, people's class, the judge's (empty
+    without a score), count. cuts: judge, half, class, value: from which score on the half's answers are in the class;
+    none where scores lie on the classes' levels.
 
     given: judge → (answers,) scores as shares of its scale. Every rating by a person is laid beside the judge's class.
-    class "" are statistics over all classes; judge "people" is one person beside another, which is the ceiling.
+    Judge "people" is one person beside another, which is the ceiling.
     """
     import pandas as pd
 
     confusion: list[tuple[Any, ...]] = []
-    rows: list[tuple[Any, ...]] = []
+    placed: list[NamedEstimate] = []
     cuts: list[tuple[Any, ...]] = []
     if classes is not None:
-        people = classes.of(answers.people)
-        labels = np.asarray(answers.clusters, dtype=object)
-        rows += _ceiling(people, labels, classes, sure)
+        people, labels = classes.of(answers.people), answers.clusters
+        placed += numbers.placed("people", _ceiling(people, labels, classes, sure), **{"class": ""})
         for judge, scores in given.items():
-            said, chosen = decided(scores, people, answers.clusters, classes, sure.seed)
+            said, chosen = decided(scores, people, labels, classes, sure.seed)
             if said is None:
                 continue
             cuts += [
@@ -112,13 +113,13 @@ def tables(
                 for half, values in enumerate(chosen)
                 for place, cut in enumerate(values)
             ]
-            truth, judged, drawn = _laid([(people[:, rater], said) for rater in range(people.shape[1])], labels)
+            truth, judged, drawn = _laid([(own, said) for own in people.T], labels)
             confusion += _counts(judge, truth, judged, classes)
-            rows += [(judge, "", *row) for row in _overall(truth, judged, drawn, classes, sure)]
-            rows += [(judge, *row) for row in _each(truth, judged, drawn, classes, sure)]
-    return {
+            placed += numbers.placed(judge, _overall(truth, judged, drawn, classes, sure), **{"class": ""})
+            for name, own in _each(truth, judged, drawn, classes, sure).items():
+                placed += numbers.placed(judge, own, **{"class": name})
+    return placed, {
         "confusion": pd.DataFrame(confusion, columns=["judge", "people", "said", "count"]).astype({"count": "Int64"}),
-        "classes": numbers.table(rows, "judge", "class", "name"),
         "cuts": pd.DataFrame(cuts, columns=["judge", "half", "class", "value"]).astype({"value": float}),
     }
 
@@ -141,7 +142,7 @@ def decided(
     first = halves(clusters, seed)
     said, chosen = np.full(len(scores), np.nan), []
     for half in (first, ~first):
-        truth, score, _ = _laid([(people[~half, rater], scores[~half]) for rater in range(people.shape[1])], None)
+        truth, score, _ = _laid([(own[~half], scores[~half]) for own in people.T])
         both = ~(np.isnan(truth) | np.isnan(score))
         if both.sum() < FEWEST or len(np.unique(score[both])) < 2:
             return None, []
@@ -182,26 +183,19 @@ def cut_points(scores: Array, truth: NDArray[np.int64], number: int) -> Array:
 
 
 def _laid(
-    pairs: Sequence[tuple[Array, Array]], labels: NDArray[Any] | None
+    pairs: Sequence[tuple[Array, ...]], labels: Sequence[str] | None = None
 ) -> tuple[Array, Array, Sequence[str] | None]:
     """Pairs below each other, where the first of each is known; and the clusters, if any answer is there twice."""
-    empty = np.zeros(0)
-    first, second = (np.concatenate([each[side] for each in pairs] or [empty]) for side in (0, 1))
+    first, second = (np.concatenate([np.zeros(0), *(each[side] for each in pairs)]) for side in (0, 1))
     known = ~np.isnan(first)
-    drawn = None
-    if labels is not None and pairs:
-        drawn = independent(np.concatenate([labels] * len(pairs))[known].tolist())
-    return first[known], second[known], drawn
+    drawn = numbers.kept([*labels] * len(pairs), known) if labels is not None and pairs else None
+    return first[known], second[known], None if drawn is None else independent(drawn)
 
 
-def _ceiling(people: Array, labels: NDArray[Any], classes: Classes, sure: Sureness) -> list[tuple[Any, ...]]:
-    pairs = [(people[:, a], people[:, b]) for a, b in permutations(range(people.shape[1]), 2)]
-    truth, other, drawn = _laid(pairs, labels)
+def _ceiling(people: Array, labels: Sequence[str], classes: Classes, sure: Sureness) -> Numbers:
+    truth, other, drawn = _laid(list(permutations(people.T, 2)), labels)
     both = ~np.isnan(other)
-    if both.sum() < numbers.FEWEST_PAIRS:
-        return []
-    drawn = None if drawn is None else [label for label, keep in zip(drawn, both, strict=True) if keep]
-    return [("people", "", *row) for row in _overall(truth[both], other[both], drawn, classes, sure)]
+    return _overall(truth[both], other[both], numbers.kept(drawn, both), classes, sure)
 
 
 def _counts(judge: str, truth: Array, said: Array, classes: Classes) -> list[tuple[Any, ...]]:
@@ -213,39 +207,30 @@ def _counts(judge: str, truth: Array, said: Array, classes: Classes) -> list[tup
     return rows
 
 
-def _overall(
-    truth: Array, said: Array, drawn: Sequence[str] | None, classes: Classes, sure: Sureness
-) -> list[tuple[Any, ...]]:
+def _overall(truth: Array, said: Array, drawn: Sequence[str] | None, classes: Classes, sure: Sureness) -> Numbers:
     if (~np.isnan(said)).sum() < numbers.FEWEST_PAIRS:
-        return []
+        return {}
     places = list(range(len(classes.names)))
     found = stats.agreement(truth, said, scale="ordinal", categories=places, clusters=drawn, **asdict(sure))
-    return [(name, *numbers.row(found[name])) for name in OVERALL]
+    return {name: found[name] for name in OVERALL}
 
 
 def _each(
     truth: Array, said: Array, drawn: Sequence[str] | None, classes: Classes, sure: Sureness
-) -> list[tuple[Any, ...]]:
+) -> dict[str, Numbers]:
     """Precision, recall and F₁ of every class: shares of the answers that the judge, people, or either put there."""
-    rows: list[tuple[Any, ...]] = []
-    missing = np.isnan(said)
+    found = {}
     for place, name in enumerate(classes.names):
         theirs, own = truth == place, said == place
-        hit = (theirs & own).astype(np.float64)
+        hit = np.where(np.isnan(said), np.nan, theirs & own)
         of = {"precision": own, "recall": theirs, "f1": own | theirs}
-        for measure, part in of.items():
-            share = numbers.among(np.where(missing, np.nan, hit), part, drawn, sure)
-            rows.append((name, measure, *numbers.row(_doubled(share) if measure == "f1" else share)))
-    return rows
+        found[name] = {measure: numbers.share(hit, drawn, sure, part) for measure, part in of.items()}
+        found[name]["f1"] = _doubled(found[name]["f1"])
+    return found
 
 
 def _doubled(share: Estimate) -> Estimate:
     """F₁ = 2 J / (1 + J) of the share J of right ones among all that either side put in a class: it rises with J."""
-
-    def carried(value: float | None) -> float | None:
-        return None if value is None else 2 * value / (1 + value)
-
-    return replace(
-        share, value=2 * share.value / (1 + share.value), low=carried(share.low), high=carried(share.high),
-        floor=carried(share.floor), ceiling=carried(share.ceiling),
-    )  # fmt: skip
+    ends = {name: getattr(share, name) for name in ("value", "low", "high", "floor", "ceiling")}
+    carried: dict[str, Any] = {name: None if end is None else 2 * end / (1 + end) for name, end in ends.items()}
+    return replace(share, **carried)

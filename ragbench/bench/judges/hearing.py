@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +16,14 @@ from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.scoring import measure
 from ragbench.datasets import DatasetError, load
-from ragbench.judge import Rehearsed, open_judges, rehearse_judges
+from ragbench.judge import Rehearsed, open_judges
 from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import OFFLINE, Settings
+from ragbench.settings import Settings
 from ragbench.settings.tables import JudgeSettings
-from ragbench.types import Judge, Sample
+from ragbench.types import Sample
 from ragbench.waves import gather
 
 
@@ -41,21 +40,17 @@ def in_modes(known: Settings, names: Sequence[str], modes: Sequence[str]) -> tup
         return known, tuple(names)
     judges, wanted = dict(known.judges), []
     for name in names:
-        if name == OFFLINE:
-            wanted.append(name)
-            continue
-        for mode in modes:
+        for mode in modes if name in known.judges else ():
             judges[f"{name}, {mode}"] = known.judge(name).model_copy(update={"mode": mode})
-            wanted.append(f"{name}, {mode}")
+        wanted += [f"{name}, {mode}" for mode in modes] if name in known.judges else [name]
     return known.model_copy(update={"judges": judges}), tuple(wanted)
 
 
 def assorted(temptations: Temptations) -> Answers:
     """Where nobody rated anything: the rungs of the ladder in turns, so that there are good and bad answers."""
     rungs = ("reference", "partial", "off_topic", "paraphrase", "contradiction")
-    samples = tuple(
-        temptations.variants[rungs[place % len(rungs)]][place] for place in range(len(temptations.questions))
-    )
+    places = range(len(temptations.questions))
+    samples = tuple(temptations.variants[rungs[place % len(rungs)]][place] for place in places)
     return Answers(samples, temptations.clusters, (), np.zeros((len(samples), 0)))
 
 
@@ -86,30 +81,23 @@ def all_heard(
     """What the judges said of everything, how faithful each found the answers, and what their replies took."""
     if not names:
         return [], {}, {}
-    paid = set(names) != {OFFLINE}
     with (
-        measure.kept_replies([OFFLINE, "paid"], [trial.metric]) if paid else nullcontext() as journal,
+        measure.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
-        opening = rehearse_judges if planning.folder() is not None else open_judges
+        dry = planning.folder() is not None
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
-            told = measure.live_line(progress)
-            spoken = session.dataset.language
-            async with opening(known, names, journal=journal, language=spoken, on_change=told) as opened:
+            how: dict[str, Any] = {"language": session.dataset.language, "on_change": measure.live_line(progress)}
+            bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
+            async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
                 heard = await gather([asking.hear(each, trial, progress) for each in opened.judges])
-                rated = await gather([_faithful(each, trial, faithful) for each in opened.judges])
-                more = {each.name: sitting for each, sitting in zip(opened.judges, rated, strict=True)}
+                rated = await gather([asking.hear(each, bare) for each in opened.judges])
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())
-            return heard, more, opened.usage()
+            return heard, {one.name: one.answers for one in rated}, opened.usage()
 
         return llm.run(everything())
-
-
-async def _faithful(each: Judge, trial: Trial, faithful: Metric) -> Sitting:
-    bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=Temptations((), {}, ()))
-    return (await asking.hear(each, bare)).answers
 
 
 def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
@@ -128,25 +116,26 @@ def timed(
 
     if planning.folder() is not None or not heard:
         return list(heard)
-    shapes = {one.name: one.answers.scores.shape for one in heard}
+    configured = known.judges
     about = {
         "what": "seconds of a judge",
         "metric": trial.metric.label,
         "data": session.dataset.content_hash,
         "repeats": trial.repeats,
         "judges": [
-            known.judges[name].model_dump(mode="json", exclude={"family"}) if name in known.judges else name
+            configured[name].model_dump(mode="json", exclude={"family"}) if name in configured else name
             for name in names
         ],
         "names": list(names),
     }
+
+    def read() -> dict[str, Any]:
+        nothing = {one.name: np.full(one.answers.scores.size, np.nan) for one in heard}
+        return nothing | {one.name: one.answers.seconds.ravel() for one in heard if one.answers.seconds is not None}
+
     with Store.open(session.settings) as store:
-        found = store.readings(about, lambda: {one.name: _flat(one) for one in heard}, fresh=fresh)
+        found = store.readings(about, read, fresh=fresh)
     return [
-        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(shapes[one.name]))) for one in heard
+        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(one.answers.scores.shape)))
+        for one in heard
     ]
-
-
-def _flat(one: Heard) -> Any:
-    seconds = one.answers.seconds
-    return (np.full(one.answers.scores.shape, np.nan) if seconds is None else seconds).ravel()

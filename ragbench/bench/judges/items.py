@@ -32,9 +32,8 @@ class Scale:
         try:
             low, high = map(float, parts)
         except ValueError:
-            raise BenchError(
-                f"a scale is written as its lowest and highest number, such as '1, 5'; got {text!r}"
-            ) from None
+            expected = "a scale is written as its lowest and highest number, such as '1, 5'"
+            raise BenchError(f"{expected}; got {text!r}") from None
         return cls(low, high)
 
     def share(self, values: Array) -> Array:
@@ -79,15 +78,11 @@ def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
     """The rated answers as judges get them."""
     questions = {question.id: question for question in dataset.questions}
     chunks = {chunk.id: chunk for chunk in dataset.chunks}
-    return tuple(
-        replace(
-            sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context)),
-            id=one.id,
-            response=one.answer,
-            system=one.system,
-        )
-        for one in dataset.ratings
-    )
+    found = []
+    for one in dataset.ratings:
+        asked = sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context))
+        found.append(replace(asked, id=one.id, response=one.answer, system=one.system))
+    return tuple(found)
 
 
 def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:
@@ -119,21 +114,23 @@ class Temptations:
         return tuple(question.cluster or question.id for question in self.questions)
 
 
+NOTHING = Temptations((), {}, ())
+
+
 def temptations(dataset: Dataset, count: int) -> Temptations:
     """All variants for `count` of the questions that have an answer with a reference, at even steps."""
     able = [q for q in dataset.questions if q.reference and q.reference.strip() and q.answerable is not False]
     if len(able) < 2 or count < 1:
-        return Temptations((), {}, ())
+        return NOTHING
     places = range(len(able)) if len(able) <= count else np.linspace(0, len(able) - 1, count).astype(int).tolist()
     chosen = [able[place] for place in dict.fromkeys(places)]
     chunks = {chunk.id: chunk for chunk in dataset.chunks}
     praised = _praised(dataset)
-    bare = [sample_of(q, tuple(chunks[name] for name in q.relevant if name in chunks)) for q in chosen]
-    strangers = [_stranger(question, place, chosen) for place, question in enumerate(chosen)]
     made: dict[str, list[Sample]] = {}
-    for place, (question, sample) in enumerate(zip(chosen, bare, strict=True)):
-        language = question.language or dataset.language
-        written = texts.variants(question.reference or "", strangers[place], praised.get(question.id), language, place)
+    for place, question in enumerate(chosen):
+        sample = sample_of(question, tuple(chunks[name] for name in question.relevant if name in chunks))
+        stranger, language = _stranger(question, place, chosen), question.language or dataset.language
+        written = texts.variants(question.reference or "", stranger, praised.get(question.id), language, place)
         for name, text in written.items():
             made.setdefault(name, []).append(replace(sample, response=text))
     variants = {name: tuple(samples) for name, samples in made.items()}
@@ -162,12 +159,9 @@ def _praised(dataset: Dataset) -> dict[str, str]:
 
 def _stranger(question: Question, place: int, chosen: Sequence[Question]) -> str:
     """The reference of a question of another cluster that shares no passage with this one, found half-way round."""
-    half = len(chosen) // 2
-    for step in range(len(chosen)):
-        other = chosen[(place + half + step) % len(chosen)]
-        if other is question or (other.cluster or other.id) == (question.cluster or question.id):
-            continue
-        if set(other.relevant) & set(question.relevant) or other.reference == question.reference:
-            continue
-        return other.reference or ""
+    half = place + len(chosen) // 2
+    for other in (chosen[(half + step) % len(chosen)] for step in range(len(chosen))):
+        same = other is question or (other.cluster or other.id) == (question.cluster or question.id)
+        if not (same or set(other.relevant) & set(question.relevant) or other.reference == question.reference):
+            return other.reference or ""
     return ""

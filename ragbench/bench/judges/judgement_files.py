@@ -1,22 +1,32 @@
-"""Rows of judgements that were made elsewhere, from JSON Lines, JSON, CSV or Parquet, each checked where it stands."""
+"""Judgements that were made elsewhere, from JSON Lines, JSON, CSV or Parquet, each row checked where it stands."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.judges.items import Scale
+from ragbench.bench.judges.asking import Heard
+from ragbench.bench.judges.biases import family
+from ragbench.bench.judges.items import Answers, Scale
 from ragbench.datasets.files import DatasetError, parse_json
 from ragbench.datasets.rows import checked, cut, decimal, listed, read_rows
+from ragbench.metrics.judging import Sitting
+from ragbench.settings import OFFLINE
+from ragbench.types import Sample, Status
 
 NOTHING = ("null", "none", "nan")
 NAMED = ("people", "judges", "choices")
 PEOPLE = "people"
+SIGNS = {"A": 1.0, "B": -1.0, "Tie": 0.0, None: math.nan}
 
 
 def _mark(value: Any) -> Any:
@@ -86,7 +96,7 @@ class Judgement(BaseModel):
         return given
 
 
-def read(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) -> list[Judgement]:
+def judgements(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) -> list[Judgement]:
     """The judgements of a file, sorted by id, names of classes as numbers on their scale.
 
     classes: their names from the worst to the best, evenly over the scales.
@@ -168,4 +178,68 @@ def _on_scales(one: Judgement, place: str, people: Scale, judges: Scale, classes
             "people": {name: number(value, f"people.{name}", people) for name, value in one.people.items()},
             "judges": {name: numbers(value, f"judges.{name}") for name, value in one.judges.items()},
         }
+    )
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What the file holds, as if the judges had been asked. labels: (items,) +1 for A, −1 for B, 0 a tie, NaN none."""
+
+    answers: Answers
+    heard: tuple[Heard, ...]
+    labels: np.ndarray[tuple[int], np.dtype[np.float64]]
+    content_hash: str
+
+
+def read(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) -> Logged:
+    """The judgements of a file, sorted by id, as what judges said and people gave.
+
+    A judge's name tells its model family, where it does. classes: names from the worst to the best that may stand for
+    ratings and scores. Raises BenchError, naming file, row, field, and what was expected.
+    """
+    items = judgements(path, people, judges, classes)
+    digest = hashlib.sha256(
+        "\n".join(json.dumps(one.model_dump(mode="json"), sort_keys=True) for one in items).encode()
+    )
+    names = sorted({name for one in items for name in (*one.judges, *one.choices)})
+    return Logged(
+        _answers(items, people),
+        tuple(_heard(name, items, judges) for name in names),
+        np.array([SIGNS[one.label] for one in items]),
+        digest.hexdigest(),
+    )
+
+
+def _answers(items: list[Judgement], scale: Scale) -> Answers:
+    raters = tuple(sorted({name for one in items for name in one.people}))
+    people = np.array([[one.people.get(name) for name in raters] for one in items], dtype=np.float64)
+    samples = tuple(
+        Sample(one.id, one.question or "", response=one.answer or "", system=one.system, cluster=one.cluster)
+        for one in items
+    )
+    clusters = tuple(one.cluster or one.id for one in items)
+    return Answers(samples, clusters, raters, scale.share(people.reshape(len(items), len(raters))))
+
+
+def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
+    given = [one.judges.get(name, ...) for one in items]
+    rows = [value if isinstance(value, list) else [value] for value in given]
+    repeats = max((len(row) for row in rows), default=1) or 1
+    scores, asked = np.full((len(items), repeats), np.nan), np.zeros((len(items), repeats), dtype=bool)
+    for place, row in enumerate(rows):
+        for repeat, value in enumerate(row):
+            asked[place, repeat] = value is not ...
+            if isinstance(value, float | int):
+                scores[place, repeat] = value
+    scale.share(scores)
+    statuses = np.where(asked, np.where(np.isnan(scores), Status.PARSE_ERROR, Status.OK), Status.MISSING_FIELD)
+    picks = [one.choices.get(name) for one in items]
+    choices = np.array([[SIGNS[each] for each in pick or (None, None)] for pick in picks]) if any(picks) else None
+    return Heard(
+        name,
+        Sitting(scores, asked),
+        np.vectorize(str, otypes=[object])(statuses),
+        choices=choices,
+        family=family(name),
+        stand_in=name == OFFLINE,
     )

@@ -1,4 +1,4 @@
-"""What a judge is worth in numbers: does it answer, does it repeat itself, does it agree with people, is it calibrated.
+"""What a judge is worth in numbers: does it answer, repeat itself, agree with people, and more than shared words do?
 
 Scores are shares of the metric's scale (0 to 1) wherever they meet people's; on their own they stay as given.
 """
@@ -6,24 +6,24 @@ Scores are shares of the metric's scale (0 to 1) wherever they meet people's; on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale
-from ragbench.measurement import ESTIMATE_COLUMNS, estimate_row
+from ragbench.judge import Influence, Rule, leave_one_out
+from ragbench.measurement import NamedEstimate
 from ragbench.metrics import judging
-from ragbench.types import Array, Estimate, Status
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.stats.samples import as_codes, units_of
+from ragbench.types import Array, Comparison, Estimate, Score, Status, Verdict
 
 OUTCOMES: dict[str, tuple[Status, ...]] = {
     "valid": (Status.OK,),
@@ -32,93 +32,93 @@ OUTCOMES: dict[str, tuple[Status, ...]] = {
     "truncated": (Status.TRUNCATED,),
     "failed": (Status.JUDGE_ERROR, Status.TIMEOUT),
 }
+OF_SCORES = ("spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "bias")
+OF_DECISIONS = ("accuracy", "balanced_accuracy", "cohen_kappa", "gwet_ac1")
 BINS = 10
 FEWEST_PAIRS = 3
 """Pairs of a rating and a score below which no agreement is computed."""
 FINEST = 1.959963984540054 * math.sqrt(2)
 """Two single scores of one judge differ by more than this many within-item deviations one time in twenty."""
 
-
-def row(estimate: Estimate) -> tuple[Any, ...]:
-    """An estimate as the columns of ESTIMATE_COLUMNS."""
-    return tuple(estimate_row(estimate).values())
+Numbers = dict[str, Estimate]
 
 
-def table(rows: Sequence[tuple[Any, ...]], *first: str) -> pd.DataFrame:
-    """A table of estimates whose rows begin with the columns `first`."""
-    import pandas as pd
-
-    kinds = dict.fromkeys(("value", "low", "high", "level", "floor", "ceiling"), float)
-    whole = dict.fromkeys(("n", "n_unmeasured", "clusters"), "Int64")
-    return pd.DataFrame(rows, columns=[*first, *ESTIMATE_COLUMNS]).astype({**kinds, **whole})
+def placed(judge: str, found: Mapping[str, Estimate], **where: str | float) -> list[NamedEstimate]:
+    """Numbers of a judge at their place."""
+    return [NamedEstimate(judge, name, estimate, where) for name, estimate in found.items()]
 
 
-def among(
-    values: Array, of: NDArray[np.bool_], clusters: Sequence[str] | None, sure: Sureness, **more: Any
+def share(
+    values: ArrayLike, clusters: Sequence[str] | None, sure: Sureness, of: NDArray[np.bool_] | None = None
 ) -> Estimate:
-    """The mean over the items `of` alone: what is not among them was not asked for, and so is not unmeasured."""
-    drawn = None if clusters is None else [label for label, inside in zip(clusters, of, strict=True) if inside]
-    return stats.estimate(np.asarray(values)[of], clusters=drawn, bounds=(0.0, 1.0), **asdict(sure), **more)
+    """The mean of shares, over the items `of` alone where they are told: what is not among them was not asked for, and
+    so is not unmeasured."""
+    given = np.asarray(values)
+    if of is not None:
+        given, clusters = given[of], kept(clusters, of)
+    return stats.estimate(given, clusters=clusters, bounds=(0.0, 1.0), **asdict(sure))
 
 
-def specified(one: Heard, clusters: Sequence[str], scale: Scale, delta: float, sure: Sureness) -> dict[str, Estimate]:
+def kept(labels: Sequence[str] | None, inside: NDArray[np.bool_]) -> list[str] | None:
+    """The labels of the items inside."""
+    return None if labels is None else [label for label, keep in zip(labels, inside, strict=True) if keep]
+
+
+def specified(one: Heard, clusters: Sequence[str], delta: float, sure: Sureness) -> Numbers:
     """consistency_score, error_rate and avg_latency_ms with their intervals over answers."""
-    options = asdict(sure)
     sitting = one.answers
-    asked = sitting.asked.sum(axis=1)
-    failed = (np.isnan(sitting.scores) & sitting.asked).sum(axis=1)
-    close = judging.pairs_within(sitting.scores, delta)
+    failed = np.isnan(sitting.scores) & sitting.asked
     found = {
-        "consistency_score": stats.estimate(close, clusters=clusters, bounds=(0.0, 1.0), **options),
-        "error_rate": stats.estimate(
-            np.where(asked > 0, failed / np.maximum(asked, 1), np.nan), clusters=clusters, bounds=(0.0, 1.0), **options
-        ),
+        "consistency_score": share(judging.pairs_within(sitting.scores, delta), clusters, sure),
+        "error_rate": share(_of_asked(failed, sitting.asked), clusters, sure),
     }
     if sitting.seconds is not None and not np.isnan(sitting.seconds).all():
         times = judging.item_latencies(sitting.seconds)
-        found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, **options)
+        found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, **asdict(sure))
     return found
 
 
-def coverage(one: Heard, clusters: Sequence[str], sure: Sureness) -> list[tuple[Any, ...]]:
-    """One row an outcome: how many of the questions to the judge ended so, of how many, and the share's interval."""
-    asked = one.answers.asked
-    rows = []
-    for outcome, statuses in OUTCOMES.items():
-        hit = np.isin(one.statuses, [status.value for status in statuses]) & asked
-        counts = asked.sum(axis=1)
-        share = np.where(counts > 0, hit.sum(axis=1) / np.maximum(counts, 1), np.nan)
-        estimate = stats.estimate(share, clusters=clusters, bounds=(0.0, 1.0), **asdict(sure))
-        rows.append((one.name, outcome, int(hit.sum()), int(asked.sum()), *row(estimate)))
-    return rows
+def _of_asked(hit: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
+    """(answers,) share of the questions to the judge that ended so; NaN where it was not asked."""
+    counts = asked.sum(axis=1)
+    return np.where(counts > 0, hit.sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
-def repeatability(
-    one: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness
-) -> list[tuple[Any, ...]]:
-    """Agreement of a judge with itself over its repeats; no row for a single repeat, which measures nothing.
+def outcomes(one: Heard) -> dict[str, NDArray[np.bool_]]:
+    """(answers, repeats) which of the questions to the judge ended so, by outcome."""
+    return {
+        outcome: np.isin(one.statuses, [status.value for status in statuses]) & one.answers.asked
+        for outcome, statuses in OUTCOMES.items()
+    }
+
+
+def coverage(one: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
+    """The share of the questions to the judge that ended so, by outcome."""
+    return {name: share(_of_asked(hit, one.answers.asked), clusters, sure) for name, hit in outcomes(one).items()}
+
+
+def repeatability(one: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness) -> Numbers:
+    """Agreement of a judge with itself over its repeats; nothing of a single repeat, which measures nothing.
 
     flip_rate: share of the pairs of repeats that call an answer good once and not good once.
     """
     scores = one.answers.scores
     if scores.shape[1] < 2:
-        return []
+        return {}
     options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
-    found = {
-        "exact_agreement": stats.estimate(judging.pairs_within(scores, 0.0), bounds=(0.0, 1.0), **options),
-        "flip_rate": stats.estimate(flips(scores, scale, good), bounds=(0.0, 1.0), **options),
+    return {
+        "exact_agreement": share(judging.pairs_within(scores, 0.0), clusters, sure),
+        "flip_rate": share(flips(scores, scale, good), clusters, sure),
         "krippendorff_alpha": stats.krippendorff_alpha(scores, scale="interval", **options),
         "icc": stats.icc(scores, **options),
         "within_item_deviation": within(scores, 1.0, options),
         "smallest_difference": within(scores, FINEST, options),
     }
-    return [(one.name, name, *row(estimate)) for name, estimate in found.items()]
 
 
 def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
     """`times` the standard deviation of a judge's scores of one and the same answer."""
-    known = ~np.isnan(scores)
-    counts = known.sum(axis=1)
+    counts = (~np.isnan(scores)).sum(axis=1)
     means = np.nansum(scores, axis=1) / np.maximum(counts, 1)
     squares = np.nansum((scores - means[:, None]) ** 2, axis=1)
     sums = np.column_stack([squares, counts - 1.0])
@@ -128,8 +128,12 @@ def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
 
 def flips(scores: Array, scale: Scale, good: float) -> Array:
     """(items,) share of the pairs of repeats on both sides of `good`; NaN with fewer than two scores."""
-    decided = np.where(np.isnan(scores), np.nan, scale.share(scores) >= good - 1e-9)
-    return 1 - judging.pairs_within(decided, 0.0)
+    return 1 - judging.pairs_within(called_good(scale.share(scores), good), 0.0)
+
+
+def called_good(shares: Array, good: float) -> Array:
+    """1 where a score is good, 0 where it is not, NaN where there is none."""
+    return np.where(np.isnan(shares), np.nan, shares >= good - 1e-9)
 
 
 def single(one: Heard, scale: Scale) -> Array:
@@ -137,95 +141,72 @@ def single(one: Heard, scale: Scale) -> Array:
     return scale.share(one.answers.scores[:, 0]) if one.answers.scores.size else np.zeros(0)
 
 
-def agreement(judge: str, given: Array, answers: Answers, good: float, sure: Sureness) -> list[tuple[Any, ...]]:
-    """A judge with single people, and with people's mean. "people" as the judge: one person with another.
+def agreement(given: Array, answers: Answers, good: float, sure: Sureness) -> dict[str, Numbers]:
+    """A judge with each "person", and with people's "mean".
 
     All pairs of raters are laid below each other and drawn by clusters, so that the judge meets the same measure
     with which people meet each other: their agreement is the ceiling. What people rated and the judge gave no score
     for is unmeasured.
     """
-    people = answers.people
-    labels = np.asarray(answers.clusters, dtype=object)
-    pairs = [(people[:, place], given) for place in range(people.shape[1])]
-    rows = [(judge, "person", *each) for each in _compared(pairs, labels, good, sure, np.isnan(given))]
-    mean = _compared([(answers.mean_people, given)], labels, good, sure, np.isnan(given))
-    return rows + [(judge, "mean", *each) for each in mean]
+    found = {}
+    for against, ratings in (("person", list(answers.people.T)), ("mean", [answers.mean_people])):
+        numbers = _compared([(each, given) for each in ratings], answers.clusters, good, sure)
+        missing = sum(int((~np.isnan(each) & np.isnan(given)).sum()) for each in ratings)
+        found[against] = {name: replace(one, n_unmeasured=missing) for name, one in numbers.items()}
+    return found
 
 
-def ceiling(answers: Answers, good: float, sure: Sureness) -> list[tuple[Any, ...]]:
-    """People among themselves; no row for a single rater. Krippendorff's α is that of all raters at once."""
-    people = answers.people
-    if people.shape[1] < 2:
-        return []
-    labels = np.asarray(answers.clusters, dtype=object)
-    pairs = [(people[:, a], people[:, b]) for a, b in permutations(range(people.shape[1]), 2)]
-    found = {each[0]: each for each in _compared(pairs, labels, good, sure) if each[0] != "bias"}
+def ceiling(answers: Answers, good: float, sure: Sureness) -> Numbers:
+    """People among themselves; nothing of a single rater. Krippendorff's α is that of all raters at once."""
+    found = _compared(list(permutations(answers.people.T, 2)), answers.clusters, good, sure)
     if found:
-        alpha = stats.krippendorff_alpha(people, scale="interval", clusters=labels.tolist(), **asdict(sure))
-        found["krippendorff_alpha"] = ("krippendorff_alpha", *row(alpha))
-    return [("people", "person", *each) for each in found.values()]
+        del found["bias"]
+        options: dict[str, Any] = {"clusters": list(answers.clusters), **asdict(sure)}
+        found["krippendorff_alpha"] = stats.krippendorff_alpha(answers.people, scale="interval", **options)
+    return found
 
 
-def _compared(
-    pairs: Sequence[tuple[Array, Array]],
-    labels: np.ndarray[Any, Any],
-    good: float,
-    sure: Sureness,
-    failed: NDArray[np.bool_] | None = None,
-) -> list[tuple[Any, ...]]:
-    """failed: (items,) where the second of each pair was asked for and gave nothing."""
+def _compared(pairs: Sequence[tuple[Array, ...]], labels: Sequence[str], good: float, sure: Sureness) -> Numbers:
     if not pairs:
-        return []
-    a = np.concatenate([first for first, _ in pairs])
-    b = np.concatenate([second for _, second in pairs])
+        return {}
+    a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
     both = ~(np.isnan(a) | np.isnan(b))
     if both.sum() < FEWEST_PAIRS:
-        return []
-    unmeasured = 0 if failed is None else sum(int((~np.isnan(first) & failed).sum()) for first, _ in pairs)
-    clusters = np.concatenate([labels] * len(pairs))[both]
+        return {}
     a, b = np.round(a[both], 9), np.round(b[both], 9)
-    options: dict[str, Any] = {"clusters": clusters.tolist(), **asdict(sure)}
+    options: dict[str, Any] = {"clusters": kept([*labels] * len(pairs), both), **asdict(sure)}
     numbers = stats.agreement(a, b, scale="interval", **options)
     words = stats.agreement((a >= good - 1e-9).tolist(), (b >= good - 1e-9).tolist(), **options)
-    chosen = {name: numbers[name] for name in ("spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "bias")}
-    chosen |= {name: words[name] for name in ("accuracy", "balanced_accuracy", "cohen_kappa", "gwet_ac1")}
-    return [(name, *row(replace(estimate, n_unmeasured=unmeasured))) for name, estimate in chosen.items()]
+    return {name: numbers[name] for name in OF_SCORES} | {name: words[name] for name in OF_DECISIONS}
 
 
 def calibration(
-    judge: str, given: Array, answers: Answers, good: float, sure: Sureness
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Sensitivity, specificity, expected calibration error and Brier score, and the bins of the reliability figure.
+    given: Array, answers: Answers, good: float, sure: Sureness
+) -> tuple[Numbers, dict[int, tuple[float, Estimate]]]:
+    """Sensitivity, specificity, expected calibration error and Brier score; and by bin of the reliability figure the
+    mean score and the share of good answers.
 
     The truth is whether people's mean is good; the score, as a share of its scale, is read as the probability of it.
     """
-    mean = answers.mean_people
+    mean, whole = answers.mean_people, list(answers.clusters)
     known = ~(np.isnan(mean) | np.isnan(given))
     if not known.any():
-        return [], []
-    whole = np.asarray(answers.clusters, dtype=object)
-    rated, is_good = ~np.isnan(mean), mean >= good - 1e-9
-    said = np.where(np.isnan(given), np.nan, given >= good - 1e-9)
-    truth, score, labels = is_good[known].astype(np.float64), given[known], whole[known].tolist()
+        return {}, {}
+    rated, is_good, said = ~np.isnan(mean), mean >= good - 1e-9, called_good(given, good)
+    truth, score, labels = is_good[known].astype(np.float64), given[known], kept(whole, known)
     place = np.minimum((score * BINS + 1e-9).astype(int), BINS - 1)
     error = expected_calibration_error(score, truth, place, {"clusters": labels, **asdict(sure)})
     found = {
-        "sensitivity": among(said, rated & is_good, whole.tolist(), sure),
-        "specificity": among(1 - said, rated & ~is_good, whole.tolist(), sure),
+        "sensitivity": share(said, whole, sure, rated & is_good),
+        "specificity": share(1 - said, whole, sure, rated & ~is_good),
         "expected_calibration_error": replace(error, n_unmeasured=int((rated & ~known).sum())),
-        "brier": among((given - is_good) ** 2, rated, whole.tolist(), sure),
+        "brier": share((given - is_good) ** 2, whole, sure, rated),
     }
-    bins = []
-    for number in sorted(set(place.tolist())):
-        inside = place == number
-        share = stats.estimate(
-            truth[inside],
-            clusters=[label for label, keep in zip(labels, inside, strict=True) if keep],
-            bounds=(0.0, 1.0),
-            **asdict(sure),
-        )
-        bins.append((judge, number, float(score[inside].mean()), *row(share)))
-    return [(judge, name, *row(estimate)) for name, estimate in found.items()], bins
+    bins = {
+        number: (float(score[place == number].mean()), share(truth, labels, sure, place == number))
+        for number in sorted(set(place.tolist()))
+    }
+    return found, bins
 
 
 def expected_calibration_error(score: Array, truth: Array, place: Any, options: dict[str, Any]) -> Estimate:
@@ -238,3 +219,101 @@ def expected_calibration_error(score: Array, truth: Array, place: Any, options: 
         return np.asarray(np.abs(totals[..., :BINS]).sum(axis=-1) / totals[..., BINS])
 
     return stats.resample(error, columns, method="percentile", **options)
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """A judge against the baseline: concordance with people of both, and the difference.
+
+    Concordance: of two answers that people rate differently, the share that the judge orders as they do; a tie counts
+    half, chance is 0.5. The difference has no p where there is nothing to compare.
+    """
+
+    judge: str
+    concordance: Estimate
+    baseline: Estimate
+    difference: Comparison
+
+
+def rivalries(
+    given: Mapping[str, Array], baseline: str, lexical: Array | None, answers: Answers, sure: Sureness
+) -> list[Rivalry]:
+    """Every judge but the baseline against it, on the answers that both scored and people rated; p by Holm."""
+    truth = answers.mean_people
+    found = []
+    for name, scores in given.items():
+        if name == baseline or lexical is None:
+            continue
+        both = ~(np.isnan(scores) | np.isnan(lexical) | np.isnan(truth))
+        labels = kept(answers.clusters, both) or []
+        one, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
+        own, theirs = (_projected(each, labels, sure, chance=0.5)[0] for each in (one, other))
+        found.append(Rivalry(name, own, theirs, _difference(baseline, name, one - other, labels, sure)))
+    adjusted = stats.adjust([each.difference for each in found])
+    return [replace(each, difference=difference) for each, difference in zip(found, adjusted, strict=True)]
+
+
+def concordances(scores: Array, truth: Array) -> Array:
+    """(answers,) share of the answers with another true value that a score orders rightly against this one, ties half;
+    NaN where all true values are the same."""
+    found = np.full(len(scores), np.nan)
+    for place in range(len(scores)):
+        order = np.sign(truth - truth[place])
+        other = order != 0
+        if other.any():
+            found[place] = (np.mean(np.sign(scores - scores[place])[other] * order[other]) + 1) / 2
+    return found
+
+
+def _difference(baseline: str, judge: str, values: Array, labels: Sequence[str], sure: Sureness) -> Comparison:
+    e, p = _projected(values, labels, sure, chance=0.0)
+    low, high = (math.nan if end is None else end for end in (e.low, e.high))
+    return Comparison(
+        baseline, judge, e.value, low, high, e.level, e.method, p, "U statistic", math.nan, Verdict.NOT_SHOWN, e.n,
+        e.n_unmeasured, clusters=e.clusters, note=e.note,
+    )  # fmt: skip
+
+
+def _projected(values: Array, clusters: Sequence[str], sure: Sureness, chance: float) -> tuple[Estimate, float]:
+    """The mean over pairs of answers and its interval from Hoeffding's projection: a pair has two answers, so the
+    standard error is twice that of the answers' means. p: two-sided, of `chance`, around which the scale ends."""
+    from scipy.special import stdtr, stdtrit
+
+    known = ~np.isnan(values)
+    number = int(known.sum())
+    empty = Estimate(math.nan, None, None, sure.level, "none", number, len(values) - number, note="empty")
+    if number < 3:
+        return empty, math.nan
+    labels = independent(kept(clusters, known) or [])
+    units = units_of(values[known][:, None], as_codes(labels, number))
+    mean, error = float(units.means[0]), 2 * math.sqrt(float(units.variances()[0]))
+    if units.number < 3 or error <= 1e-12:
+        return replace(empty, value=mean, note="no_spread"), 1.0
+    freedom = units.number - 1
+    half = float(stdtrit(freedom, (1 + sure.level) / 2)) * error
+    low, high = mean - half, mean + half
+    if chance:
+        low, high = max(0.0, low), min(1.0, high)
+    clustered = units.number if labels is not None else None
+    found = replace(empty, value=mean, low=low, high=high, method="u_statistic", note="", clusters=clustered)
+    return found, float(2 * stdtr(freedom, -abs(mean - chance) / error))
+
+
+def influences(heard: Sequence[Heard], rule: Rule) -> list[Influence]:
+    """What the panel's mean becomes without each judge, from first scores; none for a single judge."""
+    if len(heard) < 2:
+        return []
+
+    def first(one: Heard, place: int) -> Score:
+        value, status = float(one.answers.scores[place, 0]), Status(one.statuses[place, 0])
+        return Score(value) if status is Status.OK else Score.unmeasured(status, "")
+
+    number = len(heard[0].answers.scores)
+    return leave_one_out([rule({one.name: first(one, place) for one in heard}) for place in range(number)], rule)
+
+
+def panel_scores(heard: Sequence[Heard], without: str | None = None) -> Array:
+    """(answers,) mean of the judges' first scores, those that are there."""
+    columns = np.column_stack([one.answers.scores[:, 0] for one in heard if one.name != without])
+    known = ~np.isnan(columns)
+    return np.where(known.any(axis=1), np.nansum(columns, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)

@@ -1,4 +1,4 @@
-"""One probe of a judge: an effect, its interval, the limit within which nobody would mind it, and a verdict."""
+"""One probe of a judge: what it saw of each answer, the effect with its interval, its limit, and a verdict."""
 
 from __future__ import annotations
 
@@ -62,13 +62,18 @@ class Limits:
 class Effect:
     """Values whose mean is the effect, or why there are none.
 
-    kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns.
+    kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns. answers: by its kind
+    (see `ragbench.bench.judges.biases`) and id the answer that each value is of, empty where single answers have none.
+    before, after: the two numbers that each value compares, where it compares two.
     """
 
     values: Array
     clusters: Sequence[str] | None
     kind: Literal["share", "shift", "correlation"] = "shift"
     why: str = ""
+    answers: tuple[tuple[str, str], ...] = ()
+    before: Array | None = None
+    after: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,8 @@ def probed(judge: str, name: str, effect: Effect, limits: tuple[float, float], s
     if measured < FEWEST:
         why = "no_scale" if name.startswith("scale_order") and not measured else "few"
         return Probe(judge, name, _unknown(sure, measured), limits, why=why)
-    found = _mean(effect, sure)
-    return Probe(judge, name, found, limits, outside_p(effect.values, *limits, clusters=effect.clusters))
+    p = outside_p(effect.values, *limits, clusters=effect.clusters)
+    return Probe(judge, name, _mean(effect, sure), limits, p)
 
 
 def _mean(effect: Effect, sure: Sureness) -> Estimate:
@@ -112,9 +117,9 @@ def _mean(effect: Effect, sure: Sureness) -> Estimate:
     if effect.kind == "share":
         return stats.estimate(effect.values, bounds=(0.0, 1.0), **options)
     found = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
-    made = replace(
-        _unknown(sure, found.n), value=found.difference, low=found.low, high=found.high, method=found.method,
-        n_unmeasured=found.n_dropped, clusters=found.clusters, note=found.note,
+    made = Estimate(
+        found.difference, found.low, found.high, sure.level, found.method, found.n, found.n_dropped,
+        clusters=found.clusters, note=found.note,
     )  # fmt: skip
     if found.note != "no_spread":
         return made
@@ -137,7 +142,7 @@ def _correlated(judge: str, name: str, effect: Effect, limits: tuple[float, floa
     error = 1 / math.sqrt(number - 3)
     half = NormalDist().inv_cdf((1 + sure.level) / 2) * error
     low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
-    found = replace(_unknown(sure, len(pairs)), value=r, low=low, high=high, method="fisher", clusters=number, note="")
+    found = Estimate(r, low, high, sure.level, "fisher", len(pairs), clusters=number)
     return Probe(judge, name, found, limits, float(ndtr(-(math.atanh(r) - math.atanh(limits[1])) / error)))
 
 
@@ -147,18 +152,11 @@ def _unknown(sure: Sureness, n: int) -> Estimate:
 
 def judged(found: Sequence[Probe], level: float) -> list[Probe]:
     """The probes with p corrected over all of them (Holm), and their verdicts."""
-    adjusted = stats.holm([each.p for each in found])
-    done = []
-    for each, p in zip(found, adjusted, strict=True):
-        low, high = each.limits
-        e = each.effect
-        if each.why:
-            verdict = "unmeasured"
-        elif p < 1 - level:
-            verdict = "found"
-        elif e.low is not None and e.high is not None and e.low >= low and e.high <= high:
-            verdict = "passed"
-        else:
-            verdict = "open"
-        done.append(replace(each, p_adjusted=float(p), verdict=verdict))
-    return done
+
+    def verdict(one: Probe, p: float) -> str:
+        (low, high), e = one.limits, one.effect
+        inside = e.low is not None and e.high is not None and e.low >= low and e.high <= high
+        return "unmeasured" if one.why else "found" if p < 1 - level else "passed" if inside else "open"
+
+    adjusted = stats.holm([one.p for one in found])
+    return [replace(one, p_adjusted=float(p), verdict=verdict(one, p)) for one, p in zip(found, adjusted, strict=True)]

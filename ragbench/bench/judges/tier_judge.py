@@ -5,37 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from ragbench import llm, stand_ins
 from ragbench import settings as configuration
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.judges import asking, hearing, items, logged
+from ragbench.bench.judges import asking, hearing, items, judgement_files, numbers
 from ragbench.bench.judges import classes as judge_classes
-from ragbench.bench.judges import numbers as judge_numbers
 from ragbench.bench.judges import tables as judge_tables
 from ragbench.bench.judges.asking import Heard, Trial
-from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.judges.biases import Tried
+from ragbench.bench.judges.items import NOTHING, Answers, Scale
 from ragbench.bench.judges.probes import Limits
 from ragbench.bench.judges.tables import Settled
 from ragbench.bench.scoring.judged_metrics import Judging, described
 from ragbench.judge import LexicalJudge, Rule
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
 from ragbench.settings import OFFLINE
-from ragbench.types import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.types import Array, Question
 
 MODES = ("direct", "reasoned")
 Share = Annotated[float, Field(ge=0, le=0.99)]
@@ -97,11 +94,11 @@ class TierJudgeRequest(Draws):
         """Of people, and of the judges in a file."""
         return Scale.read(self.people_scale), Scale.read(self.judge_scale)
 
-    def settled(self, scale: Scale, baseline: str, answers: Answers) -> Settled:
-        """How the tables are made: of scores on this scale, of judges that have to beat this baseline."""
+    def settled(self, answers: Answers) -> Settled:
+        """How numbers and findings are made of these answers."""
         limits = Limits(**{each.name: getattr(self, f"{each.name}_limit") for each in fields(Limits)})
         named = judge_classes.classes_of(answers, self.scales[0], judge_classes.names_of(self.classes))
-        return Settled(scale, self.good, self.delta, baseline, Rule(self.aggregate), limits, self.take(Sureness), named)
+        return Settled(self.delta, Rule(self.aggregate), limits, self.take(Sureness), named)
 
 
 @tier(TierJudgeRequest)
@@ -132,14 +129,12 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
     trial = Trial(measured, answers, temptations, hearing.twins(session, answers), request.repeats)
     heard, faithfulness, usage = hearing.all_heard(session, known, names, trial, faithfulness_rating)
     heard = hearing.with_families(heard, known.judges)
-    baseline = next((one for one in heard if one.name == OFFLINE), None)
+    baseline = next((one for one in heard if one.stand_in), None)
     if baseline is None and names:
-        baseline = llm.run(asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=Temptations((), {}, ()))))
+        baseline = llm.run(asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=NOTHING)))
     heard = hearing.timed(session, known, names, trial, heard, request.fresh_timings)
-    how = request.settled(hearing.bounds(measured), OFFLINE, answers)
-    tables = judge_tables.tables(heard, answers, temptations, baseline, hearing.made_labels(temptations), how)
+    tried = Tried(answers, temptations, hearing.bounds(measured), request.good, LexicalJudge.name)
     facts = {
-        **session.facts(),
         "judges": [
             {**one, **({"answered_by": usage[one["name"]].answered_by} if one["name"] in usage else {})}
             for one in described(replace(session, settings=known), names)
@@ -152,12 +147,13 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
         "constructed": not session.dataset.ratings,
         "languages": sorted({one.language for one in (*answers.samples, *filter(None, trial.twins)) if one.language}),
     }
-    return _measurement(session, request, how, heard, answers, tables, facts, faithfulness)
+    labels = hearing.made_labels(temptations)
+    return _measurement(session, request, heard, tried, baseline, labels, facts, faithfulness)
 
 
 def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
     path = _inside(request.ratings)
-    found = logged.read(path, *request.scales, judge_classes.names_of(request.classes))
+    found = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
     names = [one.name for one in found.heard]
     chosen = parted(request.judges)
     if wrong := [name for name in chosen if name not in names]:
@@ -166,22 +162,20 @@ def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
         [one for one in found.heard if not chosen or one.name in chosen], session.settings.judges
     )
     baseline = next((one for one in found.heard if one.name == request.rival), None)
-    how = request.settled(request.scales[1], request.rival, found.answers)
-    tables = judge_tables.tables(heard, found.answers, Temptations((), {}, ()), baseline, found.labels, how)
+    tried = Tried(found.answers, NOTHING, request.scales[1], request.good, request.rival)
     facts = {
-        **session.facts(),
         "dataset": path.name,
         "dataset_title": path.name,
         "licence": None,
         "data_hash": found.content_hash,
-        "judges": [{"name": one.name, "stand_in": one.name == OFFLINE} for one in heard],
+        "judges": [{"name": one.name, "stand_in": one.stand_in} for one in heard],
         "metric": None,
         "faithfulness": None,
         "logged": True,
         "n_tempted": 0,
         "constructed": False,
     }
-    return _measurement(session, request, how, heard, found.answers, tables, facts, {})
+    return _measurement(session, request, heard, tried, baseline, found.labels, facts, {})
 
 
 def _metric(label: str) -> Metric:
@@ -207,28 +201,29 @@ def _inside(name: str) -> Path:
 
 
 def _measurement(
-    session: Session, request: TierJudgeRequest, how: Settled, heard: Sequence[Heard], answers: Answers,
-    tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], faithfulness: Mapping[str, Sitting],
-) -> Measurement:  # fmt: skip
-    import pandas as pd
+    session: Session,
+    request: TierJudgeRequest,
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array,
+    facts: Mapping[str, Any],
+    faithfulness: Mapping[str, Sitting],
+) -> Measurement:
 
-    label = facts["metric"] or "score"
-    people_scale = request.scales[0]
-    scores = [
-        (one.name, label, sample.id, float(value), str(status), reason, one.name)
-        for one in heard
-        for sample, value, status, reason in zip(
-            answers.samples, one.answers.scores[:, 0], one.statuses[:, 0], one.reasons or [""] * len(answers.samples),
-            strict=True,
-        )
-    ]  # fmt: skip
-    questions: list[tuple[Any, ...]] = [
-        (one.id, one.user_input, one.reference, None, one.language, cluster, None, [])
+    answers, how = tried.answers, request.settled(tried.answers)
+    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
+    label, judged = facts["metric"] or "score", tables["answers"]
+    scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
+    given = [value for one in heard for value in one.answers.scores[:, 0]]
+    questions = [
+        Question(one.id, one.user_input or "", one.reference, language=one.language, cluster=cluster)
         for one, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]
     return Measurement(
         notebook=session.notebook,
         facts={
+            **session.facts(),
             **facts,
             "baseline": None,
             "describes": "judges",
@@ -243,36 +238,29 @@ def _measurement(
             "repeats": max((one.answers.scores.shape[1] for one in heard), default=0),
             "delta": request.delta,
             "good": request.good,
-            "judge_scale": [how.scale.low, how.scale.high],
-            "people_scale": [people_scale.low, people_scale.high],
+            "judge_scale": list(asdict(tried.scale).values()),
+            "people_scale": list(asdict(request.scales[0]).values()),
             "classes": [] if how.classes is None else list(how.classes.names),
             "limits": asdict(how.limits),
-            "rival": how.baseline,
+            "rival": tried.rival,
             "aggregate": how.rule.label if len(heard) > 1 else None,
             **asdict(how.sure),
         },
-        scores=pd.DataFrame(scores, columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(questions, columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-        estimates=tuple(_four(heard, answers, how, faithfulness)),
+        scores=scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)],
+        questions=frames.questions(questions),
+        retrieved=frames.retrieved(),
+        estimates=tuple(each for one in heard for each in _four(one, answers, how, faithfulness)),
+        placed=placed,
         extra=tables,
     )
 
 
-def _four(
-    heard: Sequence[Heard], answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]
-) -> list[NamedEstimate]:
+def _four(one: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
     from ragbench import stats
 
-    found: list[NamedEstimate] = []
-    for one in heard:
-        numbers: dict[str, Estimate] = judge_numbers.specified(one, answers.clusters, how.scale, how.delta, how.sure)
-        if one.name in faithfulness:
-            numbers["avg_faithfulness"] = stats.estimate(
-                faithfulness[one.name].scores[:, 0],
-                clusters=answers.clusters,
-                bounds=bounds(faithfulness_rating),
-                **asdict(how.sure),
-            )
-        found += [NamedEstimate(one.name, name, estimate) for name, estimate in numbers.items()]
-    return found
+    found = numbers.specified(one, answers.clusters, how.delta, how.sure)
+    if one.name in faithfulness:
+        given, scale = faithfulness[one.name].scores[:, 0], bounds(faithfulness_rating)
+        options = {"clusters": answers.clusters, "bounds": scale, **asdict(how.sure)}
+        found["avg_faithfulness"] = stats.estimate(given, **options)
+    return numbers.placed(one.name, found)

@@ -29,10 +29,15 @@ def read(name: str, settings: Settings) -> Dataset:
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()
-        chunks = tuple(_chunks(source.chunks(), _embedded(source, tables.chunks, tables.chunks.text), left_out))
+        embedded = _embedded(source, tables.chunks, tables.chunks.text)
+        chunks = tuple(
+            Chunk(identifier, text, url=_text(row[2]), title=_text(row[3]))
+            for identifier, text, row in _kept(source.chunks(), "chunk", embedded, left_out)
+        )
         asked = tables.questions
         embedded = _embedded(source, asked, asked.question) if asked is not None else None
-        history = tuple(_history(source.questions(), embedded, left_out))
+        found = _kept(source.questions(), "question", embedded, left_out)
+        history = tuple(_past(identifier, text, row, left_out) for identifier, text, row in found)
     if not chunks:
         raise DatasetError(f"{PREFIX}{name}: the table {tables.chunks.table} holds no chunk with a text")
     made = Dataset(
@@ -65,48 +70,37 @@ def _embedded(source: Source, table: ChunkTable | QuestionTable, column: str) ->
     return {_text(text) for text in source.vectors(table, column)[0]}
 
 
-def _chunks(rows: Iterator[tuple[Any, ...]], known: set[str | None] | None, left_out: Counter[str]) -> Iterator[Chunk]:
+def _kept(
+    rows: Iterator[tuple[Any, ...]], kind: str, known: set[str | None] | None, left_out: Counter[str]
+) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+    """The id, the cleaned text and all of each row that says something; the others are counted."""
     seen: set[str] = set()
-    for identifier, text, url, title in rows:
-        cleaned = _text(text)
-        if identifier is None or cleaned is None:
-            left_out["chunk without an id or a text"] += 1
+    for row in rows:
+        identifier, text = row[0], _text(row[1])
+        if identifier is None or text is None:
+            left_out[f"{kind} without an id or a text"] += 1
         elif str(identifier) in seen:
-            left_out["chunk whose id stands there twice"] += 1
-        elif known is not None and cleaned not in known:
-            left_out["chunk without a vector"] += 1
+            left_out[f"{kind} whose id stands there twice"] += 1
+        elif known is not None and text not in known:
+            left_out[f"{kind} without a vector"] += 1
         else:
             seen.add(str(identifier))
-            yield Chunk(str(identifier), cleaned, url=_text(url), title=_text(title))
+            yield str(identifier), text, row
 
 
-def _history(
-    rows: Iterator[tuple[Any, ...]], known: set[str | None] | None, left_out: Counter[str]
-) -> Iterator[PastQuestion]:
-    seen: set[str] = set()
-    for identifier, question, answer, url, score, user, asked_at in rows:
-        cleaned = _text(question)
-        if identifier is None or cleaned is None:
-            left_out["question without an id or a text"] += 1
-            continue
-        if str(identifier) in seen:
-            left_out["question whose id stands there twice"] += 1
-            continue
-        if known is not None and cleaned not in known:
-            left_out["question without a vector"] += 1
-            continue
-        seen.add(str(identifier))
-        if score is not None and score not in SCORES:
-            left_out["score that is not 1 to 5 (the question stays)"] += 1
-        yield PastQuestion.model_construct(
-            id=str(identifier),
-            question=cleaned,
-            answer=None if answer is None else normalise(str(answer)),
-            url=_text(url),
-            score=score if score in SCORES else None,
-            user=None if user is None else str(user),
-            asked_at=asked_at.isoformat() if hasattr(asked_at, "isoformat") else _text(asked_at),
-        )
+def _past(identifier: str, question: str, row: tuple[Any, ...], left_out: Counter[str]) -> PastQuestion:
+    _id, _question, answer, url, score, user, asked_at = row
+    if score is not None and score not in SCORES:
+        left_out["score that is not 1 to 5 (the question stays)"] += 1
+    return PastQuestion.model_construct(
+        id=identifier,
+        question=question,
+        answer=None if answer is None else normalise(str(answer)),
+        url=_text(url),
+        score=score if score in SCORES else None,
+        user=None if user is None else str(user),
+        asked_at=asked_at.isoformat() if hasattr(asked_at, "isoformat") else _text(asked_at),
+    )
 
 
 def _question(one: PastQuestion, language: str) -> Question:

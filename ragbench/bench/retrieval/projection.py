@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,10 +48,8 @@ def _kept(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> A
         if known.shape == (len(vectors), dimensions):
             return np.asarray(known, dtype=float)
     found = _umap(vectors, dimensions, distance, seed)
-    try:
+    with suppress(OSError):  # a cache that cannot be written costs time, nothing else
         _write(place, found)
-    except OSError:  # a cache that cannot be written costs time, nothing else
-        return found
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -16,35 +16,30 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.requests import Draws, tier
+from ragbench.bench.basics.requests import tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
-from ragbench.datasets import Dataset
 from ragbench.datasets.records import PastQuestion
-from ragbench.datasets.script import language_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.datasets.russian import language_of
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.types import Estimate, Question
+from ragbench.types import Question
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
+ASKED = ("sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-class RealUsersRequest(Draws):
+class RealUsersRequest(tier1.RankingRequest):
     """What is asked of a log of questions."""
 
-    dataset: requests.Dataset = ""
-    systems: requests.Systems = ""
-    baseline: requests.Baseline = ""
-    metrics: requests.RankingMetrics = ""
-    k: requests.Depth = 10
     cluster_by: Literal["user", "none"] = Field(
         "user", description='"user": questions of one user are drawn together; "none": all independent'
     )
@@ -84,27 +79,27 @@ def real_users(request: RealUsersRequest) -> Measurement:
     session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
-    log = _Log.read(session.dataset, masker, request.mask)
-    pages = {chunk.url for chunk in session.dataset.chunks if chunk.url}
-    known = [past for past in history if past.url in pages]
+    titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}
+    log = _Log(history, titles, masker.text if request.mask else str)
+    known = [past for past in history if past.url in titles]
     facts: dict[str, Any] = {
         "describes_users": True,
         "proxy": True,
         "masked": request.mask,
         "n_history": len(history),
         "n_without_page": sum(past.url is None for past in history),
-        "n_page_gone": sum(past.url is not None and past.url not in pages for past in history),
+        "n_page_gone": sum(past.url is not None and past.url not in titles for past in history),
         "n_users": len({past.user for past in history if past.user is not None}),
         "cluster_by": request.cluster_by,
     }
-    tables = log.tables(request.take(Sureness))
     if not known:
-        return _nothing(session, request, facts, tables)
+        return _nothing(session, request, facts, log)
     questions = tuple(_question(past, request.cluster_by) for past in known)
     inner = replace(session, dataset=replace(session.dataset, questions=questions))
     made = tier1.measured(inner, request.retrieval)
     facts = {**made.facts, **facts, "n_without_relevant": None}
-    made = replace(made, facts=facts, extra={**made.extra, **tables})
+    placed = (*made.placed, *log.habits(request.take(Sureness)))
+    made = replace(made, facts=facts, extra={**made.extra, **log.tables()}, placed=placed)
     return _masked(made, masker) if request.mask else made
 
 
@@ -120,27 +115,15 @@ def _question(past: PastQuestion, cluster_by: str) -> Question:
     )
 
 
-def _nothing(
-    session: Session, request: RealUsersRequest, facts: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
-) -> Measurement:
-    """A measurement without a number: there is no log, or none of its pages is in the base."""
-    import pandas as pd
-
+def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Measurement:
+    """A measurement of no system: there is no log, or none of its pages is in the base."""
+    sureness = request.take(Sureness)
+    known = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
     return Measurement(
         notebook=session.notebook,
-        facts={
-            **session.facts(),
-            **asdict(request.take(Sureness)),
-            "k": request.k,
-            **facts,
-            "unit": "url",
-            "n_questions": 0,
-            "systems": [],
-        },
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
-        extra=tables,
+        facts={**session.facts(), **asdict(sureness), **known},
+        extra=log.tables(),
+        placed=log.habits(sureness),
     )
 
 
@@ -158,102 +141,64 @@ def _masked(made: Measurement, masker: Masker) -> Measurement:
 
 @dataclass(frozen=True)
 class _Log:
-    """Everything that was asked, as it may be shown."""
+    """Everything that was asked; shown: how a text of it may be shown."""
 
     history: Sequence[PastQuestion]
     titles: Mapping[str, str | None]
-    masker: Masker
-    mask: bool
+    shown: Callable[[str | None], str | None]
 
-    @classmethod
-    def read(cls, dataset: Dataset, masker: Masker, mask: bool) -> _Log:
-        titles = {chunk.url: chunk.title for chunk in reversed(dataset.chunks) if chunk.url}
-        return cls(dataset.history, titles, masker, mask)
-
-    def tables(self, sureness: Sureness) -> dict[str, pd.DataFrame]:
+    def tables(self) -> dict[str, pd.DataFrame]:
         """`asked`: one row a question without its words; `repeats`: equal questions; `asked_pages`: pages by how often
-        they were shown; `habits`: lengths and scores in numbers with intervals."""
+        they were shown."""
+        import pandas as pd
+
+        whole = dict.fromkeys(("score", "weekday", "hour"), "Int64")
         return {
-            "asked": self._asked(),
-            "repeats": self._repeats(),
-            "asked_pages": self._pages(),
-            "habits": self._habits(sureness),
+            "asked": pd.DataFrame(self._asked(), columns=list(ASKED)).astype(whole),
+            "repeats": pd.DataFrame(self._repeats(), columns=["text", "count", "users", "pages", "samples"]),
+            "asked_pages": pd.DataFrame(
+                self._pages(), columns=["page", "title", "count", "scored", "score", "in_base"]
+            ),
         }
 
-    def _shown(self, text: str) -> str:
-        return str(self.masker.text(text)) if self.mask else text
-
-    def _asked(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = []
+    def _asked(self) -> Iterator[tuple[Any, ...]]:
         for past in self.history:
             at, hour = when(past.asked_at)
-            rows.append(
-                (
-                    past.id,
-                    len(_WORD.findall(past.question)),
-                    len(past.question),
-                    language_of([past.question]),
-                    past.score,
-                    None if at is None else at.date().isoformat(),
-                    None if at is None else at.weekday(),
-                    hour,
-                    past.url is not None,
-                )
-            )
-        columns = ["sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page"]
-        table = pd.DataFrame(rows, columns=columns)
-        return table.astype({"score": "Int64", "weekday": "Int64", "hour": "Int64"})
+            day, weekday = (None, None) if at is None else (at.date().isoformat(), at.weekday())
+            words, language = len(_WORD.findall(past.question)), language_of([past.question])
+            sizes = (past.id, words, len(past.question), language, past.score)
+            yield (*sizes, day, weekday, hour, past.url is not None)
 
-    def _repeats(self) -> pd.DataFrame:
-        import pandas as pd
-
+    def _repeats(self) -> Iterator[tuple[Any, ...]]:
         groups: dict[str, list[PastQuestion]] = defaultdict(list)
         for past in self.history:
             groups[plain(past.question)].append(past)
-        found = sorted((g for g in groups.values() if len(g) > 1), key=lambda g: (-len(g), g[0].id))
-        rows = [
-            (
-                self._shown(group[0].question),
-                len(group),
-                len({past.user for past in group if past.user is not None}),
-                len({past.url for past in group}),
-                [past.id for past in group],
-            )
-            for group in found
-        ]
-        return pd.DataFrame(rows, columns=["text", "count", "users", "pages", "samples"])
+        for group in sorted((g for g in groups.values() if len(g) > 1), key=lambda g: (-len(g), g[0].id)):
+            users = {past.user for past in group if past.user is not None}
+            pages = {past.url for past in group}
+            yield self.shown(group[0].question), len(group), len(users), len(pages), [past.id for past in group]
 
-    def _pages(self) -> pd.DataFrame:
-        import pandas as pd
-
+    def _pages(self) -> Iterator[tuple[Any, ...]]:
         counts = Counter(past.url for past in self.history if past.url is not None)
-        rows = []
         for url, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             scores = [past.score for past in self.history if past.url == url and past.score is not None]
             mean = sum(scores) / len(scores) if scores else float("nan")
-            rows.append((url, self.titles.get(url), count, len(scores), mean, url in self.titles))
-        return pd.DataFrame(rows, columns=["page", "title", "count", "scored", "score", "in_base"])
+            yield url, self.titles.get(url), count, len(scores), mean, url in self.titles
 
-    def _habits(self, sureness: Sureness) -> pd.DataFrame:
-        import pandas as pd
-
+    def habits(self, sureness: Sureness) -> tuple[NamedEstimate, ...]:
+        """Of what was asked the quantiles of its length in words, and the mean score of its users."""
         words = [float(len(_WORD.findall(past.question))) for past in self.history]
-        found: dict[str, Estimate] = {}
+        made = []
         for probability in QUANTILES if words else ():
-            found[f"words@{probability}"] = stats.quantile(words, probability, level=sureness.level)
+            length = stats.quantile(words, probability, level=sureness.level)
+            made.append(NamedEstimate("", "habit", length, {"asked": "words", "probability": probability}))
         scored = [past for past in self.history if past.score is not None]
         if scored:
-            users = [past.user for past in scored]
-            found["score"] = stats.estimate(
-                [float(past.score or 0) for past in scored],
-                clusters=users if any(users) else None,
-                bounds=SCALE,
-                **asdict(sureness),
-            )
-        rows = [(name, e.value, e.low, e.high, e.method, e.n, e.clusters, e.note) for name, e in found.items()]
-        return pd.DataFrame(rows, columns=["name", "value", "low", "high", "method", "n", "clusters", "note"])
+            users, scores = [past.user for past in scored], [float(past.score or 0) for past in scored]
+            clusters = users if any(users) else None
+            mean = stats.estimate(scores, clusters=clusters, bounds=SCALE, **asdict(sureness))
+            made.append(NamedEstimate("", "habit", mean, {"asked": "score"}))
+        return tuple(made)
 
 
 def when(asked_at: str | None) -> tuple[datetime | None, int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,16 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import stand_ins, stats
-from ragbench.bench.basics import requests
+from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.requests import Request, tier
-from ragbench.bench.basics.session import BenchError, Session, described
+from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import topics
+from ragbench.bench.retrieval.tier1_retrieval import told
 from ragbench.datasets import Dataset
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
-from ragbench.types import Chunk, Estimate, Question, Vectors
+from ragbench.types import Chunk, Estimate, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +72,6 @@ def sources(request: SourcesRequest) -> Measurement:
     so no system is better or worse.
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
-    import pandas as pd
-
     from ragbench.store import Store
     from ragbench.systems import make
 
@@ -91,12 +90,12 @@ def sources(request: SourcesRequest) -> Measurement:
         chosen = _embedder(session, request.embedder)
         vectors = _question_vectors(store, session, chosen)
     rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
-    first = _covered(vectors, rows[session.systems[0]], request, request.n_topics)
-    others = {name: _covered(vectors, rows[name], request, first.n_topics) for name in session.systems[1:]}
-    covered = {session.systems[0]: first, **others}
-    estimates = [
-        each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
-    ]
+    covered: dict[str, TopicCoverage] = {}
+    for name in session.systems:  # all have the topics of the first
+        number = next((one.n_topics for one in covered.values()), request.n_topics)
+        covered[name] = _covered(vectors, rows[name], request, number)
+    known = told(session, found)
+    topics_stand_in = [chosen] if session.settings.embedders[chosen].is_stand_in else []
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -109,34 +108,23 @@ def sources(request: SourcesRequest) -> Measurement:
             "key_metrics": [PRIMARY, "unused_chunks", "n_topics", "avg_chunks_per_topic"],
             "n_questions": len(data.questions),
             "k": request.k,
-            "n_topics": first.n_topics,
+            "n_topics": covered[session.systems[0]].n_topics,
             "n_topics_given": bool(request.n_topics),
             "thin": request.thin,
             "topics_embedder": chosen,
-            "systems": described(session.settings, session.systems, {n: dict(r.facts) for n, r in found.items()}),
-            "stand_ins": [
-                *stand_ins.facts("retrieval", [name for name, one in found.items() if one.is_stand_in], own=True),
-                *stand_ins.facts("embedder", [chosen] if session.settings.embedders[chosen].is_stand_in else []),
-            ],
-            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
+            **known,
+            "stand_ins": [*known["stand_ins"], *stand_ins.facts("embedder", topics_stand_in)],
         },
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=_questions(data.questions),
-        retrieved=_retrieved(data.questions, found, request.k),
-        estimates=tuple(estimates),
-        extra={
-            "topics": _topics(data.questions, vectors, first),
-            "question_topics": pd.DataFrame(
-                {"sample": [question.id for question in data.questions], "topic": first.labels + 1}
-            ),
-            "coverage": _coverage(covered, request.thin),
-            "silhouettes": pd.DataFrame(
-                {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}
-            ),
-            "chunks": _chunks(data),
-            "uses": _uses(data, rows),
-            "pages": _pages(data, rows),
-        },
+        questions=frames.questions(data.questions),
+        retrieved=frames.retrieved(
+            (name, question.id, hits[: request.k], question.relevant)
+            for name, one in found.items()
+            for question, hits in zip(data.questions, one.hits, strict=True)
+        ),
+        estimates=tuple(
+            each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
+        ),
+        extra=_tables(data, vectors, rows, covered, request.thin),
     )
 
 
@@ -215,111 +203,77 @@ def _scaled(estimate: Estimate, change: Any) -> Estimate:
     return replace(estimate, value=change(estimate.value), low=low, high=high, intervals={estimate.method: (low, high)})
 
 
-def _topics(questions: Sequence[Question], vectors: Vectors, covered: TopicCoverage) -> pd.DataFrame:
-    """Each topic with its typical words and its questions, those nearest its centre first."""
+def _tables(
+    data: Dataset,
+    vectors: Vectors,
+    retrieved: Mapping[str, Sequence[Sequence[Chunk]]],
+    covered: Mapping[str, TopicCoverage],
+    share: float,
+) -> dict[str, pd.DataFrame]:
+    """What is listed and drawn.
+
+    `topics`: with their typical words and their questions, those nearest the centre first. `question_topics`.
+    `coverage`: the specification's fields for every system and topic, and which topics are thin. `silhouettes`: by the
+    number of topics that was tried. `chunks`: all, each with how many questions are labelled with it. `uses`: for how
+    many questions each chunk was retrieved, by every system; 0 for those never retrieved. `pages`: see `_pages`.
+    """
     import pandas as pd
 
-    texts = [question.text for question in questions]
-    members = topics.central(topics.directions(vectors), covered.labels)
-    return pd.DataFrame(
-        {
-            "topic": range(1, covered.n_topics + 1),
-            "words": topics.typical_words(texts, covered.labels),
-            "samples": [[questions[row].id for row in rows] for rows in members],
-        }
-    )
-
-
-def _coverage(covered: Mapping[str, TopicCoverage], share: float) -> pd.DataFrame:
-    """The specification's fields for every system and topic, and which topics are thin."""
-    import pandas as pd
-
-    rows = []
-    for name, one in covered.items():
-        thin = {topic.topic_id for topic in one.thin(share)}
-        rows += [
-            (
-                name,
-                topic.topic_id + 1,
-                topic.question_count,
-                topic.unique_chunks,
-                topic.unique_urls,
-                topic.topic_id in thin,
-            )
-            for topic in one.topics
-        ]
-    return pd.DataFrame(rows, columns=["system", "topic_id", "question_count", "unique_chunks", "unique_urls", "thin"])
-
-
-def _questions(questions: Sequence[Question]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant)) for q in questions
+    first, samples = next(iter(covered.values())), [question.id for question in data.questions]
+    members = topics.central(topics.directions(vectors), first.labels)
+    coverage = [
+        (name, topic.topic_id + 1, topic.question_count, topic.unique_chunks, topic.unique_urls, topic in thin)
+        for name, one in covered.items()
+        for thin in [one.thin(share)]
+        for topic in one.topics
     ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
-
-
-def _retrieved(questions: Sequence[Question], found: Mapping[str, Retrieval], k: int) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (
-            name,
-            question.id,
-            rank,
-            hit.chunk.id,
-            hit.chunk.url,
-            hit.similarity,
-            question.relevant.get(hit.chunk.id, 0.0),
-            hit.chunk.text,
-        )
-        for name, one in found.items()
-        for question, hits in zip(questions, one.hits, strict=True)
-        for rank, hit in enumerate(hits[:k], 1)
-    ]
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
-
-
-def _chunks(data: Dataset) -> pd.DataFrame:
-    """All chunks, each with how many questions are labelled with it."""
-    import pandas as pd
-
     needed = Counter(chunk for question in data.questions for chunk in question.relevant)
-    rows = [(c.id, c.text, c.url, c.title, c.section, needed[c.id]) for c in data.chunks]
-    return pd.DataFrame(rows, columns=["chunk", "text", "url", "title", "section", "needed"])
-
-
-def _uses(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> pd.DataFrame:
-    """For how many questions each chunk was retrieved, by every system; 0 for those never retrieved."""
-    import pandas as pd
-
     counts = {name: Counter(i for row in rows for i in {chunk.id for chunk in row}) for name, rows in retrieved.items()}
-    rows = [(name, chunk.id, count[chunk.id]) for name, count in counts.items() for chunk in data.chunks]
-    return pd.DataFrame(rows, columns=["system", "chunk", "questions"])
+    return {
+        "topics": pd.DataFrame(
+            {
+                "topic": range(1, first.n_topics + 1),
+                "words": topics.typical_words([question.text for question in data.questions], first.labels),
+                "samples": [[samples[row] for row in rows] for rows in members],
+            }
+        ),
+        "question_topics": pd.DataFrame({"sample": samples, "topic": first.labels + 1}),
+        "coverage": pd.DataFrame(
+            coverage, columns=["system", "topic_id", "question_count", "unique_chunks", "unique_urls", "thin"]
+        ),
+        "silhouettes": pd.DataFrame(
+            {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}
+        ),
+        "chunks": pd.DataFrame(
+            [(c.id, c.text, c.url, c.title, c.section, needed[c.id]) for c in data.chunks],
+            columns=["chunk", "text", "url", "title", "section", "needed"],
+        ),
+        "uses": pd.DataFrame(
+            [(name, chunk.id, count[chunk.id]) for name, count in counts.items() for chunk in data.chunks],
+            columns=["system", "chunk", "questions"],
+        ),
+        "pages": pd.DataFrame(
+            _pages(data, retrieved), columns=["system", "page", "title", "chunks", "questions", "excess", "needed"]
+        ),
+    }
 
 
-def _pages(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> pd.DataFrame:
+def _pages(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> Iterator[tuple[Any, ...]]:
     """How often each page is retrieved, against its share of the base and against how many questions need it.
 
     excess: the page's share of all retrieved places over its share of all chunks; above 1 it takes more than its part.
     """
-    import pandas as pd
-
     sizes = Counter(chunk.url for chunk in data.chunks if chunk.url)
     page_of = {chunk.id: chunk.url for chunk in data.chunks}
     titles = {chunk.url: chunk.title for chunk in reversed(data.chunks) if chunk.url}
-    labelled = [question for question in data.questions if question.relevant or question.relevant_urls]
     needed = Counter(
         page
-        for question in labelled
+        for question in data.questions
         for page in {*question.relevant_urls, *(page_of.get(chunk) for chunk in question.relevant)} - {None}
     )
-    rows = []
     for name, lists in retrieved.items():
         places = Counter(chunk.url for row in lists for chunk in row)
         total = max(sum(places.values()), 1)
         for page, questions in formulas.page_use(lists).items():
             excess = places[page] / total * len(data.chunks) / sizes[page] if sizes[page] else np.nan
-            rows.append((name, page, titles.get(page), sizes[page], questions, round(excess, 6), needed[page]))
-    return pd.DataFrame(rows, columns=["system", "page", "title", "chunks", "questions", "excess", "needed"])
+            yield name, page, titles.get(page), sizes[page], questions, round(excess, 6), needed[page]

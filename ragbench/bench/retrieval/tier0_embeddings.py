@@ -15,8 +15,7 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
-from ragbench.datasets import Dataset
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.settings import Settings
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 Texts = Literal["chunks", "questions"]
 FEWEST = 3  # texts: of two there is one distance
 PRIMARY = "effective_dimensionality"
+MOST_PAIRS = 10_000  # of near-duplicates that are counted
 KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwise_distance"]
 
 
@@ -80,45 +80,34 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
     session = Session.begin(request.notebook, request.dataset, "", "")
     names = chosen_embedders(request.embedders, session.settings)
-    items = _items(session.dataset, request.texts)
-    if len(items) < max(FEWEST, request.neighbors + 1):
-        raise BenchError(
-            f"{session.dataset.label} has {len(items)} {request.texts}: at least "
-            f"{max(FEWEST, request.neighbors + 1)} are needed to speak of distances"
-        )
+    items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
+    fewest = max(FEWEST, request.neighbors + 1)
+    if len(items) < fewest:
+        known = f"{session.dataset.label} has {len(items)} {request.texts}"
+        raise BenchError(f"{known}: at least {fewest} are needed to speak of distances")
     drawn = projection.sampled(len(items), request.projected, request.seed)
     with Store.open(session.settings) as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
     tables = {key: pd.concat([one.tables[key] for one in spaces], ignore_index=True) for key in spaces[0].tables}
     return Measurement(
         notebook=session.notebook,
-        facts=_facts(session, request, spaces, len(items), len(drawn)),
+        facts={
+            **session.facts(),
+            **asdict(request.take(Sureness)),
+            "baseline": None,
+            "describes": "space",
+            "primary": PRIMARY,
+            "key_metrics": KEYS,
+            "n_texts": len(items),
+            **{name: getattr(request, name) for name in ("texts", "distance", "neighbors", "near", "listed")},
+            "projected": len(drawn) if request.projected else 0,
+            "systems": [{"name": one.name, **one.facts} for one in spaces],
+            "stand_ins": stand_ins.facts("embedder", [one.name for one in spaces if one.is_stand_in], own=True),
+        },
         scores=pd.concat([one.scores for one in spaces], ignore_index=True),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
         estimates=tuple(each for one in spaces for each in one.estimates),
         extra={**tables, "texts": _texts(items, tables)},
     )
-
-
-def _facts(session: Session, request: Tier0Request, spaces: Sequence[_Space], texts: int, drawn: int) -> dict[str, Any]:
-    return {
-        **session.facts(),
-        **asdict(request.take(Sureness)),
-        "baseline": None,
-        "describes": "space",
-        "primary": PRIMARY,
-        "key_metrics": KEYS,
-        "n_texts": texts,
-        "texts": request.texts,
-        "distance": request.distance,
-        "neighbors": request.neighbors,
-        "near": request.near,
-        "listed": request.listed,
-        "projected": drawn if request.projected else 0,
-        "systems": [{"name": one.name, **one.facts} for one in spaces],
-        "stand_ins": stand_ins.facts("embedder", [one.name for one in spaces if one.is_stand_in], own=True),
-    }
 
 
 def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
@@ -129,10 +118,6 @@ def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str
         if name not in settings.embedders:
             raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")
     return names
-
-
-def _items(dataset: Dataset, texts: Texts) -> Sequence[Chunk | Question]:
-    return dataset.chunks if texts == "chunks" else dataset.questions
 
 
 def _space(
@@ -163,20 +148,15 @@ def _space(
         facts["chunks_truncated"] = truncated
     closest, threshold, count = _closest(name, geometry, ids, request)
     facts |= {"near_duplicates": count, "near_distance": round(threshold, 6)}
-    return _Space(
-        name,
-        facts,
-        settings.is_stand_in,
-        spread.estimates(name, geometry, request.take(Sureness)),
-        _scores(name, geometry, ids),
-        {
-            "histograms": spread.histograms(name, geometry),
-            "spectrum": spread.spectrum(name, geometry),
-            "closest": closest,
-            "outliers": _outliers(name, geometry, ids, request.listed),
-            **_pictured(name, vectors, items, drawn, request),
-        },
-    )
+    tables = {
+        "histograms": spread.histograms(name, geometry),
+        "spectrum": spread.spectrum(name, geometry),
+        "closest": closest,
+        "outliers": _outliers(name, geometry, ids, request.listed),
+        **_pictured(name, vectors, items, drawn, request),
+    }
+    estimates = spread.estimates(name, geometry, request.take(Sureness))
+    return _Space(name, facts, settings.is_stand_in, estimates, _scores(name, geometry, ids), tables)
 
 
 def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:
@@ -188,36 +168,27 @@ def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:
         "avg_spread": geometry.spread,
         "avg_pairwise_distance": geometry.pairs.per_vector,
     }
-    made = [
-        pd.DataFrame(
-            {"system": name, "metric": metric, "sample": ids, "value": values, "status": Status.OK.value, "reason": ""}
-        )
-        for metric, values in columns.items()
-    ]
-    return pd.concat(made, ignore_index=True).assign(judge=None)[list(SCORE_COLUMNS)]
-
-
-MOST_PAIRS = 10_000
+    same = {"system": name, "status": Status.OK.value, "reason": "", "judge": None}
+    made = [pd.DataFrame({"metric": metric, "sample": ids, "value": values}) for metric, values in columns.items()]
+    return pd.concat(made, ignore_index=True).assign(**same)[list(SCORE_COLUMNS)]
 
 
 def _closest(name: str, geometry: Geometry, ids: np.ndarray, request: Tier0Request) -> tuple[pd.DataFrame, float, int]:
     """The closest pairs of texts, the threshold of near-duplicates, and how many pairs lie within it."""
-    import pandas as pd
-
     threshold = request.near * geometry.pairs.mean
     within, _ = geometry.near_duplicates(threshold, most=MOST_PAIRS)
     pairs, distances = geometry.near_duplicates(_reach(geometry, request.listed), most=request.listed)
-    table = pd.DataFrame(
-        {
-            "system": name,
-            "rank": np.arange(1, len(pairs) + 1),
-            "first": ids[pairs[:, 0]],
-            "second": ids[pairs[:, 1]],
-            "distance": distances,
-            "near": distances <= threshold,
-        }
-    )
+    first, second = ids[pairs[:, 0]], ids[pairs[:, 1]]
+    table = _ranked(name, first=first, second=second, distance=distances, near=distances <= threshold)
     return table, threshold, len(within)
+
+
+def _ranked(name: str, **columns: Any) -> pd.DataFrame:
+    """A list of one embedder, whose rows are ranked as they come."""
+    import pandas as pd
+
+    number = len(next(iter(columns.values())))
+    return pd.DataFrame({"system": name, "rank": np.arange(1, number + 1), **columns})
 
 
 def _reach(geometry: Geometry, listed: int) -> float:
@@ -229,18 +200,8 @@ def _reach(geometry: Geometry, listed: int) -> float:
 
 
 def _outliers(name: str, geometry: Geometry, ids: np.ndarray, listed: int) -> pd.DataFrame:
-    import pandas as pd
-
     rows, distances = geometry.outliers(listed)
-    return pd.DataFrame(
-        {
-            "system": name,
-            "rank": np.arange(1, len(rows) + 1),
-            "text": ids[rows],
-            "nearest": ids[geometry.nearest.rows[rows, 0]],
-            "distance": distances,
-        }
-    )
+    return _ranked(name, text=ids[rows], nearest=ids[geometry.nearest.rows[rows, 0]], distance=distances)
 
 
 def _pictured(
@@ -270,20 +231,9 @@ def _texts(items: Sequence[Chunk | Question], tables: Mapping[str, pd.DataFrame]
     """The texts that a page can show: those of the lists and of the picture, with what they can be coloured by."""
     import pandas as pd
 
-    closest, outliers = tables["closest"], tables["outliers"]
-    wanted = {*closest["first"], *closest["second"], *outliers["text"], *outliers["nearest"]}
-    wanted |= set(tables["projection"]["text"])
-    rows = [
-        (
-            item.id,
-            item.text,
-            getattr(item, "url", None),
-            getattr(item, "title", None),
-            getattr(item, "section", None),
-            getattr(item, "kind", None),
-            getattr(item, "cluster", None),
-        )
-        for item in items
-        if item.id in wanted
-    ]
-    return pd.DataFrame(rows, columns=["id", "text", "url", "title", "section", "kind", "cluster"])
+    named = (("closest", "first"), ("closest", "second"), ("outliers", "text"), ("outliers", "nearest"),
+             ("projection", "text"))  # fmt: skip
+    wanted = {text for table, column in named for text in tables[table][column]}
+    columns = ["id", "text", "url", "title", "section", "kind", "cluster"]
+    rows = [[getattr(item, column, None) for column in columns] for item in items if item.id in wanted]
+    return pd.DataFrame(rows, columns=columns)

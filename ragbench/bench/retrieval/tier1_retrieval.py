@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from ragbench import rankings, stand_ins
-from ragbench.bench.basics import findings, requests, slices
+from ragbench.bench.basics import findings, frames, requests, slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
@@ -19,7 +19,7 @@ from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.datasets import Dataset, doubts_of
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.types import Question, Ranking, Status
@@ -27,24 +27,26 @@ from ragbench.types import Question, Ranking, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ragbench.store import Store
     from ragbench.systems import Retrieval, System
 
 METRICS = ("hit_rate", "mrr", "recall", "precision", "ndcg")
 PRIMARY = "mrr"
-
-
 Unit = Literal["chunk", "url"]
 
 
-class Tier1Request(Draws):
-    """What is retrieved and measured, and how sure one wants to be of it."""
+class RankingRequest(Draws):
+    """Whose rankings are measured by what."""
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
     baseline: requests.Baseline = ""
     metrics: requests.RankingMetrics = ""
     k: requests.Depth = 10
+
+
+class Tier1Request(RankingRequest):
+    """What is retrieved and measured, and how sure one wants to be of it."""
+
     unit: Unit = Field("chunk", description='what is ranked: "chunk" or "url"')
     cluster_by: Literal["auto", "none"] = Field(
         "auto", description='"auto": questions of one cluster are drawn together; "none": all independent'
@@ -119,102 +121,86 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     pages = {chunk.id: chunk.url for chunk in session.dataset.chunks}
     if unit == "url" and None in pages.values():
         raise BenchError(f"unit = 'url', but chunks of {session.dataset.label} have no URL; use unit = 'chunk'")
-    asked = [question for question in session.dataset.questions if _labelled(question, unit)]
+    questions = session.dataset.questions
+    asked = [q for q in questions if q.relevant or (unit == "url" and q.relevant_urls)]
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
-    clusters = _clusters(asked) if request.cluster_by == "auto" else None
-    found = _retrieve(session, asked, _depth(session.dataset, request.k, unit), request, clusters)
-    ranked = {name: _ranking(asked, runs[0], request, pages) for name, runs in found.runs.items()}
-    scores = pd.DataFrame(
-        [row for name, runs in found.runs.items() for row in _scores(name, asked, runs, ranked[name], request)],
-        columns=list(SCORE_COLUMNS),
-    )
-    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, request.take(Sureness))
+    clusters = frames.clusters(asked) if request.cluster_by == "auto" else None
     labels = None if clusters is None else list(clusters.values())
-    firsts = {name: runs[0] for name, runs in found.runs.items()}
-    by, sureness = slices.chosen(request.slice_by), request.take(Sureness)
+    by, sureness, clock = slices.chosen(request.slice_by), request.take(Sureness), request.take(Clock)
+    runs, timed = _retrieve(session, asked, request, labels)
+    firsts = {name: own[0] for name, own in runs.items()}
+    ranked = {
+        name: rankings.from_questions(
+            asked, dict(zip((q.id for q in asked), one.hits, strict=True)), unit=unit, pages=pages, depth=request.k
+        )
+        for name, one in firsts.items()
+    }
+    rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
+    scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, sureness)
     return Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
-            **asdict(request.take(Sureness)),
-            "doubts": doubts_of(session.dataset.chunks, session.dataset.questions),
+            **asdict(sureness),
+            **told(session, firsts),
+            "doubts": doubts_of(session.dataset.chunks, questions),
             "primary": request.primary.label,
             "n_questions": len(asked),
-            "n_without_relevant": len(session.dataset.questions) - len(asked),
+            "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
             "k": request.k,
             "repeats": request.repeats,
-            "timed_questions": len(timing.chosen(asked, request.take(Clock))),
-            "slices_left_out": slices.left_out(asked, slices.chosen(request.slice_by)),
-            "systems": described(session.settings, session.systems, {n: one.facts for n, one in firsts.items()}),
-            "stand_ins": stand_ins.facts(
-                "retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True
-            ),
-            "unanswered": {name: sum(not hits for hits in one.hits) for name, one in firsts.items()},
+            "timed_questions": len(timing.chosen(asked, clock)),
+            "slices_left_out": slices.left_out(asked, by),
         },
         scores=scores,
-        questions=_questions(asked, unit, pages),
+        questions=frames.questions([replace(q, relevant=_gains(q, unit, pages)) for q in asked], "source"),
         retrieved=_retrieved(asked, firsts, unit, pages, request.k),
         estimates=estimates,
         comparisons=comparisons,
-        extra={
-            "latencies": found.latencies,
-            "indexes": found.indexes,
-            "misses": found.misses,
-        },
+        extra={"latencies": timed.latencies, "misses": timed.misses},
         placed=(
-            *timing.quantiles(found.latencies, sureness.level),
+            *timed.indexes,
+            *timing.quantiles(timed.latencies, sureness.level),
             *curves.findings(ranked, request.k, labels, sureness),
             *slices.findings(scores, request.primary, session.systems, asked, by, clusters, sureness),
         ),
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """All runs of every system, the first one first, and what the clock said."""
-
-    runs: dict[str, list[Retrieval]]
-    latencies: pd.DataFrame
-    indexes: pd.DataFrame
-    misses: pd.DataFrame
+def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
+    """What facts say of the systems of a page: how each is made, who stands in, how many questions found nothing."""
+    known = {name: dict(one.facts) for name, one in found.items()}
+    stands = [name for name, one in found.items() if one.is_stand_in]
+    return {
+        "systems": described(session.settings, session.systems, known),
+        "stand_ins": stand_ins.facts("retrieval", stands, own=True),
+        "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
+    }
 
 
 def _retrieve(
-    session: Session, asked: Sequence[Question], depth: int, request: Tier1Request, clusters: Mapping[str, str] | None
-) -> _Found:
+    session: Session, asked: Sequence[Question], request: Tier1Request, labels: Sequence[str] | None
+) -> tuple[dict[str, list[Retrieval]], timing.Timed]:
+    """All runs of every system, the first one first, and what the clock said."""
     from ragbench.store import Store
     from ragbench.systems import make
 
-    chunks = len(session.dataset.chunks)
+    data, depth = session.dataset, _depth(session.dataset, request.k, request.unit)
+    runs: dict[str, list[Retrieval]] = {}
+    made: dict[str, System] = {}
     with Store.open(session.settings) as store:
-        runs: dict[str, list[Retrieval]] = {}
-        made: dict[str, System] = {}
         for name in session.systems:
-            made[name] = make(name, session.settings, store, session.dataset)
-            with session.progress(name, chunks + len(asked) * request.repeats) as progress:
+            made[name] = make(name, session.settings, store, data)
+            with session.progress(name, len(data.chunks) + len(asked) * request.repeats) as progress:
                 once = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
-        return _Found(runs, *_timed(session, store, made, asked, depth, request, clusters))
-
-
-def _timed(
-    session: Session,
-    store: Store,
-    made: Mapping[str, System],
-    asked: Sequence[Question],
-    depth: int,
-    request: Tier1Request,
-    clusters: Mapping[str, str] | None,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    data, clock = session.dataset.content_hash, request.take(Clock)
-    labels = None if clusters is None else list(clusters.values())
-    return (
-        timing.latencies(made, store, asked, depth, data, clock),
-        *timing.indexes(made, store, asked, depth, data, clock, request.take(Sureness), labels),
-    )
+        how = (made, store, asked, depth, data.content_hash, request.take(Clock))
+        found, misses = timing.indexes(*how, request.take(Sureness), labels)
+        return runs, timing.Timed(timing.latencies(*how), found, misses)
 
 
 def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
@@ -223,23 +209,6 @@ def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
         return k
     most = max(Counter(chunk.url for chunk in dataset.chunks).values())
     return min((k - 1) * most + 1, requests.MOST_RETRIEVED, len(dataset.chunks))
-
-
-def _labelled(question: Question, unit: Unit) -> bool:
-    return bool(question.relevant) or (unit == "url" and bool(question.relevant_urls))
-
-
-def _clusters(asked: Sequence[Question]) -> dict[str, str] | None:
-    """Sample → cluster; None where every question stands alone."""
-    labels = {question.id: question.cluster or f"\0{question.id}" for question in asked}
-    return labels if len(set(labels.values())) < len(labels) else None
-
-
-def _ranking(
-    asked: Sequence[Question], found: Retrieval, request: Tier1Request, pages: Mapping[str, str | None]
-) -> Ranking:
-    retrieved = {question.id: hits for question, hits in zip(asked, found.hits, strict=True)}
-    return rankings.from_questions(asked, retrieved, unit=request.unit, pages=pages, depth=request.k)
 
 
 def _scores(
@@ -260,33 +229,17 @@ def _scores(
     return rows
 
 
-def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
-        (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(_gains(q, unit, pages)),
-         q.source)
-        for q in asked
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, "source"])
-
-
 def _retrieved(
     asked: Sequence[Question], found: Mapping[str, Retrieval], unit: Unit, pages: Mapping[str, str | None], k: int
 ) -> pd.DataFrame:
     """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
-    import pandas as pd
-
     rows = []
     for name, one in found.items():
         for question, hits in zip(asked, one.hits, strict=True):
-            gains = _gains(question, unit, pages)
-            for rank, (document, hit) in enumerate(first(hits, unit)[:k], 1):
-                chunk = hit.chunk
-                rows.append(
-                    (name, question.id, rank, chunk.id, chunk.url, hit.similarity, gains.get(document, 0.0), chunk.text)
-                )
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+            gains, documents = _gains(question, unit, pages), first(hits, unit)[:k]
+            by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
+            rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
+    return frames.retrieved(rows)
 
 
 def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import NamedEstimate
-from ragbench.types import Array, Estimate, Question
+from ragbench.types import Array, Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +28,6 @@ PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
-INDEXES = (
-    "embedder", "system", "index", "m", "ef_construction", "ef_search", "recall", "recall_low", "recall_high", "method",
-    "recall_note", "ms", "ms_low", "ms_high", "ms_note", "level", "n", "clusters",
-)  # fmt: skip
 MISSES = ("system", "ef_search", "sample", "recall")
 
 
@@ -44,15 +40,19 @@ class Clock:
     fresh_timings: bool = False
 
 
+class Timed(NamedTuple):
+    """What the clock said: readings of single questions, findings on indexes, and what these missed."""
+
+    latencies: pd.DataFrame
+    indexes: tuple[NamedEstimate, ...]
+    misses: pd.DataFrame
+
+
 def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
     """Places of the questions that are timed: all, or as many as wanted at even steps through the data set."""
     if len(asked) <= clock.timed_questions:
         return list(range(len(asked)))
-    return (
-        sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.timed_questions)})
-        if clock.timed_questions
-        else []
-    )
+    return sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.timed_questions)})
 
 
 def latencies(
@@ -109,12 +109,13 @@ def indexes(
     clock: Clock,
     sureness: Sureness,
     clusters: Sequence[str] | None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
     """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
 
-    Recall is the share of the exact nearest chunks that the index found. It is kept with the readings, because an
-    index that is built again is another graph. Vectors too wide for an index are left out. The second table holds
-    the questions of which the index missed something.
+    `median_latency` in milliseconds, and of HNSW `recall_against_exact`, the share of the exact nearest chunks that the
+    index found, each at the `index` and how it was built. Recall is kept with the readings, because an index that is
+    built again is another graph. Vectors too wide for an index are left out. The table holds the questions of which
+    the index missed something.
     """
     import pandas as pd
 
@@ -123,12 +124,11 @@ def indexes(
     places = chosen(asked, clock)
     timed = [asked[place] for place in places]
     labels = None if clusters is None else [clusters[place] for place in places]
-    rows: list[tuple[Any, ...]] = []
+    made: list[NamedEstimate] = []
     missed: list[tuple[Any, ...]] = []
     for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
-        queries = store.vectors(
-            system.embedder, [question.text for question in timed], kind="query", batch=system.batch
-        )
+        texts = [question.text for question in timed]
+        queries = store.vectors(system.embedder, texts, kind="query", batch=system.batch)
         if queries.shape[1] > WIDEST_HALF:
             continue
         ways = _ways(system, clock.ef_searches)
@@ -139,16 +139,17 @@ def indexes(
         found = store.readings(
             about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh_timings
         )
-        rows += [_index_row(name, system, way, how, found, labels, sureness) for way, how in ways.items()]
-        missed += [
-            (name, how["ef_search"], question.id, float(recall))
-            for way, how in ways.items()
-            if how["index"] != "exact"
-            for question, recall in zip(timed, found[f"{way} recall"], strict=True)
-            if recall < 1
-        ]
-    ends = dict.fromkeys(("recall_low", "recall_high", "ms_low", "ms_high"), float)  # else of objects, if all are None
-    return pd.DataFrame(rows, columns=list(INDEXES)).astype(ends), pd.DataFrame(missed, columns=list(MISSES))
+        for way, how in ways.items():
+            median = stats.quantile(found[f"{way} ms"], 0.5, level=sureness.level)
+            made.append(NamedEstimate(name, "median_latency", median, how))
+            if how["index"] == "exact":
+                continue
+            recalls = found[f"{way} recall"]
+            recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
+            made.append(NamedEstimate(name, "recall_against_exact", recall, how))
+            short = ((question.id, recall) for question, recall in zip(timed, recalls, strict=True) if recall < 1)
+            missed += [(name, how["ef_search"], sample, float(recall)) for sample, recall in short]
+    return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 
 def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:
@@ -212,30 +213,6 @@ def _ways(system: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
     built = {"m": system.settings.m, "ef_construction": system.settings.ef_construction}
     hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
     return {"exact": {"index": "exact"}, **hnsw}
-
-
-def _index_row(
-    name: str,
-    system: Any,
-    way: str,
-    how: Mapping[str, Any],
-    found: Mapping[str, Array],
-    clusters: Sequence[str] | None,
-    sureness: Sureness,
-) -> tuple[Any, ...]:
-    ms = found[f"{way} ms"]
-    recall = Estimate(1.0, None, None, sureness.level, "none", len(ms))
-    if how["index"] != "exact":
-        recall = stats.estimate(
-            found[f"{way} recall"], clusters=clusters, bounds=(0.0, 1.0), level=sureness.level,
-            resamples=sureness.resamples, seed=sureness.seed,
-        )  # fmt: skip
-    median = stats.quantile(ms, 0.5, level=sureness.level)
-    return (
-        system.embedder.name, name, how["index"], how.get("m"), how.get("ef_construction"), how.get("ef_search"),
-        recall.value, recall.low, recall.high, recall.method, recall.note, median.value, median.low,
-        median.high, median.note, sureness.level, median.n, recall.clusters,
-    )  # fmt: skip
 
 
 def source(system: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness, corrected
+from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.runs.record import with_depths
@@ -234,34 +235,27 @@ def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pa
 def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
     """With estimates of both systems on the common questions, and comparisons of the metrics that have a direction."""
     if not pairing.values:
-        return replace(pairing, estimates=(), comparisons=())
+        return pairing
     scales = {metric: _scale(metric) for metric in pairing.values}
     titles = names(pairing.systems)
-    estimates = [
-        NamedEstimate(*key, estimate)
-        for key, estimate in stats.estimate_systems(
-            {
-                title: {metric: columns[side] for metric, columns in pairing.values.items()}
-                for side, title in enumerate(titles)
-            },
-            clusters=pairing.clusters,
-            bounds=scales,
-            **asdict(sureness),
-        ).items()
-    ]
+    values = {
+        title: {metric: columns[side] for metric, columns in pairing.values.items()}
+        for side, title in enumerate(titles)
+    }
+    how = {"clusters": pairing.clusters, **asdict(sureness)}
+    estimates = stats.estimate_systems(values, bounds=scales, **how)
+    measured = replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
     directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
     if not directions:
-        return replace(pairing, estimates=tuple(estimates), comparisons=())
+        return measured
     found = stats.compare_metrics(
         {metric: pairing.values[metric][0] for metric in directions},
         {metric: pairing.values[metric][1] for metric in directions},
-        clusters=pairing.clusters,
         better=directions,
         names=titles,
-        **asdict(sureness),
+        **how,
     )
-    compared = [NamedComparison(metric, one) for metric, one in found.items() if one.n]
-    return replace(pairing, estimates=tuple(estimates), comparisons=tuple(compared))
+    return replace(measured, comparisons=tuple(NamedComparison(metric, one) for metric, one in found.items() if one.n))
 
 
 def direction(metric: str) -> Better | None:
@@ -272,18 +266,11 @@ def direction(metric: str) -> Better | None:
 
 def _scale(metric: str) -> tuple[float, float] | None:
     declared = declaration(metric)
-    if declared is None or declared.bounds[0] is None or declared.bounds[1] is None:
-        return None
-    return declared.bounds[0], declared.bounds[1]
+    return None if declared is None else bounds(declared)
 
 
 def _summarized(
-    first: RunRecord,
-    second: RunRecord,
-    notebook: str,
-    systems: tuple[str, str],
-    paired: set[Key],
-    sureness: Sureness,
+    first: RunRecord, second: RunRecord, notebook: str, systems: tuple[str, str], paired: set[Key], sureness: Sureness
 ) -> list[Summarized]:
     found = []
     for value in first.values:
@@ -337,25 +324,16 @@ def _in_one_family(
     pairings: Sequence[Pairing], summarized: Sequence[Summarized], sureness: Sureness
 ) -> tuple[list[Pairing], list[Summarized]]:
     """p corrected over everything that carries a verdict, by Holm's steps."""
-    groups: dict[str, list[Comparison]] = {}
-    for number, pairing in enumerate(pairings):
-        groups |= {f"p{number} {each.metric}": [each.comparison] for each in pairing.comparisons}
-    groups |= {f"s{place} {one.metric}": [one.comparison] for place, one in enumerate(summarized) if one.comparison}
-    done = corrected(groups, "metrics")
+    every = [each.comparison for pairing in pairings for each in pairing.comparisons]
+    every += [one.comparison for one in summarized if one.comparison]
+    done = (one for [one] in corrected({str(place): [one] for place, one in enumerate(every)}, "metrics").values())
     better = [
-        replace(
-            pairing,
-            comparisons=tuple(
-                NamedComparison(each.metric, done[f"p{number} {each.metric}"][0]) for each in pairing.comparisons
-            ),
-        )
-        for number, pairing in enumerate(pairings)
+        replace(each, comparisons=tuple(replace(one, comparison=next(done)) for one in each.comparisons))
+        for each in pairings
     ]
-    rest = [
-        replace(one, comparison=_with_power(one, done[f"s{place} {one.metric}"][0])) if one.comparison else one
-        for place, one in enumerate(summarized)
+    return better, [
+        replace(one, comparison=_with_power(one, next(done))) if one.comparison else one for one in summarized
     ]
-    return better, rest
 
 
 def _with_power(one: Summarized, after: Comparison) -> Comparison:

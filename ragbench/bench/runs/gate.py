@@ -42,8 +42,8 @@ class Check:
     system: str
     metric: str
     condition: str
-    outcome: Outcome
-    why: str
+    outcome: Outcome = Outcome.UNDECIDED
+    why: str = ""
     value: float = math.nan
     low: float | None = None
     high: float | None = None
@@ -108,10 +108,8 @@ def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decis
     checks: list[Check] = []
     for name, gate in settings.gate.items():
         found = list(_checks(name, gate, measurements, known))
-        checks += found or [
-            Check(name, gate.notebook or "", gate.system or "", gate.metric, gate.metric, Outcome.UNDECIDED,
-                  "the report has no such number")
-        ]  # fmt: skip
+        named = (name, gate.notebook or "", gate.system or "", gate.metric)
+        checks += found or [Check(*named, gate.metric, why="the report has no such number")]
     return Decision(tuple(checks))
 
 
@@ -128,28 +126,25 @@ def _checks(
                 continue
             place = (name, notebook, one.system, one.metric)
             few = attendance.incomplete(panels.get((one.system, one.metric)))
-            for low, high, strict, text in _limits(gate, one.metric, known):
-                yield _marked(_bound(place, one.estimate, low, high, strict, text, gate), few)
+            for sign, limit, strict, text in _limits(gate, one.metric, known):
+                yield _marked(_bound(Check(*place, text), one.estimate, sign, limit, strict, gate), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
                 few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
                 yield _marked(_not_worse(place, made, str(baseline), one.estimate, gate), few)
 
 
-def _limits(
-    gate: GateSettings, metric: str, known: Mapping[str, Band]
-) -> Iterator[tuple[float | None, float | None, bool, str]]:
-    """(lower limit, upper limit, whether the limit itself is not enough, in words)."""
+def _limits(gate: GateSettings, metric: str, known: Mapping[str, Band]) -> Iterator[tuple[int, float, bool, str]]:
+    """(1 for a lower limit, -1 for an upper one; the limit; whether the limit itself is not enough; in words)."""
     if gate.at_least is not None:
-        yield gate.at_least, None, False, f"{metric} >= {gate.at_least:g}"
+        yield 1, gate.at_least, False, f"{metric} >= {gate.at_least:g}"
     if gate.at_most is not None:
-        yield None, gate.at_most, False, f"{metric} <= {gate.at_most:g}"
+        yield -1, gate.at_most, False, f"{metric} <= {gate.at_most:g}"
     if gate.band is not None and (found := _band(known, metric, gate.band)) is not None:
         limit, lower = found
         strict = gate.band == "excellent"
         sign = ("<" if lower else ">") + ("" if strict else "=")
-        text = f"{metric} {sign} {limit:g} ({gate.band})"
-        yield (None, limit, strict, text) if lower else (limit, None, strict, text)
+        yield -1 if lower else 1, limit, strict, f"{metric} {sign} {limit:g} ({gate.band})"
 
 
 def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, bool] | None:
@@ -159,25 +154,13 @@ def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, boo
     return None if band is None or limit is None else (limit, band.better == "lower")
 
 
-def _bound(
-    place: tuple[str, str, str, str],
-    one: Estimate,
-    low: float | None,
-    high: float | None,
-    strict: bool,
-    text: str,
-    gate: GateSettings,
-) -> Check:
+def _bound(made: Check, one: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings) -> Check:
     """An interval against a limit."""
-    made = Check(
-        *place, text, Outcome.UNDECIDED, "there is no interval", one.value, one.low, one.high, one.n, one.n_unmeasured
-    )
+    made = replace(made, value=one.value, low=one.low, high=one.high, n=one.n, n_unmeasured=one.n_unmeasured)
     if (why := _unmeasured(one.n, one.n_unmeasured, gate)) is not None:
         return replace(made, outcome=Outcome.FAILS, why=why)
     if one.low is None or one.high is None:
-        return made
-    sign, limit = (1, low) if low is not None else (-1, high)
-    assert limit is not None, "a limit has one end"
+        return replace(made, why="there is no interval")
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
     if near > edge or (near == edge and not strict):
@@ -211,7 +194,7 @@ def _not_worse(
     assert margin is not None, "asked for"
     text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
     made_of = compared(made, baseline, place[2], place[3])
-    check = Check(*place, text, Outcome.UNDECIDED, "", n=one.n, n_unmeasured=one.n_unmeasured)
+    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured)
     if made_of is None:
         return replace(check, why=f"{place[2]} was not compared with {baseline} question by question")
     missing = max(made_of.n_dropped, one.n_unmeasured)

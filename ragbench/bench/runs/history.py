@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragbench import stand_ins
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import changes
 from ragbench.bench.runs.record import with_depths
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import meant
 from ragbench.store.records import RunRecord, RunValue
+from ragbench.types import Estimate
 
 NAME = "history"
 POINTS = (
-    "place", "run", "started", "notebook", "system", "metric", "value", "low", "high", "level", "n", "n_unmeasured",
-    "better", "stretch", "comparable", "reason",
+    "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch", "comparable",
+    "reason",
 )  # fmt: skip
 CHANGES = ("place", "kind", "name", "before", "after")
 SHOWN_CHANGES = ("code", "data", "models", "prompts")
@@ -31,21 +32,23 @@ def history(
 ) -> Measurement:
     """The runs, oldest first (what has no date first of all, by name), as a measurement with the tables of a history.
 
-    metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Table "points": one row
-    a run, notebook, system and metric (POINTS); `place` counts runs from 0, and `stretch` goes up where the data, the
-    unit or the scale is another than before: only values of one stretch are joined. Table "changes": what differs from
-    the run before (CHANGES). Raises BenchError where nothing is left to show.
+    metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Values are estimates
+    placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (POINTS); `place`
+    counts runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the data, the unit or
+    the scale is another than before: only values of one stretch are joined. Table "changes": what differs from the run
+    before (CHANGES). Raises BenchError where nothing is left to show.
     """
     import pandas as pd
 
     ordered = sorted(map(with_depths, records), key=lambda one: (_date(one), one.id))
-    kept = [record for record in ordered if any(True for _ in _wanted(record, metrics, notebooks, systems))]
+    wanted = {record.id: list(_wanted(record, metrics, notebooks, systems)) for record in ordered}
+    kept = [record for record in ordered if wanted[record.id]]
     if not kept:
         asked = ", ".join([*metrics, *notebooks, *systems])
         if asked and ordered:
             raise BenchError(f"no run has {asked}; {_there_is(ordered)}")
         raise BenchError("no run is kept yet: `ragbench run` makes one")
-    points = list(_points(kept, metrics, notebooks, systems))
+    points = list(_points(kept, wanted))
     marks = [
         (place, one.kind, one.name, one.before, one.after)
         for place in range(1, len(kept))
@@ -62,21 +65,36 @@ def history(
     stood_in = {
         each: None
         for record in kept
-        for value in _wanted(record, metrics, notebooks, systems)
+        for value in wanted[record.id]
         if (part := record.part(value.notebook)) is not None
         for each in stand_ins.of(part.facts, value.system)
     }
     return Measurement(
         notebook=NAME,
         facts={"runs": runs, "stand_ins": [each.fact for each in stood_in]},
-        scores=pd.DataFrame(columns=list(SCORE_COLUMNS)),
-        questions=pd.DataFrame(columns=list(QUESTION_COLUMNS)),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
+        placed=tuple(_estimate(record.id, value) for record in kept for value in wanted[record.id]),
         extra={
             "points": pd.DataFrame(points, columns=list(POINTS)),
             "changes": pd.DataFrame(marks, columns=list(CHANGES)),
         },
     )
+
+
+def rows(made: Measurement) -> list[dict[str, Any]]:
+    """The points of a history with their numbers, as plain values."""
+    points = zip(made.extra["points"].to_dict("records"), made.estimates_by("run", "notebook"), strict=True)
+    named = ("value", "low", "high", "level")
+    return [
+        {**{str(key): item for key, item in row.items()}, **{name: getattr(one.estimate, name) for name in named}}
+        for row, one in points
+    ]
+
+
+def _estimate(run: str, value: RunValue) -> NamedEstimate:
+    """A number as its run has it, at its place; of how many nobody knows is 0."""
+    n, missing = value.n or 0, value.n_unmeasured or 0
+    one = Estimate(value.value, value.low, value.high, value.level, value.method, n, missing)
+    return NamedEstimate(value.system, value.metric, one, {"run": run, "notebook": value.notebook})
 
 
 def _there_is(records: Sequence[RunRecord]) -> str:
@@ -104,20 +122,18 @@ def _wanted(
                 yield value
 
 
-def _points(
-    records: Sequence[RunRecord], metrics: Sequence[str], notebooks: Sequence[str], systems: Sequence[str]
-) -> Iterable[tuple[Any, ...]]:
+def _points(records: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue]]) -> Iterator[tuple[Any, ...]]:
     stretches: dict[tuple[str, str], tuple[Any, int]] = {}
     for place, record in enumerate(records):
-        for v in _wanted(record, metrics, notebooks, systems):
+        for v in wanted[record.id]:
             part = record.part(v.notebook)
             measured_on = (None if part is None else part.data_hash, v.unit, v.bounds)
             before, number = stretches.get((v.notebook, v.metric), (measured_on, 0))
             number += before != measured_on
             stretches[v.notebook, v.metric] = (measured_on, number)
             yield (
-                place, record.id, _date(record), v.notebook, v.system, v.metric, v.value, v.low, v.high, v.level, v.n,
-                v.n_unmeasured, v.better, number, v.comparable, v.reason,
+                place, record.id, _date(record), v.notebook, v.system, v.metric, v.n, v.n_unmeasured, v.better, number,
+                v.comparable, v.reason,
             )  # fmt: skip
 
 

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from ragbench import settings as configuration
 from ragbench import stand_ins
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
-from ragbench.bench.basics import requests
-from ragbench.bench.basics.bands import band_for
+from ragbench.bench.basics import bands, requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, commit, part, versions
 from ragbench.bench.scoring import attendance
 from ragbench.llm import Price
-from ragbench.measurement import (
-    ESTIMATE_COLUMNS,
-    QUESTION_COLUMNS,
-    RETRIEVED_COLUMNS,
-    SCORE_COLUMNS,
-    Measurement,
-    estimate_row,
-)
-from ragbench.metrics import declaration
-from ragbench.settings import thresholds
-from ragbench.types import Comparison, Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.measurement import Finding, Measurement
 
 NAME = "overview"
-CELLS = (
-    "page", "metric", "system", *ESTIMATE_COLUMNS, "verdict", "pairs", "groups", "difference", "difference_low",
-    "difference_high", "p", "better", "excellent", "good", "bands",
-)  # fmt: skip
-TYPES = {
-    **dict.fromkeys(("value", "low", "high", "level", "clusters", "floor", "ceiling"), float),
-    **dict.fromkeys(("verdict", "note", "bands"), str),
-}
 PAGE_FACTS = (
     "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "signatures",
 )  # fmt: skip
@@ -59,13 +38,10 @@ class OverviewRequest(Request):
 
 @tier(OverviewRequest)
 def overview(request: OverviewRequest) -> Measurement:
-    """All that the run has measured so far, by page, metric and system, as the extra table "cells" (CELLS).
+    """All findings of the whole that the run's pages have so far, each placed at its `page`.
 
-    Outside of a run the newest run in the folder of reports is read. A cell's `bands` are the words of those that its
-    interval reaches, worst first, comma-separated; empty where the set says nothing of the metric on its scale, or
-    there is no interval. `verdict`, its `pairs` and their `groups` (NaN where each stands alone) and `difference` are
-    the comparison's with the page's baseline, empty and NaN for the baseline itself.
-    The fact `pages` lists the pages in their order, with what their own facts say.
+    Outside of a run the newest run in the folder of reports is read. The fact `thresholds` says what the numbers are
+    held to, as on every page; the fact `pages` lists the pages in their order, with what their own facts say.
     Raises BenchError where there is nothing to read, ValueError for a set that is not there.
     """
     name = request.notebook
@@ -83,48 +59,36 @@ def keep(run: Path, threshold_set: str = "") -> None:
 def over(
     found: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
 ) -> Measurement:
-    """The overview of measurements by name."""
-    import pandas as pd
-
+    """The overview of measurements by name: tiers first, by number, then the other pages."""
     known = configuration.load()
-    bands = thresholds.bands(known, threshold_set or None)
-    rows = [row for name in _ordered(found) for row in _cells(name, found[name], bands)]
-    pages = [_page(name, found[name], known) for name in _ordered(found)]
+    chosen = known.model_copy(update={"threshold_set": threshold_set or known.threshold_set})
+    named = {name: found[name] for name in sorted(found, key=lambda name: (not name.startswith("tier"), name))}
+    pages = [_page(name, made, known) for name, made in named.items()]
+    placed: list[Finding] = []
+    for name, made in named.items():
+        own: list[Finding] = [*made.estimates, *made.comparisons]
+        placed += [replace(one, where={"page": name}) for one in own]
     facts = {
         "pages": pages,
         "stand_ins": [one for page in pages for one in page["stand_ins"]],
-        "threshold_set": threshold_set or known.threshold_set,
+        "threshold_set": chosen.threshold_set,
+        "thresholds": bands.told([one.metric for one in placed], chosen),
         **({} if seed is None else {"seed": seed}),
         "systems": [],
         "versions": versions(),
         "commit": commit(),
     }
-    return Measurement(
-        notebook,
-        facts,
-        _empty(SCORE_COLUMNS),
-        _empty(QUESTION_COLUMNS),
-        _empty(RETRIEVED_COLUMNS),
-        extra={"cells": pd.DataFrame(rows, columns=list(CELLS)).astype(TYPES)},
-    )
-
-
-def _ordered(found: Mapping[str, Measurement]) -> list[str]:
-    """Tiers first, by number, then the other pages."""
-    return sorted(found, key=lambda name: (not name.startswith("tier"), name))
+    return Measurement(notebook, facts, placed=tuple(placed))
 
 
 def _parts(notebook: str) -> dict[str, Measurement]:
     own = part(notebook)
-    folder = own.parent if own is not None else _newest()
+    newest = configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
+    folder = newest if own is None else own.parent
     found = _below(folder, notebook)
     if not found:
         raise BenchError("an overview needs pages that were measured before it: `ragbench run` executes it last")
     return found
-
-
-def _newest() -> Path:
-    return configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
 
 
 def _below(folder: Path, without: str) -> dict[str, Measurement]:
@@ -224,51 +188,3 @@ def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
         if lacking in lost and e.n and e.value > 0:
             found.setdefault(system, {"part": lacking, "share": e.value, "low": e.low, "high": e.high})
     return found
-
-
-def _cells(name: str, made: Measurement, bands: Mapping[str, configuration.Band]) -> list[tuple[Any, ...]]:
-    compared = {(c.metric, c.comparison.challenger): c.comparison for c in made.comparisons}
-    return [
-        (
-            name,
-            e.metric,
-            e.system,
-            *estimate_row(e.estimate).values(),
-            *_compared(compared.get((e.metric, e.system))),
-            *_threshold(bands, e.metric, e.estimate, compared.get((e.metric, e.system))),
-        )
-        for e in made.estimates
-    ]
-
-
-def _compared(c: Comparison | None) -> tuple[Any, ...]:
-    if c is None:
-        return ("", *[math.nan] * 6)
-    p = c.p if c.p_adjusted is None else c.p_adjusted
-    return (c.verdict.value, c.n, _number(c.clusters), c.difference, c.low, c.high, p)
-
-
-def _threshold(
-    bands: Mapping[str, configuration.Band], label: str, e: Estimate, c: Comparison | None
-) -> tuple[Any, ...]:
-    """The direction that is good ("" where there is none), what is excellent and good, and the bands reached.
-
-    A band is of a number that by itself only describes as well: the set says which way is good.
-    """
-    band = band_for(bands, label)
-    if band is None:
-        declared = declaration(label)
-        better = (c.better if c is not None else None) if declared is None else declared.better
-        return (better or "", math.nan, math.nan, "")
-    reached = () if e.low is None or e.high is None or math.isnan(e.value) else band.spanned(e.low, e.high)
-    return (band.better, _number(band.excellent), band.good, ",".join(reached))
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _empty(columns: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(columns=list(columns))

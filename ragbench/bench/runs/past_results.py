@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragbench import rankings
 from ragbench.bench.basics import findings
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.past_runs import RETRIEVAL, Loaded
-from ragbench.bench.runs.record import fingerprints, scores
+from ragbench.bench.runs.record import fingerprints, scores, told, values
 from ragbench.datasets import Dataset
 from ragbench.datasets.past_runs import Detail, Result, read_result
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
 from ragbench.types import Status
@@ -30,12 +31,7 @@ DIGITS = 4
 
 
 def result(
-    path: Path,
-    name: str,
-    *,
-    dataset: Dataset | None = None,
-    unit: str = "",
-    sureness: Sureness | None = None,
+    path: Path, name: str, *, dataset: Dataset | None = None, unit: str = "", sureness: Sureness | None = None
 ) -> Loaded:
     """A result file as one run of the system `name`.
 
@@ -73,24 +69,19 @@ def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[D
     if dataset is None:
         return list(details), {}
     known = {question.id: question for question in dataset.questions}
-    left_out: dict[str, int] = {}
+    left_out: Counter[str] = Counter()
     kept = []
     for detail in details:
         question = known.get(str(detail.id))
-        reason = (
-            "question that the data set does not have"
-            if question is None
-            else "question whose relevant chunks differ from the data set's"
-            if set(question.relevant) != set(detail.ground_truth_chunk_ids)
-            else ""
-        )
-        if reason:
-            left_out[reason] = left_out.get(reason, 0) + 1
+        if question is None:
+            left_out["question that the data set does not have"] += 1
+        elif set(question.relevant) != set(detail.ground_truth_chunk_ids):
+            left_out["question whose relevant chunks differ from the data set's"] += 1
         else:
             kept.append(detail)
     if not kept:
-        raise BenchError(f"no question of the file is one of {dataset.label}: {left_out}")
-    return kept, left_out
+        raise BenchError(f"no question of the file is one of {dataset.label}: {dict(left_out)}")
+    return kept, dict(left_out)
 
 
 def _measured(
@@ -128,7 +119,6 @@ def _measured(
         },
         scores=table,
         questions=_questions(kept, relevant, dataset, clusters),
-        retrieved=pd.DataFrame(columns=list(RETRIEVED_COLUMNS)),
         estimates=estimates,
     )
 
@@ -151,33 +141,15 @@ def _questions(
     known = {} if dataset is None else {question.id: question for question in dataset.questions}
     rows = []
     for detail, gains in zip(kept, relevant, strict=True):
-        question = known.get(str(detail.id))
-        rows.append(
-            (
-                detail.id,
-                question.text if question is not None else detail.question,
-                None if question is None else question.reference,
-                None if question is None else question.kind,
-                None if question is None else question.language,
-                None if clusters is None else clusters[str(detail.id)],
-                None if question is None else question.answerable,
-                sorted(gains),
-            )
-        )
+        asked, own = known.get(str(detail.id)), None if clusters is None else clusters[str(detail.id)]
+        about: tuple[Any, ...] = (detail.question, None, None, None, own, None)
+        if asked is not None:
+            about = (asked.text, asked.reference, asked.kind, asked.language, own, asked.answerable)
+        rows.append((detail.id, *about, sorted(gains)))
     return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
 
 
 def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
-    values = [
-        RunValue(
-            RETRIEVAL, name, one.metric, one.estimate.value, one.estimate.low, one.estimate.high, one.estimate.level,
-            one.estimate.method, one.estimate.n, one.estimate.n_unmeasured,
-            better=None if (m := declaration(one.metric)) is None else m.better,
-            bounds=(None, None) if m is None else m.bounds,
-            unit=str(made.facts["unit"]),
-        )
-        for one in made.estimates
-    ]  # fmt: skip
     part = RunPart(
         RETRIEVAL,
         dataset=made.facts["dataset"],
@@ -187,7 +159,7 @@ def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
         baseline=name,
         facts=dict(made.facts),
     )
-    return _run(read, name, (part,), tuple(values), made)
+    return _run(read, name, (part,), values(made), made)
 
 
 def _run(
@@ -215,27 +187,21 @@ def _hash(made: Measurement) -> str:
 
 
 def _summary(read: Result, name: str) -> RunRecord:
-    values = []
+    numbers = []
     for label, value in read.metrics.items():
         metric = declaration(label)
         interval = read.confidence_intervals_95.get(label)
-        values.append(
+        low, high, method = None, None, "none"
+        if interval is not None:
+            low, high, method = interval.ci_low, interval.ci_high, "as stated"
+        numbers.append(
             RunValue(
-                RETRIEVAL,
-                name,
-                label if metric is None else metric.label,
-                value,
-                None if interval is None else interval.ci_low,
-                None if interval is None else interval.ci_high,
-                method="none" if interval is None else "as stated",
-                n=read.benchmark_metadata.evaluated_queries,
-                n_unmeasured=read.benchmark_metadata.errors,
-                better=None if metric is None else metric.better,
-                bounds=(None, None) if metric is None else metric.bounds,
-                unit=read.unit,
+                RETRIEVAL, name, label if metric is None else metric.label, value, low, high, method=method,
+                n=read.benchmark_metadata.evaluated_queries, n_unmeasured=read.benchmark_metadata.errors,
+                unit=read.unit, **told(metric),
             ).checked()
-        )
-    return _run(read, name, (RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name),), tuple(values))
+        )  # fmt: skip
+    return _run(read, name, (RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name),), tuple(numbers))
 
 
 def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from ragbench.bench.runs.record import told
 from ragbench.datasets.past_runs import PastRun, read_history
 from ragbench.metric import Metric
-from ragbench.metrics import declaration
+from ragbench.metrics import catalogue, declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
-
-if TYPE_CHECKING:
-    pass
 
 HISTORY = "history"
 RETRIEVAL = "tier1_retrieval"
@@ -75,15 +72,15 @@ def _record(run: PastRun, name: str) -> RunRecord:
     values = [
         _value(tier, label, value, run, name) for tier, metrics in run.tiers.items() for label, value in metrics.items()
     ]
-    told = dict(run.provenance)
+    about = dict(run.provenance)
     return RunRecord(
         id=f"{name}-{run.id}",
         started=run.started,
         origin=HISTORY,
-        identities={kind: {k: told[k] for k in told if k in keys} for kind, keys in IDENTITIES.items()},
-        manifest={"provenance": told},
+        identities={kind: {k: about[k] for k in about if k in keys} for kind, keys in IDENTITIES.items()},
+        manifest={"provenance": about},
         parts=tuple(
-            RunPart(notebook, dataset=told.get("dataset_file"), systems=(name,))
+            RunPart(notebook, dataset=about.get("dataset_file"), systems=(name,))
             for notebook in dict.fromkeys(value.notebook for value in values)
         ),
         values=tuple(values),
@@ -106,17 +103,10 @@ def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> Ru
         method="none" if low is None else "wilson",
         n=measured,
         n_unmeasured=failed,
-        better=None if metric is None else metric.better,
-        bounds=(None, None) if metric is None else metric.bounds,
         unit=_unit(tier, label),
+        **told(metric),
     ).checked()
-    if not made.comparable or not reason:
-        return made
-    return RunValue(**{**_fields(made), "comparable": False, "reason": reason})
-
-
-def _fields(value: RunValue) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in RunValue.__dataclass_fields__}
+    return replace(made, comparable=False, reason=reason) if made.comparable and reason else made
 
 
 def why_not(tier: str, label: str, run: PastRun) -> str:
@@ -163,14 +153,8 @@ def _metric(tier: str, label: str) -> Metric | None:
         return declaration(alias)
     if tier == "tier_judge_metrics" or not label.startswith("avg_"):
         return declaration(label)
-    published = _published(label)
+    published = next((metric for metric in catalogue().values() if metric.published == label), None)
     return published or declaration(label.removeprefix("avg_")) or declaration(label)
-
-
-def _published(label: str) -> Metric | None:
-    from ragbench.metrics import catalogue
-
-    return next((metric for metric in catalogue().values() if metric.published == label), None)
 
 
 def _interval(metric: Metric | None, value: float, n: int | None) -> tuple[float | None, float | None]:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
+from ragbench.bench.basics.paired import clusters_of
 from ragbench.measurement import Measurement, without_nan
+from ragbench.metric import Metric
 from ragbench.metrics import declaration
 from ragbench.settings import Settings, thresholds
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
@@ -49,7 +51,7 @@ def recorded(
         identities=identities(manifest, measurements, settings),
         manifest=dict(manifest),
         parts=tuple(_parts(manifest, measurements)),
-        values=tuple(value for made in measurements.values() for value in _values(made)),
+        values=tuple(value.checked() for made in measurements.values() for value in values(made)),
         comparisons=tuple(_comparisons(measurements)),
         scores=tuple(scores(made) for made in measurements.values() if len(made.scores)),
         replies=replies,
@@ -73,16 +75,21 @@ def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement])
         )
 
 
-def _values(made: Measurement) -> Iterable[RunValue]:
-    for one in made.estimates:
-        e = one.estimate
-        declared = declaration(one.metric)
-        yield RunValue(
+def values(made: Measurement) -> tuple[RunValue, ...]:
+    """The estimates of a measurement as the numbers of a run."""
+    return tuple(
+        RunValue(
             made.notebook, one.system, one.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
-            better=None if declared is None else declared.better,
-            bounds=(None, None) if declared is None else declared.bounds,
-            unit=made.facts.get("unit"),
-        ).checked()  # fmt: skip
+            unit=made.facts.get("unit"), **told(declaration(one.metric)),
+        )
+        for one in made.estimates
+        for e in [one.estimate]
+    )  # fmt: skip
+
+
+def told(declared: Metric | None) -> dict[str, Any]:
+    """What a number's metric says of it: which way is good, and the ends of its scale."""
+    return {} if declared is None else {"better": declared.better, "bounds": declared.bounds}
 
 
 def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[str, Any]]:
@@ -99,48 +106,33 @@ def with_depths(record: RunRecord) -> RunRecord:
     """
     depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
 
-    def told(notebook: str, label: str) -> str:
+    def deep(notebook: str, label: str) -> str:
         one = declaration(label) if notebook in depths else None
         if one is None or one.grain != "ranking" or one.cutoffs or one.cutoff is not None:
             return label
         return (one @ int(depths[notebook])).label
 
-    values = tuple(replace(value, metric=told(value.notebook, value.metric)) for value in record.values)
+    numbers = tuple(replace(value, metric=deep(value.notebook, value.metric)) for value in record.values)
     columns = tuple(
-        replace(one, values={(name, told(one.notebook, label)): own for (name, label), own in one.values.items()})
+        replace(one, values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()})
         for one in record.scores
     )
-    return replace(record, values=values, scores=columns)
+    return replace(record, values=numbers, scores=columns)
 
 
 def scores(made: Measurement) -> RunScores:
     """A measurement's values, one column a system and metric, in the order of its questions."""
-    table = made.scores.drop_duplicates(["system", "metric", "sample"])
-    asked = [str(sample) for sample in made.questions["sample"]] if len(made.questions) else []
-    samples = tuple(dict.fromkeys([*asked, *map(str, table["sample"])]))
-    place = {sample: position for position, sample in enumerate(samples)}
-    values: dict[tuple[str, str], Array] = {}
-    for (system, metric), part in table.groupby(["system", "metric"], sort=False):
-        values[str(system), str(metric)] = _column(part, place)
+    table = made.scores.assign(sample=made.scores["sample"].astype(str))
+    table = table.drop_duplicates(["system", "metric", "sample"])
+    asked = map(str, made.questions["sample"]) if len(made.questions) else ()
+    samples = tuple(dict.fromkeys([*asked, *table["sample"]]))
+    by_name: dict[tuple[str, str], Array] = {
+        (str(system), str(metric)): part.set_index("sample")["value"].reindex(list(samples)).to_numpy(dtype=float)
+        for (system, metric), part in table.groupby(["system", "metric"], sort=False)
+    }
     known = fingerprints(made.questions)
-    clusters = _clusters(made, samples)
-    return RunScores(made.notebook, samples, tuple(known.get(name, "") for name in samples), clusters, values)
-
-
-def _column(part: pd.DataFrame, place: Mapping[str, int]) -> Array:
-    import numpy as np
-
-    column = np.full(len(place), np.nan)
-    column[[place[str(sample)] for sample in part["sample"]]] = part["value"].to_numpy(dtype=float)
-    return column
-
-
-def _clusters(made: Measurement, samples: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The group of each question where estimates were made over groups; a question without one is its own."""
-    if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
-        return None
-    named = dict(zip(made.questions["sample"].astype(str), made.questions["cluster"], strict=True))
-    return tuple(str(named.get(name)) if isinstance(named.get(name), str) else f"\x1f{name}" for name in samples)
+    prints = tuple(known.get(name, "") for name in samples)
+    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, commit, versions
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ragbench.measurement import Measurement
 
 COLUMNS = (
     "part", "population", "method", "n", "clusters", "correlation", "simulations", "nominal", "observed", "bias",
@@ -63,16 +59,8 @@ def statistics_calibration(request: CalibrationRequest) -> Measurement:
         "versions": versions(),
         "commit": commit(),
     }
-    return Measurement(
-        request.notebook, facts, _empty(SCORE_COLUMNS), _empty(QUESTION_COLUMNS), _empty(RETRIEVED_COLUMNS),
-        extra={"calibration": frame[list(COLUMNS)].astype({"printed": str, "part": str, "population": str})},
-    )  # fmt: skip
-
-
-def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame({name: pd.Series(dtype=object) for name in columns})
+    table = frame[list(COLUMNS)].astype({"printed": str, "part": str, "population": str})
+    return Measurement(request.notebook, facts, extra={"calibration": table})
 
 
 def _named(path: Path, folder: Path) -> str:

@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring.result import Row, Scores
-from ragbench.datasets.script import language_of
-from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges, rehearse_judges
+from ragbench.datasets.russian import language_of
+from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import Metric, parse
@@ -180,9 +180,9 @@ def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
     known, kept = settings.load(), asked.journal
     if set(names or known.judges) - {settings.OFFLINE}:
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))
-    if asked.plan is not None or planning.folder() is not None:
-        return rehearse_judges(known, names, journal=kept, language=asked.language)
-    return open_judges(known, names, journal=kept, language=asked.language, on_change=asked.on_change)
+    dry = asked.plan is not None or planning.folder() is not None
+    language, told = asked.language, asked.on_change
+    return open_judges(known, names, journal=kept, language=language, on_change=told, rehearsed=dry)
 
 
 def _work(

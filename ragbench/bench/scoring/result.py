@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import answered_by, stats
 from ragbench.answered_by import AnsweredBy
-from ragbench.bench.basics import tabulation
+from ragbench.bench.basics import frames, tabulation
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.llm import Usage
-from ragbench.measurement import NamedComparison, estimate_row
+from ragbench.measurement import COMPARISON_COLUMNS, NamedComparison, estimate_row
 from ragbench.metric import Metric
 from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK, SYSTEM = "rag_metrics", "answers"
-COMPARED = (
-    *("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict"),
-    *("minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
-)
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Scores:
             own = [row for row in self.rows if system_name(row.sample) == system]
             own.sort(key=lambda row: row.sample.id)  # no number depends on the order of the rows
             samples = list({row.sample.id: row.sample for row in own}.values())
-            clusters = [sample.cluster or f"\0{sample.id}" for sample in samples]
+            clusters = [frames.cluster(sample) for sample in samples]
             values = {
                 metric.label: [row.score.value for row in own if row.metric.label == metric.label]
                 for metric in self.metrics
@@ -116,10 +112,9 @@ class Scores:
 
         lines = [(system_name(row.sample), row.metric.label, row.sample.id, row.score.value) for row in self.rows]
         table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
-        clusters = {row.sample.id: row.sample.cluster or f"\0{row.sample.id}" for row in self.rows}
-        apart = len(set(clusters.values())) == len(clusters)
+        clusters = frames.clusters(row.sample for row in self.rows)
         sureness = Sureness(self.level, self.resamples, self.seed)
-        return find(table, self.metrics, self.systems, None if apart else clusters, sureness)[1]
+        return find(table, self.metrics, self.systems, clusters, sureness)[1]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
@@ -178,7 +173,7 @@ class Scores:
         for each in self.comparisons:
             compared = asdict(each.comparison)
             named = {"notebook": NOTEBOOK, "metric": each.metric, "published": published(each.metric)}
-            comparisons.append(named | {key: compared[key] for key in COMPARED})
+            comparisons.append(named | {key: compared[key] for key in COMPARISON_COLUMNS})
         return {
             "estimates": estimates,
             "comparisons": comparisons,

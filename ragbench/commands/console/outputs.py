@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from ragbench.stand_ins import StandIn
 
 
+def is_screen(path: Path | None) -> bool:
+    """Whether JSON goes to the screen, so that nothing else may go to standard output."""
+    return str(path) == "-"
+
+
 def write(path: Path, value: Any) -> None:
     """Write a value as JSON to a file, or to the screen for -; NaN becomes null."""
     from ragbench.measurement import without_nan
     from ragbench.report.keeping import results
 
-    if str(path) == "-":
+    if is_screen(path):
         terminal.dump(without_nan(value))
     else:
         results.write_json(path, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ragbench import terminal
@@ -30,13 +31,18 @@ def tell(found: Brought, source: str, language: str) -> None:
     terminal.say(f"{source}: {', '.join(words)}, language {language}")
     for line in _examples(found):
         terminal.say(f"  {line}")
-    for note in found.notes:
-        terminal.say(f"note: {note}")
-    for reason, count in found.left_out.items():
-        if count:
-            terminal.say(f"left out: {count} × {reason}")
+    tell_rest(found.notes, found.left_out)
     for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
         terminal.say(f"warning: {warning}")
+
+
+def tell_rest(notes: Iterable[str], left_out: Mapping[str, int]) -> None:
+    """How things were understood, and what was left out, by reason."""
+    for note in notes:
+        terminal.say(f"note: {note}")
+    for reason, count in left_out.items():
+        if count:
+            terminal.say(f"left out: {count} × {reason}")
 
 
 def _examples(found: Brought) -> list[str]:

@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ragbench.metric import Metric
     from ragbench.trec import Qrels, Run
     from ragbench.types import Array, Comparison, Estimate
 
-COMPARED = (
-    *("baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test"),
-    *("verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family"),
-)
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
@@ -24,10 +19,8 @@ _OTHER_NAMES = {"map": "average_precision", "Rprec": "r_precision", "recip_rank"
 _OTHER_CUTS = {"P": "precision", "recall": "recall", "success": "hit_rate", "ndcg_cut": "ndcg", "map_cut": "map"}
 
 
-class Convention(StrEnum):
-    """Whose conventions to follow instead of ragbench's own."""
-
-    TREC_EVAL = "trec_eval"
+Convention = Literal["trec_eval"]
+"""Whose conventions to follow instead of ragbench's own."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +149,8 @@ def _compared(
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    from ragbench.measurement import COMPARISON_COLUMNS
+
     estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
     result: dict[str, Any] = {
         "facts": dict(found.facts),
@@ -164,7 +159,7 @@ def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
             for (run, metric), estimate in found.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARED)}
+            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARISON_COLUMNS)}
             for metric, one in found.comparisons
         ],
     }
@@ -184,37 +179,32 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
 
     from ragbench import trec
 
-    as_trec_eval = plan.compatible is Convention.TREC_EVAL
+    as_trec_eval = plan.compatible == "trec_eval"
     counted = trec.trec_eval_queries(qrels, run, complete=plan.complete) if as_trec_eval else list(qrels)
     position = {query: number for number, query in enumerate(qrels)}
     columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
     for start in range(0, len(counted), _BLOCK):
         block = counted[start : start + _BLOCK]
         places = [position[query] for query in block]
-        found = (_by_trec_eval if as_trec_eval else _by_our_rules)(block, qrels, run, plan)
+        found = _ranked(block, qrels, run, plan)
         for name, metric in plan.metrics.items():
             columns[name][places] = found[metric.label]
     return columns
 
 
-def _by_our_rules(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """By our rules or trec_eval's, where grades below 0 are no judgements and a query with nothing relevant is 0."""
     from ragbench import rankings, trec
     from ragbench.metrics.evaluation import evaluate
 
-    lists = [trec.listed_order(run.queries.get(query, trec.Retrieved()))[0] for query in queries]
-    return evaluate(rankings.from_lists(lists, [qrels[query] for query in queries]), plan.metrics.values())
-
-
-def _by_trec_eval(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
-    """Grades below 0 are not judgements, and a query without relevant documents counts 0."""
-    from ragbench import rankings, trec
-    from ragbench.metrics.evaluation import evaluate
-
+    rows = [run.queries.get(query, trec.Retrieved()) for query in queries]
+    judged: list[dict[str, float]] = [qrels[query] for query in queries]
+    if plan.compatible != "trec_eval":
+        return evaluate(rankings.from_lists([trec.listed_order(row)[0] for row in rows], judged), plan.metrics.values())
     lists = [
-        trec.trec_eval_order(run.queries.get(query, trec.Retrieved()), where=f"{run.path}, query {query}")
-        for query in queries
+        trec.trec_eval_order(row, where=f"{run.path}, query {query}") for query, row in zip(queries, rows, strict=True)
     ]
-    pooled = [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in queries]
+    pooled = [{document: grade for document, grade in grades.items() if grade >= 0} for grades in judged]
     return evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
 
 
@@ -222,30 +212,28 @@ def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) 
     least = plan.level or 0.0
     relevant = [any(grade > 0 and grade >= least for grade in judged.values()) for judged in qrels.values()]
     return {
-        "conventions": plan.compatible.value if plan.compatible else "ragbench",
+        "conventions": plan.compatible or "ragbench",
         "relevance_level": plan.level,
         "metrics": {name: metric.label for name, metric in plan.metrics.items()},
         "queries_judged": len(qrels),
         "queries_without_relevant": relevant.count(False),
         "seed": plan.seed,
         "resamples": plan.resamples,
-        "runs": [
-            {
-                "run": name,
-                "tag": run.tag,
-                "queries_answered": sum(query in run.queries for query in qrels),
-                "queries_missing": sum(query not in run.queries for query in qrels),
-                "queries_not_judged": sum(query not in qrels for query in run.queries),
-                "documents": sum(len(row.documents) for query, row in run.queries.items() if query in qrels),
-                "duplicates": sum(
-                    len(row.documents) - len(set(row.documents)) for query, row in run.queries.items() if query in qrels
-                ),
-                "tied_scores": sum(
-                    len(row.scores) - len(set(row.scores)) for query, row in run.queries.items() if query in qrels
-                ),
-            }
-            for name, run in zip(names, runs, strict=True)
-        ],
+        "runs": [_facts_of(qrels, name, run) for name, run in zip(names, runs, strict=True)],
+    }
+
+
+def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
+    rows = [run.queries[query] for query in qrels if query in run.queries]
+    return {
+        "run": name,
+        "tag": run.tag,
+        "queries_answered": len(rows),
+        "queries_missing": len(qrels) - len(rows),
+        "queries_not_judged": len(run.queries) - len(rows),
+        "documents": sum(len(row.documents) for row in rows),
+        "duplicates": sum(len(row.documents) - len(set(row.documents)) for row in rows),
+        "tied_scores": sum(len(row.scores) - len(set(row.scores)) for row in rows),
     }
 
 

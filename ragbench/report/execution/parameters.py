@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.expectations import kind
+from ragbench.report.keeping import files
 
 TAG = "parameters"
 INJECTED = "injected-parameters"
@@ -161,7 +162,7 @@ def source(values: Mapping[str, Any]) -> str:
 
 def inject(notebook: Any, values: Mapping[str, Any]) -> None:
     """Put the cell that sets the parameters behind the one that declares them; its id is always the same."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", ())]
     if not values:

@@ -296,7 +296,7 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
 
 def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:
     """The executed notebook without a trace of the clock or of secrets."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:

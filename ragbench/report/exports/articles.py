@@ -11,9 +11,8 @@ from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.report.keeping import files
-from ragbench.show.basics.material import Material
+from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.text import clean
-from ragbench.show.runs.compared import digits_of
 from ragbench.stand_ins import StandIn, caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict

@@ -84,7 +84,7 @@ def publish(
 
 def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
     """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     work.mkdir()
     shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.measurement import ESTIMATE_COLUMNS, SCORE_COLUMNS, Measurement, write_table
+from ragbench.measurement import Measurement, without_rows, write_table
 from ragbench.report.keeping import files, results
 from ragbench.settings import secrets
 
@@ -39,67 +38,17 @@ def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
     files.write_by(path, lambda temporary: safe.to_csv(temporary, index=False, lineterminator="\r\n"))
 
 
-def estimates(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
-    """One row a notebook, system and metric."""
-    import pandas as pd
-
-    rows = [
-        {"notebook": name, "system": e.system, "metric": e.metric, **_flat(asdict(e.estimate))}
-        for name, made in measurements.items()
-        for e in made.estimates
-    ]
-    return pd.DataFrame(rows, columns=None if rows else ["notebook", "system", "metric", *ESTIMATE_COLUMNS])
-
-
-def comparisons(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
-    """One row a notebook, metric and pair of systems."""
-    import pandas as pd
-
-    rows = [
-        {"notebook": name, "metric": c.metric, **_flat(asdict(c.comparison)), "verdict": str(c.comparison.verdict)}
-        for name, made in measurements.items()
-        for c in made.comparisons
-    ]
-    return pd.DataFrame(rows, columns=None if rows else ["notebook", "metric", *results.COMPARISON])
-
-
-def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
-    """One row a notebook, system, metric and question."""
-    import pandas as pd
-
-    tables = [made.scores.assign(notebook=name) for name, made in measurements.items() if len(made.scores)]
-    if not tables:
-        return pd.DataFrame(columns=["notebook", *SCORE_COLUMNS])
-    table = pd.concat(tables, ignore_index=True)
-    return table[["notebook", *(column for column in table.columns if column != "notebook")]]
-
-
 def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
     """Scores, estimates and comparisons as CSV and as Parquet, and both summaries as one JSON file."""
+    import pandas as pd
+
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in (
-        ("scores", scores(measurements)),
-        ("estimates", estimates(measurements)),
-        ("comparisons", comparisons(measurements)),
-    ):
+    found = results.findings(measurements)
+    tables = {"scores": results.scores(measurements)}
+    for name, rows in found.items():
+        flat = [{key: value for key, value in row.items() if not isinstance(value, Mapping)} for row in rows]
+        tables[name] = pd.DataFrame(flat) if flat else without_rows(results.SHOWN[name])
+    for name, table in tables.items():
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table)
-    found = {
-        "estimates": [
-            {"notebook": name, "system": e.system, "metric": e.metric, **asdict(e.estimate)}
-            for name, made in measurements.items()
-            for e in made.estimates
-        ],
-        "comparisons": [
-            {"notebook": name, "metric": c.metric, **asdict(c.comparison), "verdict": str(c.comparison.verdict)}
-            for name, made in measurements.items()
-            for c in made.comparisons
-        ],
-        **results.stood_in(measurements),
-    }
-    results.write_json(folder / results.SUMMARY, found)
-
-
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """Without what no cell can hold."""
-    return {key: value for key, value in row.items() if not isinstance(value, Mapping)}
+    results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 from ragbench import folders
 from ragbench.folders import sync, whole, write_by
 from ragbench.settings import secrets
 
-__all__ = ["finish", "new_run", "point", "whole", "write", "write_by"]
+__all__ = ["finish", "new_run", "notebook_format", "point", "whole", "write", "write_by"]
 
 PARTIAL = ".partial"
 LATEST = "latest"
@@ -19,6 +21,24 @@ REDIRECT = (
     '<meta http-equiv="refresh" content="0; url=../{name}/index.html">'
     '<p><a href="../{name}/index.html">{name}</a></p></html>\n'
 )
+
+
+def notebook_format() -> Any:
+    """The package nbformat.
+
+    What it checks notebooks with would compile a grammar of addresses, for a second and a half, to check what no
+    notebook has; so this one package is not there while they are imported.
+    """
+    name = "rfc3987_syntax"
+    hidden = name not in sys.modules
+    if hidden:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import nbformat
+    finally:
+        if hidden:
+            del sys.modules[name]
+    return nbformat
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench import answered_by, stand_ins
+from ragbench.bench.basics.session import versions
 from ragbench.language import translator
-from ragbench.measurement import SCORE_COLUMNS, Measurement, estimate_row, without_nan, write_table
+from ragbench.measurement import (
+    COMPARISON_COLUMNS,
+    ESTIMATE_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    without_nan,
+    without_rows,
+    write_table,
+)
 from ragbench.metrics import published
 from ragbench.report.keeping import files
 from ragbench.report.pages.assembly import Measurements
 from ragbench.settings import secrets
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FORMAT = 1
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
-PACKAGES = ("ragbench", "numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
-COMPARISON = (
-    "baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "test", "verdict", "n", "clusters",
-    "minimum_detectable", "groups_needed",
-)  # fmt: skip
+PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
+SHOWN = {
+    "estimates": ("notebook", "system", "metric", *ESTIMATE_COLUMNS),
+    "comparisons": ("notebook", "metric", *COMPARISON_COLUMNS),
+}
+"""What a summary says of each finding, besides the metric's name elsewhere."""
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -34,16 +45,36 @@ def write_json(path: Path, value: Any) -> None:
     files.write(path, text + "\n")
 
 
-def write_scores(path: Path, measurements: Measurements) -> None:
-    """One long table over all notebooks of a run."""
+def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
+    """One long table over all notebooks of a run: a row a notebook, system, metric and question."""
     import pandas as pd
 
-    tables = [measurements[name].scores.assign(notebook=name) for name in measurements.names()]
-    filled = [table for table in tables if len(table)]
-    empty = pd.DataFrame(columns=["notebook", *SCORE_COLUMNS])
-    table = pd.concat(filled, ignore_index=True) if filled else empty
-    columns = ["notebook", *(name for name in table.columns if name != "notebook")]
-    write_table(path, table[columns])
+    filled = [made.scores.assign(notebook=name) for name, made in measurements.items() if len(made.scores)]
+    if not filled:
+        return without_rows(("notebook", *SCORE_COLUMNS))
+    table = pd.concat(filled, ignore_index=True)
+    return table[["notebook", *(name for name in table.columns if name != "notebook")]]
+
+
+def findings(measurements: Mapping[str, Measurement]) -> dict[str, list[dict[str, Any]]]:
+    """Every estimate and every comparison of the whole, with all that is known of it, as rows that name their page."""
+    return {
+        "estimates": [
+            {"notebook": name, "system": e.system, "metric": e.metric, **asdict(e.estimate)}
+            for name, made in measurements.items()
+            for e in made.estimates
+        ],
+        "comparisons": [
+            {"notebook": name, "metric": c.metric, **asdict(c.comparison), "verdict": str(c.comparison.verdict)}
+            for name, made in measurements.items()
+            for c in made.comparisons
+        ],
+    }
+
+
+def write_scores(path: Path, measurements: Measurements) -> None:
+    """Write the table of scores."""
+    write_table(path, scores(_by_name(measurements)))
 
 
 def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
@@ -67,33 +98,28 @@ def summary(measurements: Measurements) -> dict[str, Any]:
 
     `published` is the metric's name elsewhere.
     """
-    estimates: list[dict[str, Any]] = []
-    comparisons: list[dict[str, Any]] = []
-    for name in measurements.names():
-        for e in measurements[name].estimates:
-            named = {"notebook": name, "system": e.system, "metric": e.metric, "published": published(e.metric)}
-            estimates.append(named | estimate_row(e.estimate))
-        for c in measurements[name].comparisons:
-            row = asdict(c.comparison)
-            named = {"notebook": name, "metric": c.metric, "published": published(c.metric)}
-            comparisons.append(named | {k: row[k] for k in COMPARISON})
-    said = {**stood_in(_by_name(measurements)), **answered(_by_name(measurements))}
-    return {"estimates": estimates, "comparisons": comparisons, **said}
+    known = _by_name(measurements)
+    found = {
+        name: [{key: row[key] for key in SHOWN[name]} | {"published": published(row["metric"])} for row in rows]
+        for name, rows in findings(known).items()
+    }
+    return {**found, **stood_in(known), **answered(known)}
 
 
 def manifest(
     measurements: Measurements, parameters: Mapping[str, Any], notebooks: list[dict[str, Any]], **more: Any
 ) -> dict[str, Any]:
     """What was run, on which data, with which seeds, by which versions."""
-    facts = {name: dict(measurements[name].facts) for name in measurements.names()}
+    made = _by_name(measurements)
+    facts = {name: dict(one.facts) for name, one in made.items()}
     return {
         **more,
         "parameters": dict(parameters),
         "notebooks": notebooks,
-        "data": {name: some for name, known in facts.items() if (some := _some(known, "dataset", "data_hash"))},
+        "data": {name: some for name, known in facts.items() if (some := _data(known))},
         "seeds": {name: known["seed"] for name, known in facts.items() if "seed" in known},
-        **stood_in(_by_name(measurements)),
-        **answered(_by_name(measurements)),
+        **stood_in(made),
+        **answered(made),
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }
@@ -103,17 +129,12 @@ def _by_name(measurements: Measurements) -> dict[str, Measurement]:
     return {name: measurements[name] for name in measurements.names()}
 
 
-def _some(known: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: known[key] for key in keys if key in known}
+def _data(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: known[key] for key in ("dataset", "data_hash") if key in known}
 
 
 def _versions(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # pragma: no cover - all are dependencies
-            continue
+    found = versions(PACKAGES)
     for known in facts.values():
         found |= {str(key): str(value) for key, value in known.get("versions", {}).items()}
     return dict(sorted(found.items()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -19,6 +18,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.pages import prose
 from ragbench.show import MIME, Page
 from ragbench.show.basics.links import METRIC_PAGES
+from ragbench.show.basics.templates import html as pieces
 from ragbench.show.basics.text import clean
 
 TEMPLATE = Path(__file__).parents[2] / "report_template"
@@ -99,12 +99,12 @@ def _blocks(notebook: Any, measurements: Measurements, present: frozenset[str], 
 
 
 def _folded(sources: list[str]) -> Markup:
-    return Markup("").join(prose.code(source) for source in sources)
+    return pieces.all(*map(prose.code, sources))
 
 
 def chrome(language: str, title: str) -> dict[str, Any]:
     """What every page's frame needs: language, policy, script, version."""
-    source = script()
+    source = text_of("page.js")
     digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     return {
         "language": language,
@@ -128,33 +128,24 @@ def policy(digest: str) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def script() -> str:
-    """The script that draws a page's charts."""
-    return (TEMPLATE / "page.js").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def style() -> str:
-    """The style sheet of all pages."""
-    names = ("views.css", "questions.css", "page.css")
+@lru_cache
+def text_of(*names: str) -> str:
+    """Files beside the templates, one after the other."""
     return "\n".join((TEMPLATE / name).read_text(encoding="utf-8") for name in names)
 
 
 @lru_cache(maxsize=1)
-def question_script() -> str:
-    """The script of the table of questions."""
-    return (TEMPLATE / "questions.js").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def plotly() -> bytes:
-    """plotly's script, as its package brings it."""
+def beside() -> dict[str, str | bytes]:
+    """What every page has beside it: the style sheet, plotly as its package brings it, the table of questions."""
     from importlib.util import find_spec
 
     found = find_spec("plotly")
     places = [] if found is None else list(found.submodule_search_locations or ())
-    return (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes()
+    return {
+        "ragbench.css": text_of("views.css", "questions.css", "page.css"),
+        "plotly.min.js": (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes(),
+        "questions.js": text_of("questions.js"),
+    }
 
 
 @lru_cache(maxsize=1)
@@ -184,9 +175,7 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
     if output.output_type == "stream":
         return prose.preformatted(clean(output.text)) if output.name == "stdout" and output.text.strip() else None
     if output.output_type == "error":
-        return Markup('<details class="code"><summary>{}</summary>{}</details>').format(
-            _("traceback"), prose.preformatted(clean("\n".join(output.traceback)))
-        )
+        return pieces.fold(_("traceback"), prose.preformatted(clean("\n".join(output.traceback))), kind="code")
     data = output.get("data", {})
     if MIME in data:
         return view(data[MIME], measurements, _.language).html(present)
@@ -213,14 +202,9 @@ def tables(notebook: Any, measurements: Measurements, language: str) -> list[Pag
 
 def _chart(figure: Any) -> Markup:
     """A Plotly figure of a notebook's own."""
-    text = json.dumps({"data": figure.get("data", []), "layout": figure.get("layout", {})}, sort_keys=True)
     layout = figure.get("layout", {})
     height = layout.get("height") if isinstance(layout.get("height"), int | float) else 420
-    payload = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return Markup(
-        '<div class="rb"><div class="rb-plot" style="height:{}px">'
-        '<script type="application/json">{}</script></div></div>'
-    ).format(int(height), Markup(payload))  # noqa: S704 - JSON whose signs of markup are escaped
+    return pieces.own_plot({"data": figure.get("data", []), "layout": layout}, int(height))
 
 
 def _image(kind: str, content: str) -> Markup | None:
@@ -228,4 +212,4 @@ def _image(kind: str, content: str) -> Markup | None:
     text = base64.b64encode(content.encode()).decode() if kind == "image/svg+xml" else content.strip()
     if not _BASE64.fullmatch(text):
         return None
-    return Markup('<img src="data:{};base64,{}" alt="">').format(kind, "".join(text.split()))
+    return pieces.image(kind, "".join(text.split()))

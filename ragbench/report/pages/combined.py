@@ -29,7 +29,7 @@ def assemble(
     given: the parameters that the page names. views: what is shown, in order, where there is no such notebook.
     The folder can be drawn again with `ragbench render`.
     """
-    import nbformat
+    nbformat = files.notebook_format()
 
     name = measurement.notebook
     kept = assembly.Measurements(folder)
@@ -68,7 +68,7 @@ def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:
 
 def _plain(page: Page, views: Sequence[str]) -> Any:
     """A notebook of views alone."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     cells = [
         nbformat.v4.new_code_cell(called(name), id=name.replace("_", "-"), outputs=[_output(page.view(name))])
@@ -92,7 +92,7 @@ def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..
 
 
 def _output(view: View) -> Any:
-    import nbformat
+    nbformat = files.notebook_format()
 
     bundle = view._repr_mimebundle_()
     data = {key: bundle[key] for key in (MIME, "text/plain") if key in bundle}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ragbench.measurement import (
     SCORE_COLUMNS,
     Measurement,
     without_nan,
+    without_rows,
 )
 from ragbench.report.exports import articles
 from ragbench.report.keeping import files, results
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 OVERALL = "comparison"
 JSON = "comparison.json"
 SIDES = ("first", "second")
+FALLEN = ("only_first", "only_second", "altered")
+"""Counts of questions that a pairing leaves out."""
 
 
 def write(comparison: RunComparison, folder: Path, language: str) -> Path:
@@ -104,10 +107,9 @@ def overall(comparison: RunComparison) -> Measurement:
     """Everything of a comparison that is not about one pairing."""
     import pandas as pd
 
-    pairings = [
-        {"page": _page(each, n), "notebook": each.notebook, "first": each.systems[0], "second": each.systems[1]}
-        for n, each in enumerate(comparison.pairings)
-    ]
+    from ragbench.bench.runs.changes import Change, Refusal
+
+    pairings = [(_page(each, n), each.notebook, *each.systems) for n, each in enumerate(comparison.pairings)]
     return Measurement(
         notebook=OVERALL,
         facts={
@@ -117,16 +119,20 @@ def overall(comparison: RunComparison) -> Measurement:
             "stand_ins": [one.fact for one in stood_in(comparison)],
             "told": bool(comparison.first.identities and comparison.second.identities),
         },
-        **_empty(),
         extra={
             "pairings": pd.DataFrame(pairings, columns=["page", "notebook", "first", "second"]),
-            "changes": _frame([asdict(one) for one in comparison.changes], "kind", "name", "before", "after"),
-            "refused": _frame(
-                [asdict(one) for one in comparison.refused], "notebook", "kind", "first", "second", "dataset"
-            ),
-            "summarized": _frame([_summary(one) for one in comparison.summarized], *SUMMARY),
+            "summarized": pd.DataFrame([_summary(one) for one in comparison.summarized], columns=list(SUMMARY)),
+            "changes": _table_of(comparison.changes, Change),
+            "refused": _table_of(comparison.refused, Refusal),
         },
     )
+
+
+def _table_of(rows: Sequence[Any], of: type[Any]) -> pd.DataFrame:
+    """A row for each of these, a column a field."""
+    import pandas as pd
+
+    return pd.DataFrame([asdict(one) for one in rows], columns=[each.name for each in fields(of)])
 
 
 SUMMARY = (
@@ -137,20 +143,15 @@ SUMMARY = (
 
 
 def _summary(one: Summarized) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "notebook": one.notebook,
-        "first": one.systems[0],
-        "second": one.systems[1],
-        "metric": one.metric,
-        "why": one.why,
-    }
+    known: dict[str, Any] = {"notebook": one.notebook, "metric": one.metric, "why": one.why}
+    known |= dict(zip(SIDES, one.systems, strict=True))
     for side, value in zip(SIDES, one.values, strict=True):
         known |= {f"{key}_{side}": getattr(value, key) for key in ("value", "low", "high", "n")}
     c = one.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
-        known |= {"difference": c.difference, "low": c.low, "high": c.high, "p": p, "verdict": str(c.verdict)}
-        known |= {"effect_size": c.effect_size, "minimum_detectable": c.minimum_detectable}
+        told = ("difference", "low", "high", "effect_size", "minimum_detectable")
+        known |= {name: getattr(c, name) for name in told} | {"p": p, "verdict": str(c.verdict)}
     return {key: known.get(key, "" if key in ("verdict", "why") else math.nan) for key in SUMMARY}
 
 
@@ -182,9 +183,7 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
                 "data_hash": known[0].data_hash,
                 "unit": known[0].unit,
                 "n_questions": len(pairing.samples),
-                "only_first": pairing.only_first,
-                "only_second": pairing.only_second,
-                "altered": pairing.altered,
+                **{name: getattr(pairing, name) for name in FALLEN},
                 "other_data": bool(known[0].data_hash != known[1].data_hash),
                 "n_clusters": None if pairing.clusters is None else len(set(pairing.clusters)),
                 **asdict(comparison.sureness),
@@ -249,10 +248,9 @@ def _material(
         for made, system, title in zip(found, pairing.systems, titles, strict=True)
         if made is not None and len(made.retrieved)
     ]
-    empty = pd.DataFrame(columns=list(RETRIEVED_COLUMNS))
     return (
-        questions.reindex(columns=[*QUESTION_COLUMNS, *(c for c in questions.columns if c not in QUESTION_COLUMNS)]),
-        pd.concat(retrieved, ignore_index=True) if retrieved else empty,
+        questions.reindex(columns=list(dict.fromkeys([*QUESTION_COLUMNS, *questions.columns]))),
+        pd.concat(retrieved, ignore_index=True) if retrieved else without_rows(RETRIEVED_COLUMNS),
     )
 
 
@@ -282,13 +280,12 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
 
 
 def _pairing_json(each: Pairing) -> dict[str, Any]:
+    fell = {name: getattr(each, name) for name in FALLEN}
     return {
         "notebook": each.notebook,
         "systems": list(each.systems),
         "questions": len(each.samples),
-        "only_first": each.only_first,
-        "only_second": each.only_second,
-        "altered": each.altered,
+        **fell,
         "estimates": [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in each.estimates],
         "comparisons": [
             {"metric": c.metric, **asdict(c.comparison), "verdict": str(c.comparison.verdict)} for c in each.comparisons
@@ -308,16 +305,3 @@ def _about(record: RunRecord, letter: str) -> dict[str, Any]:
         "status": record.status,
         "origin": None if record.origin == "ragbench" else record.origin,
     }
-
-
-def _frame(rows: list[dict[str, Any]], *columns: str) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=list(columns))
-
-
-def _empty() -> Mapping[str, Any]:
-    import pandas as pd
-
-    columns = {"scores": SCORE_COLUMNS, "questions": QUESTION_COLUMNS, "retrieved": RETRIEVED_COLUMNS}
-    return {name: pd.DataFrame(columns=list(names)) for name, names in columns.items()}

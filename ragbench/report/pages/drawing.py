@@ -34,26 +34,24 @@ def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None)
             entry = index.entry(notebook, name, measured, tongue, failure)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
             undrawn[name] = kept.told(error)
+            failure = failure or undrawn[name]
             for cell in notebook.cells:
                 if "outputs" in cell:
                     cell.outputs = []
-            page = assembly.html(notebook, name, measured, tongue, failure or undrawn[name])
-            entry = index.entry(
-                notebook, name, assembly.Measurements(folder / "none"), tongue, failure or undrawn[name]
-            )
+            page = assembly.html(notebook, name, measured, tongue, failure)
+            entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
         files.write(folder / f"{name}.html", page)
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(folder, measured, titles, language or manifest["language"])
     files.write(folder / "index.html", index.html(entries, measured, language or manifest["language"]))
-    files.write(folder / "ragbench.css", assembly.style())
-    files.write(folder / "plotly.min.js", assembly.plotly())
-    files.write(folder / "questions.js", assembly.question_script())
+    for name, content in assembly.beside().items():
+        files.write(folder / name, content)
     return undrawn
 
 
 def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it."""
-    import nbformat
+    nbformat = files.notebook_format()
 
     return nbformat.read(path, as_version=4)

@@ -19,8 +19,7 @@ ROWS = 11  # of the overview, about as many as a screen holds
 def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
     """What the index shows of one page."""
     over, question = prose.title(notebook, translator(language), name)
-    shown = _shown(notebook, name, measurements)
-    parts = [assembly.view(one, measurements, language).html() for one in shown]
+    parts = [assembly.view(one, measurements, language).html() for one in _shown(notebook, name, measurements)]
     return {
         "name": name,
         "href": f"{quote(name)}.html",
@@ -39,12 +38,10 @@ def _shown(notebook: Any, name: str, measurements: Measurements) -> list[dict[st
     for view in assembly.views(notebook):
         options = {key: value for key, value in view.get("options", {}).items() if key == "primary"} | more
         if view["measurement"] in there:
-            asked.setdefault(
-                view["measurement"], {"view": "summary", "measurement": view["measurement"], "options": options}
-            )
+            asked.setdefault(view["measurement"], options)
     if not asked and name in there:
-        asked[name] = {"view": "summary", "measurement": name, "options": more}
-    return list(asked.values())
+        asked[name] = more
+    return [{"view": "summary", "measurement": one, "options": options} for one, options in asked.items()]
 
 
 def _overall(measurements: Measurements, language: str) -> Markup:
@@ -66,12 +63,11 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
         if measurements[name].facts.get("dataset")
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
-    whole = _overall(measurements, language)
     page = assembly.chrome(language, title) | {
         "entries": [e for e in entries if e["name"] != OVERVIEW],
-        "overall": whole,
+        "overall": _overall(measurements, language),
+        "wide": True,
+        "more": next((e["href"] for e in entries if e["name"] == OVERVIEW), None),
     }
-    page["wide"] = True
-    page["more"] = next((e["href"] for e in entries if e["name"] == OVERVIEW), None)
     template = assembly.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

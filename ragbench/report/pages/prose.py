@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from ragbench.language import Translator
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean
 
 OVER = " · "
@@ -51,15 +52,13 @@ def _plain(url: str) -> str:
 
 def prose(markdown: str, translate: Translator) -> Markup:
     """The HTML of a Markdown cell; a heading `Tier 1 · Does it …?` gets its first part set above it."""
-    html = str(_reader()(clean(translate.blocks(markdown))))
-    return Markup(_HEADING.sub(lambda found: str(_heading(found[1])), html))  # noqa: S704 - the reader escapes HTML
+    text = str(_reader()(clean(translate.blocks(markdown))))
+    return Markup(_HEADING.sub(lambda found: str(_heading(found[1])), text))  # noqa: S704 - the reader escapes HTML
 
 
 def _heading(inner: str) -> Markup:
-    over, dot, rest = inner.partition(OVER)
-    if not dot:
-        return Markup("<h1>{}</h1>").format(Markup(inner))  # noqa: S704 - escaped by the reader
-    return Markup('<h1><span class="over">{}</span> {}</h1>').format(Markup(over), Markup(rest))  # noqa: S704
+    over, dot, rest = Markup(inner).partition(OVER)  # noqa: S704 - escaped by the reader
+    return html.title(rest if dot else over, over if dot else "")
 
 
 def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
@@ -83,9 +82,9 @@ def code(source: str) -> Markup:
     from pygments.lexers import PythonLexer
 
     marked = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
-    return Markup('<pre class="source" tabindex="0">{}</pre>').format(Markup(marked))  # noqa: S704 - pygments escapes
+    return html.pre(Markup(marked), "source")  # noqa: S704 - pygments escapes
 
 
 def preformatted(text: str) -> Markup:
     """Text as it stands."""
-    return Markup('<pre tabindex="0">{}</pre>').format(escape(text))
+    return html.pre(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +49,6 @@ def views(page: Page, *names: str, present: frozenset[str] | None = None) -> lis
 def write(folder: Path, name: str, html: str) -> None:
     """A page with what every page needs beside it."""
     files.write(folder / f"{name}.html", html)
-    beside: dict[str, Callable[[], str | bytes]] = {
-        "ragbench.css": assembly.style,
-        "plotly.min.js": assembly.plotly,
-        "questions.js": assembly.question_script,
-    }
-    for file, content in beside.items():
+    for file, content in assembly.beside().items():
         if not (folder / file).exists():
-            files.write(folder / file, content())
+            files.write(folder / file, content)

@@ -69,9 +69,7 @@ def _tests(material: Material) -> list[str]:
     if not comparisons:
         return []
     names = dict.fromkeys(test_name(material, c.test) for c in comparisons)
-    said = [
-        _("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(list(names))),
-    ]
+    said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(list(names)))]
     corrected = sum(c.p_adjusted is not None for c in comparisons)
     if corrected:
         families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None)
@@ -157,13 +155,7 @@ def _clusters(material: Material) -> list[str]:
     ]
     effects = [e.design_effect for e in clustered if e.design_effect is not None]
     if effects:
-        said.append(
-            _(
-                "Design effect: {low} to {high}.",
-                low=_.number(min(effects), 2),
-                high=_.number(max(effects), 2),
-            )
-        )
+        said.append(_("Design effect: {low} to {high}.", low=_.number(min(effects), 2), high=_.number(max(effects), 2)))
     if groups < 20:
         said.append(_("Fewer than 20 groups: read every interval with care."))
     return said

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.metrics.cache import Serving
+from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
@@ -20,11 +20,14 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.turns import served_link
 from ragbench.show.page import view
+from ragbench.types import Estimate
 
 PANEL = 220
 SUMMARY, EXCERPT = 100, 600
 BAND = 0.16
 WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)
+Curve = Sequence[tuple[float, Estimate]]
+"""Thresholds and the rate at each."""
 RANK = {Serving.WRONG: 0, Serving.DOUBTFUL: 1, Serving.UNKNOWN: 2, Serving.RIGHT: 3}
 
 
@@ -70,8 +73,12 @@ def _kinds(material: Material) -> list[str]:
 def figure(material: Material, kind: str) -> dict[str, Any]:
     """Hit rate and wrong hits by threshold, an embedder a colour."""
     layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
-    rows = [one for one in rows_of(material.kept("curve")) if one["asked"] == kind]
-    layout["xaxis"] = chart.axis(range=[min((one["threshold"] for one in rows), default=0.5), 1.0], nticks=6)
+    curves: dict[tuple[str, str], list[tuple[float, Estimate]]] = {}
+    for one in material.measurement.estimates_by("asked", "threshold"):
+        if one.where["asked"] == kind:
+            curves.setdefault((one.system, one.metric), []).append((float(one.where["threshold"]), one.estimate))
+    lowest = min((at for own in curves.values() for at, _ in own), default=0.5)
+    layout["xaxis"] = chart.axis(range=[lowest, 1.0], nticks=6)
     layout["yaxis"] = chart.axis(range=[-0.02, 1.02], nticks=5, tickformat=".0%")
     threshold = float(material.facts.get("threshold", 0))
     layout["shapes"] = [
@@ -79,59 +86,62 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
     ]
     traces = []
     for name in material.systems:
-        own = [one for one in rows if one["system"] == name]
-        traces += _band(material, name, [one for one in own if math.isfinite(one["wrong_least"])])
-        for what, dash in (("rate", "solid"), ("wrong", "dot")):
-            if any(math.isfinite(one[what]) for one in own):
-                traces.append(_line(material, name, own, what, dash))
+        traces += _band(material, name, curves.get((name, wrong_hit_rate.label), ()))
+        for metric in (cache_hit_rate.label, wrong_hit_rate.label):
+            own = curves.get((name, metric), ())
+            if any(math.isfinite(one.value) for _, one in own):
+                traces.append(_line(material, name, own, metric))
     return {"data": traces, "layout": layout}
 
 
-def _band(material: Material, name: str, own: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _band(material: Material, name: str, own: Curve) -> list[dict[str, Any]]:
     """Between the shares of wrong answers with all undecided hits right, and wrong; none where they are one line."""
-    if all(one["wrong_least"] == one["wrong_most"] for one in own):
+    ends = [(round(at, 4), e.floor, e.ceiling) for at, e in own if e.floor is not None and e.ceiling is not None]
+    if all(least == most for _, least, most in ends):
         return []
-    there = [round(float(one["threshold"]), 4) for one in own]
-    ends = {key: [round(float(one[key]), 6) for one in own] for key in ("wrong_least", "wrong_most")}
+    there = [at for at, _, _ in ends]
+    least, most = ([round(float(one[place]), 6) for one in ends] for place in (1, 2))
     return [
         {
-            "type": "scatter", "mode": "lines", "x": there + there[::-1],
-            "y": ends["wrong_most"] + ends["wrong_least"][::-1], "fill": "toself",
+            "type": "scatter", "mode": "lines", "x": there + there[::-1], "y": most + least[::-1], "fill": "toself",
             "fillcolor": f"@series-{series(material, name)}", "opacity": BAND, "line": {"width": 0},
             "hoverinfo": "skip",
         }
     ]  # fmt: skip
 
 
-def _line(material: Material, name: str, own: Sequence[Mapping[str, Any]], what: str, dash: str) -> dict[str, Any]:
+def _line(material: Material, name: str, own: Curve, metric: str) -> dict[str, Any]:
     _ = material.text
-    low, high = ("low", "high") if what == "rate" else ("wrong_low", "wrong_high")
-    word = _("served") if what == "rate" else _("served wrongly")
+    wrong = metric == wrong_hit_rate.label
+    word = _("served wrongly") if wrong else _("served")
     return {
         "type": "scatter",
         "mode": "lines",
         "name": chart.plain(f"{name}, {word}"),
-        "x": [round(float(one["threshold"]), 4) for one in own],
-        "y": [round(float(one[what]), 6) for one in own],
-        "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": dash},
+        "x": [round(at, 4) for at, _estimate in own],
+        "y": [round(one.value, 6) for _at, one in own],
+        "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": "dot" if wrong else "solid"},
         "text": [
-            f"<b>{chart.plain(name)}</b> {_.number(one['threshold'], 2)}<br>{word}: {_.percent(one[what], 1)} "
-            + _.ends(_.percent(one[low], 1), _.percent(one[high], 1))
-            + (f"<br>{_percents(material, one)}" if what == "wrong" else "")
-            for one in own
+            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(one.value, 1)} "
+            + _.ends(_percent(material, one.low), _percent(material, one.high))
+            + (f"<br>{_percents(material, one)}" if wrong else "")
+            for at, one in own
         ],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
-def _percents(material: Material, one: Mapping[str, Any]) -> str:
+def _percents(material: Material, one: Estimate) -> str:
     """The ends of the share of wrong answers in a sentence."""
-    _ = material.text
-    return _(
+    return material.text(
         "{least} … {most} if all undecided hits were right … wrong",
-        least=_.percent(one["wrong_least"], 1),
-        most=_.percent(one["wrong_most"], 1),
+        least=_percent(material, one.floor),
+        most=_percent(material, one.ceiling),
     )
+
+
+def _percent(material: Material, share: float | None) -> str:
+    return material.text.percent(math.nan if share is None else share, 1)
 
 
 def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) -> Markup:
@@ -142,14 +152,18 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     for kind in kinds:
         for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
             served = _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best")
+            rate, wrong = (
+                material.estimate(str(one["system"]), metric.label, asked=kind)
+                for metric in (cache_hit_rate, wrong_hit_rate)
+            )
             body.append(
                 [
                     named(material, str(one["system"])),
                     kind_name(material, kind),
                     _.integer(int(one["n"])),
-                    html.below(served, _spread(material, one["rate"], one["low"], one["high"])),
+                    html.below(served, _spread(material, rate) if rate else DASH),
                     *(_worth(material, present, one, each) for each in WORTHS),
-                    _wrong_rate(material, one) if one["known"] else DASH,
+                    _wrong_rate(material, wrong) if wrong else DASH,
                 ]
             )
     note = _(
@@ -172,18 +186,17 @@ def _behind(material: Material, present: frozenset[str], one: Mapping[str, Any],
     return html.link(address, number)
 
 
-def _wrong_rate(material: Material, one: Mapping[str, Any]) -> Markup:
+def _wrong_rate(material: Material, wrong: Estimate) -> Markup:
     """The rate with its interval, and below it what it would be with all undecided hits right, and wrong."""
     _ = material.text
-    rate = _spread(material, one["wrong_rate"], one["wrong_low"], one["wrong_high"])
-    if one["wrong_least"] == one["wrong_most"]:
-        return rate
-    return html.two_lines(rate, f"{_.number(one['wrong_least'])} … {_.number(one['wrong_most'])}")
+    if wrong.floor == wrong.ceiling:
+        return _spread(material, wrong)
+    return html.two_lines(_spread(material, wrong), f"{_.number(wrong.floor)} … {_.number(wrong.ceiling)}")
 
 
-def _spread(material: Material, value: float, low: float | None, high: float | None) -> Markup:
+def _spread(material: Material, one: Estimate) -> Markup:
     _ = material.text
-    return html.spread(_.number(float(value)), _.interval(low, high))
+    return html.spread(_.number(one.value), _.interval(one.low, one.high))
 
 
 @view("hits")

@@ -8,10 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics.cells import cell, head, row, table
+from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import chip, named
+from ragbench.show.basics.marks import chip, named, small
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.page import view
 from ragbench.types import Verdict
@@ -23,7 +24,7 @@ def corrected(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     rows = rows_of(material.kept("corrected"))
     if not rows:
-        return Markup('<p class="rb-meta">{}</p>').format(
+        return html.meta(
             _("No labels by people were given: judged means are the judge's own, with its errors in them.")
         )
     return _means(material, rows) + _differences(material)
@@ -36,6 +37,7 @@ def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
     body = []
     for one in rows:
         values: list[Markup | str] = [
+            html.beside(shown(one["metric"]), _name(material, str(one["system"]))),
             _spread(material, one, "judge"),
             _spread(material, one, "") + _why(material, one),
             _spread(material, one, "people"),
@@ -43,12 +45,8 @@ def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
             _.number(one["correlation"], 2),
             _.number(one["n_effective"], 0) if one["n_effective"] == one["n_effective"] else DASH,
         ]
-        name = Markup("<th scope=row>{} <small>{}</small></th>").format(
-            shown(one["metric"]), _name(material, str(one["system"]))
-        )
-        cells = [cell(title, value) for title, value in zip(heads[1:], values, strict=True)]
-        body.append(row([name, *cells]))
-    return table(_("Means corrected by people's labels"), [head(each) for each in heads], body) + _notes(material, rows)
+        body.append(values)
+    return grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
 
 
 def _name(material: Material, system: str) -> Markup:
@@ -59,9 +57,7 @@ def _spread(material: Material, one: Mapping[Any, Any], prefix: str) -> Markup:
     _ = material.text
     value = one[prefix or "value"]
     low, high = (one[f"{prefix}_{end}" if prefix else end] for end in ("low", "high"))
-    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
-        _.number(value), _.interval(low, high)
-    )
+    return html.spread(_.number(value), _.interval(low, high))
 
 
 def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
@@ -74,8 +70,7 @@ def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
         "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
         "empty": _("no label is of an answer that was judged"),
     }
-    said = reasons.get(str(one["note"] or ""), "")
-    return Markup(" <small>{}</small>").format(said) if said else Markup("")
+    return small(reasons.get(str(one["note"] or ""), ""))
 
 
 def _notes(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
@@ -98,7 +93,7 @@ def _notes(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
                 high=_.number(values[-1], 2),
             )
         )
-    return Markup('<p class="rb-meta">{}</p>').format(" ".join(said))
+    return html.meta(" ".join(said))
 
 
 def _differences(material: Material) -> Markup:
@@ -109,13 +104,15 @@ def _differences(material: Material) -> Markup:
     heads = (_("difference"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
     for one in rows:
-        name = Markup("<th scope=row>{} <small>{} − {}</small></th>").format(
-            shown(one["metric"]), _name(material, str(one["challenger"])), shown(one["baseline"])
+        compared = html.all(_name(material, str(one["challenger"])), " − ", shown(one["baseline"]))
+        difference = _.number(one["difference"], signed=True), _.interval(one["low"], one["high"], signed=True)
+        body.append(
+            [
+                html.beside(shown(one["metric"]), compared),
+                html.spread(*difference),
+                _.p_value(one["p_adjusted"]),
+                chip(material, Verdict(one["verdict"])),
+                _.integer(int(one["labels"])),
+            ]
         )
-        spread = Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(
-            _.number(one["difference"], signed=True), _.interval(one["low"], one["high"], signed=True)
-        )
-        values = (spread, _.p_value(one["p_adjusted"]), chip(material, Verdict(one["verdict"])),
-                  _.integer(int(one["labels"])))  # fmt: skip
-        body.append(row([name, *(cell(title, value) for title, value in zip(heads[1:], values, strict=True))]))
-    return table(_("Differences corrected by people's labels"), [head(each) for each in heads], body)
+    return grid(_("Differences corrected by people's labels"), heads, body)

@@ -21,8 +21,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.decided_answers import cell_link
 from ragbench.show.page import view
-from ragbench.show.sentences.constants import is_constant
-from ragbench.types import Verdict
+from ragbench.show.sentences.constants import COST, is_constant
 
 SUMMARY, EXCERPT = 110, 900
 PANEL = 210
@@ -51,26 +50,19 @@ def _judge(
         [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
+    unmeasured = sum(not one["cell"] for one in rows)
+    said = _.plural(
+        "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
+        "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
+        unmeasured,
+    )
     return html.all(
         html.heading(html.b(named(material, name))),
         _matrix(material, present, name, by_cell),
-        _unmeasured(material, rows),
+        html.meta(said) if unmeasured else "",
         *wrong,
         html.fold(_("Cases that were decided rightly"), *right) if right else "",
     )
-
-
-def _unmeasured(material: Material, rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """How many cases the judge had nothing to decide by."""
-    count = sum(not one["cell"] for one in rows)
-    if not count:
-        return Markup("")
-    said = material.text.plural(
-        "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
-        "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
-        count,
-    )
-    return html.meta(said)
 
 
 def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Mapping[Cell, Sequence[Any]]) -> Markup:
@@ -184,28 +176,28 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
     own = rows_of(material.kept("costs"), name)
     finite = [float(one["threshold"]) for one in own if math.isfinite(one["threshold"])]
     low, high = min([0.0, *finite]), max([1.0, *finite])
+
+    def line(points: Sequence[tuple[float, float]], **more: Any) -> dict[str, Any]:
+        at = [round(min(max(float(threshold), low), high), 6) for threshold, _cost in points]
+        costs = [round(float(cost), 6) for _threshold, cost in points]
+        return {"type": "scatter", "hovertemplate": "%{x:.2f}: %{y:.3f}<extra></extra>", "x": at, "y": costs, **more}
+
+    traces = [
+        line(
+            [(one["threshold"], one["cost"]) for one in own if one["half"] == half],
+            mode="lines",
+            line={"color": f"@series-{number}", "width": 2, "dash": dash},
+        )
+        for number, (half, dash) in enumerate((("chosen", "dot"), ("scored", "solid")))
+    ]
+    [chosen] = rows_of(material.kept("thresholds"), name)
+    cost = material.estimate(name, COST, threshold="chosen")
+    if cost is not None:
+        mark = {"color": "@series-1", "size": 10, "symbol": SYMBOLS[series(material, name)]}
+        traces.append(line([(chosen["threshold"], cost.value)], mode="markers", marker=mark))
     layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
     layout["xaxis"] = chart.axis(range=[low - 0.02, high + 0.02], nticks=6)
     layout["yaxis"] = chart.axis(rangemode="tozero", nticks=5)
-    traces: list[dict[str, Any]] = []
-    for number, half in enumerate(("chosen", "scored")):
-        part = [one for one in own if one["half"] == half]
-        traces.append(
-            {
-                "type": "scatter", "mode": "lines", "hovertemplate": "%{x:.2f}: %{y:.3f}<extra></extra>",
-                "x": [round(min(max(float(one["threshold"]), low), high), 6) for one in part],
-                "y": [round(float(one["cost"]), 6) for one in part],
-                "line": {"color": f"@series-{number}", "width": 2, "dash": "dot" if number == 0 else "solid"},
-            }
-        )  # fmt: skip
-    [row_of] = rows_of(material.kept("thresholds"), name)
-    traces.append(
-        {
-            "type": "scatter", "mode": "markers", "x": [round(min(max(float(row_of["threshold"]), low), high), 6)],
-            "y": [round(float(row_of["cost"]), 6)], "hovertemplate": "%{x:.2f}: %{y:.3f}<extra></extra>",
-            "marker": {"color": "@series-1", "size": 10, "symbol": SYMBOLS[series(material, name)]},
-        }
-    )  # fmt: skip
     return {"data": traces, "layout": layout}
 
 
@@ -215,22 +207,16 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
              _("verdict"), _("cost of showing all"), _("cost of showing none"))  # fmt: skip
     body = []
     for one in rows:
-        threshold = float(one["threshold"])
-        said = _("show all") if threshold == -math.inf else _("show none") if threshold == math.inf else ""
-        verdict = Verdict(one["verdict"])
-        groups = int(one["groups"]) if math.isfinite(one["groups"]) else None
-        body.append(
-            [
-                named(material, str(one["system"])),
-                said or _.number(threshold, 3),
-                _spread(material, one, "cost", "low", "high"),
-                _spread(material, one, "own", "own_low", "own_high"),
-                _spread(material, one, "difference", "difference_low", "difference_high", signed=True),
-                chip_of(verdict, said_of(verdict, int(one["pairs"]), groups, _)),
-                _.number(float(one["show_all"]), 3),
-                _.number(float(one["show_none"]), 3),
-            ]
-        )
+        threshold, name = float(one["threshold"]), str(one["system"])
+        said = {-math.inf: _("show all"), math.inf: _("show none")}.get(threshold) or _.number(threshold, 3)
+        costs = [material.estimate(name, COST, threshold=key) for key in ("chosen", "own")]
+        line: list[Markup | str] = [_spread(material, e.value, e.low, e.high) if e else DASH for e in costs]
+        gain = material.comparison(name, COST, threshold="chosen")
+        if gain is not None:
+            line.append(_spread(material, gain.difference, gain.low, gain.high, signed=True))
+            line.append(chip_of(gain.verdict, said_of(gain.verdict, gain.n, gain.clusters, _)))
+        constants = [_.number(float(one[key]), 3) for key in ("show_all", "show_none")]
+        body.append([named(material, name), said, *line, *constants])
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "
         "on {chosen} cases and scored on the other {scored}; answers to one question are never parted. A call that "
@@ -243,9 +229,6 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
     return grid(_("Costs"), heads, body) + html.meta(note)
 
 
-def _spread(
-    material: Material, one: Mapping[str, Any], value: str, low: str, high: str, *, signed: bool = False
-) -> Markup:
+def _spread(material: Material, value: float, low: Any, high: Any, *, signed: bool = False) -> Markup:
     _ = material.text
-    interval = _.interval(one[low], one[high], 3, signed=signed)
-    return html.spread(_.number(float(one[value]), 3, signed=signed), interval)
+    return html.spread(_.number(value, 3, signed=signed), _.interval(low, high, 3, signed=signed))

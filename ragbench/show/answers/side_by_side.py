@@ -15,6 +15,7 @@ from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses as in_words
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.verdict_table import unmeasured as lacking
 from ragbench.show.items.judgements import reason, stored
@@ -35,10 +36,10 @@ def side_by_side(material: Material, present: frozenset[str]) -> Markup:
     for kind, title in titles.items():
         own = material.measurement.estimates_by(kind)
         if own:
-            parts.append(Markup("<h3>{}</h3>{}").format(title, _table(material, title, kind, own)))
+            parts += [html.heading(title), _table(material, title, kind, own)]
             notes = judges.uneven(material) if kind == "judge" else []
-            parts += [Markup('<p class="rb-standin">{}</p>').format(line) for line in notes]
-    return Markup("").join(parts)
+            parts += [html.warning(line) for line in notes]
+    return html.all(*parts)
 
 
 def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstimate]) -> Markup:
@@ -54,7 +55,7 @@ def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstima
     heads.append(cells.head(together))
     made = []
     for metric, system in dict.fromkeys((row.metric, row.system) for row in rows):
-        line = [Markup("<th scope=row>{}</th>").format(shown(metric))]
+        line = [html.row_head(shown(metric))]
         line += [cells.cell(_("system"), named(material, system), "rb-word")] if several else []
         for name in names:
             found = material.estimate(system, metric, **{kind: name})
@@ -76,18 +77,11 @@ def unmeasured(material: Material, present: frozenset[str]) -> Markup:
     """What could not be measured, why, and the means with all of it at the worst and at the best end."""
     _ = material.text
     if not lacking(material):
-        return Markup("<p>{}</p>").format(_("Every metric was measured on every answer."))
-    titles = {
-        "missing": _("unmeasured"),
-        "why": _("why"),
-        "mean": _("mean of the measured"),
-        "ends": _("if all of them were the worst or the best"),
-    }
+        return html.p(_("Every metric was measured on every answer."))
     several = len(material.systems) > 1
-    heads = [cells.head(_("metric"))]
-    heads += [cells.head(_("system"), "rb-word")] if several else []
-    heads += [cells.head(titles["missing"]), cells.head(titles["why"], "rb-word"), cells.head(titles["mean"])]
-    heads.append(cells.head(titles["ends"]))
+    heads: list[str | tuple[str, str]] = [_("metric"), *([(_("system"), "rb-word")] if several else ()),
+             _("unmeasured"), (_("why"), "rb-word"), _("mean of the measured"),
+             _("if all of them were the worst or the best")]  # fmt: skip
     why = _reasons(material)
     made = []
     for each in material.measurement.estimates:
@@ -95,16 +89,17 @@ def unmeasured(material: Material, present: frozenset[str]) -> Markup:
             continue
         total = each.estimate.n + each.estimate.n_unmeasured
         count = _("{part} of {whole}", part=_.integer(each.estimate.n_unmeasured), whole=_.integer(total))
-        line = [Markup("<th scope=row>{}</th>").format(shown(each.metric))]
-        line += [cells.cell(_("system"), named(material, each.system), "rb-word")] if several else []
-        line += [
-            cells.cell(titles["missing"], count),
-            cells.cell(titles["why"], why.get((each.system, each.metric), Markup("")), "rb-word"),
-            cells.cell(titles["mean"], spread(material.value(each.estimate, each.metric))),
-            cells.cell(titles["ends"], _ends(material, each.metric, each.estimate)),
-        ]
-        made.append(cells.row(line))
-    return cells.table(_("What could not be measured"), heads, made)
+        made.append(
+            [
+                shown(each.metric),
+                *([named(material, each.system)] if several else ()),
+                count,
+                why.get((each.system, each.metric), ""),
+                spread(material.value(each.estimate, each.metric)),
+                _ends(material, each.metric, each.estimate),
+            ]
+        )
+    return cells.grid(_("What could not be measured"), heads, made)
 
 
 def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:
@@ -113,10 +108,8 @@ def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:
         return Markup("{}").format(DASH)
     ends = (estimate.floor, estimate.ceiling)
     worst, best = reversed(ends) if material.lower_is_better(metric) else ends
-    digits = material.digits(metric)
-    return Markup('<span class="rb-number">{} … {}</span>').format(
-        material.text.number(worst, digits), material.text.number(best, digits)
-    )
+    digits, number = material.digits(metric), material.text.number
+    return html.number(f"{number(worst, digits)} … {number(best, digits)}")
 
 
 def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
@@ -135,9 +128,9 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
     for place, given in statuses.items():
         known = in_words(material)
         named = Markup(", ").join(
-            Markup('<span title="{}">{}</span>: {}').format(shown(status), known.get(status, status), _.integer(n))
+            html.all(html.titled(known.get(status, status), shown(status)), ": ", _.integer(n))
             for status, n in sorted(given.items())
         )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
-        found[place] = Markup("{} <small>{}</small>").format(named, shown(common, 300))
+        found[place] = html.beside(named, shown(common, 300))
     return found

@@ -32,8 +32,12 @@ def said(material: Material) -> Markup:
     judges = known(material)
     if not judges:
         return html.p(_("Nothing on this page was judged."))
-    sentences = [_who(material, judges), *answered(material, "judge", "alias"), *_stand_ins(material, judges)]
-    sentences += _panel(material, judges)
+    sentences: list[str | Markup] = [
+        _.html("Judged by {names}.", names=Markup(", ").join(_named(material, one) for one in judges)),
+        *answered(material, "judge", "alias"),
+        *([baseline(material)] if stand_ins(material) else []),
+        *_panel(material, judges),
+    ]
     warnings = (
         *_failures(material, judges),
         *answered(material, "judge", "other"),
@@ -43,49 +47,36 @@ def said(material: Material) -> Markup:
     return html.all(
         html.heading(_("Who judged"), 2),
         html.p(Markup(" ").join(sentences)),
-        *(html.p(line, "rb-standin") for line in warnings),
+        *map(html.warning, warnings),
         _table(material, judges) if any("asked" in one for one in judges) else "",
         _influence(material, judges),
     )
 
 
-def _who(material: Material, judges: Sequence[Facts]) -> Markup:
-    return material.text.html("Judged by {names}.", names=Markup(", ").join(_named(material, one) for one in judges))
-
-
 def _named(material: Material, judge: Facts) -> Markup:
-    more = [shortened(judge["model"], 80)] if judge.get("model") else []
-    if judge.get("mode"):
-        more.append(_mode(material, str(judge["mode"])))
-    return html.all(html.b(shown(judge["name"], 80)), f" ({', '.join(more)})" if more else "")
-
-
-def _mode(material: Material, mode: str) -> str:
     _ = material.text
-    return {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}.get(mode, mode)
+    modes = {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}
+    mode = str(judge.get("mode") or "")
+    more = [shortened(judge["model"], 80) if judge.get("model") else "", modes.get(mode, mode)]
+    told = ", ".join(filter(None, more))
+    return html.all(html.b(shown(judge["name"], 80)), f" ({told})" if told else "")
 
 
-def _stand_ins(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
-    return [baseline(material)] if stand_ins(material) else []
-
-
-def _panel(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
-    rule = str(material.facts.get("aggregate") or "")
+def _panel(material: Material, judges: Sequence[Facts]) -> list[str]:
+    _ = material.text
+    rule, quorum = str(material.facts.get("aggregate") or ""), material.facts.get("quorum")
     if len(judges) < 2 or not rule:
         return []
-    said: list[str | Markup] = [
-        material.text("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))
-    ]
-    quorum = material.facts.get("quorum")
+    said = [_("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))]
     if quorum is not None and int(quorum) >= len(judges):
-        said.append(material.text("A score that not every judge gave is unmeasured."))
+        said.append(_("A score that not every judge gave is unmeasured."))
     elif quorum is not None:
         said.append(
-            material.text.plural(
+            _.plural(
                 "A score needs {n} judge of {whole}; with fewer it is unmeasured.",
                 "A score needs {n} judges of {whole}; with fewer it is unmeasured.",
                 int(quorum),
-                whole=material.text.integer(len(judges)),
+                whole=_.integer(len(judges)),
             )
         )
     return said
@@ -93,12 +84,9 @@ def _panel(material: Material, judges: Sequence[Facts]) -> list[str | Markup]:
 
 def _rule(material: Material, label: str) -> str:
     _ = material.text
-    found = re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label)
-    if found:
-        return _(
-            "their mean where they differ by at most {tolerance}, else unmeasured",
-            tolerance=_.number(float(found[1]), 2),
-        )
+    if found := re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label):
+        tolerance = _.number(float(found[1]), 2)
+        return _("their mean where they differ by at most {tolerance}, else unmeasured", tolerance=tolerance)
     rules = {
         "mean": _("their mean"),
         "median": _("their median"),
@@ -163,31 +151,24 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     heads += [(_("answered by"), "rb-word")] if by else []
     rows = []
     for one in judges:
-        line = [shown(one["name"], 80), _.integer(one.get("asked", 0)), _share(material, one)]
+        asked, failed = (int(one.get(key) or 0) for key in ("asked", "failed"))
+        share = f" ({_.percent(failed / asked, 1)})" if failed and asked else ""
+        line = [shown(one["name"], 80), _.integer(asked), _.integer(failed) + share]
         line += _usage(material, one.get("usage")) if paid else []
         if by:
             line.append(clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else DASH)
         rows.append(line)
     table = grid(_("Judges"), heads, rows)
-    estimated = sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage"))
     if not paid:
         return table
-    said = [_("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")]
-    if estimated:
-        said.append(
-            _.plural(
-                "The endpoint reported no tokens for {n} reply; they are estimated.",
-                "The endpoint reported no tokens for {n} replies; they are estimated.",
-                estimated,
-            )
+    said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
+    if estimated := sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage")):
+        said += " " + _.plural(
+            "The endpoint reported no tokens for {n} reply; they are estimated.",
+            "The endpoint reported no tokens for {n} replies; they are estimated.",
+            estimated,
         )
-    return table + html.meta(" ".join(said))
-
-
-def _share(material: Material, judge: Facts) -> str:
-    _ = material.text
-    asked, failed = int(judge.get("asked") or 0), int(judge.get("failed") or 0)
-    return f"{_.integer(failed)} ({_.percent(failed / asked, 1)})" if failed and asked else _.integer(failed)
+    return table + html.meta(said)
 
 
 def _usage(material: Material, usage: Facts | None) -> list[str]:
@@ -206,17 +187,15 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
         return Markup("")
     heads = (_("metric"), (_("judge"), "rb-word"), _("mean of all"), _("without this judge"), _("change"),
              _("largest change of one answer"), _("n"))  # fmt: skip
+    order = list(material.metrics)
+    lines.sort(key=lambda pair: order.index(pair[1]["metric"]) if pair[1]["metric"] in order else len(order))
     rows = []
-    for name, line in sorted(lines, key=lambda pair: _place(material, pair[1]["metric"])):
+    for name, line in lines:
         metric = str(line["metric"])
-        digits = material.digits(metric) if metric in material.metrics else 3
-        values = [_.number(line["whole"], digits), _.number(line["without"], digits)]
-        values.append(_.number(line["shift"], digits, signed=True))
-        values += [_.number(line["largest"], digits), _.integer(int(line["n"]))]
-        rows.append([shown(metric), shown(name, 80), *values])
+        digits = material.digits(metric) if metric in order else 3
+        values = [
+            _.number(line[key], digits, signed=key == "shift") for key in ("whole", "without", "shift", "largest")
+        ]
+        rows.append([shown(metric), shown(name, 80), *values, _.integer(int(line["n"]))])
     title = _("What the means become without each judge")
     return html.heading(title) + grid(title, heads, rows)
-
-
-def _place(material: Material, metric: str) -> int:
-    return material.metrics.index(metric) if metric in material.metrics else len(material.metrics)

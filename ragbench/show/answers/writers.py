@@ -204,14 +204,14 @@ def _number(material: Material, value: float, low: float | None, high: float | N
 @view("refusals")
 def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
-    table = material.kept("refusals")
-    if not len(table):
+    found = material.measurement.estimates_by("group")
+    if not found:
         return Markup("")
     _ = material.text
     notes = Notes(material, "refusal-note")
-    share = _("share, {level} interval", level=_.percent(float(table["level"].iloc[0])))
+    share = _("share, {level} interval", level=_.percent(found[0].estimate.level))
     heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
-    rows = [(named(material, row["system"]), _refusal_row(material, row, notes)) for row in table.to_dict("records")]
+    rows = [(named(material, one.system), _refusal_row(material, one, notes)) for one in found]
     lede = _(
         "An answer counts as a refusal when its first sentence says that there is no answer: a rule by words, not a "
         "judge. Refusing is right where the base holds no answer, and wrong where it does."
@@ -227,25 +227,16 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     )
 
 
-def _refusal_row(material: Material, row: Row, notes: Notes) -> list[Markup | str]:
-    _ = material.text
-    part = _("the base holds no answer") if row["part"] == "unanswerable" else _("the base holds the answer")
-    e = Estimate(
-        row["share"], _end(row["low"]), _end(row["high"]), row["level"], row["method"], int(row["n"]),
-        clusters=int(row["clusters"]) if row["clusters"] and row["clusters"] > 0 else None, note=row["note"],
-    )  # fmt: skip
-    share = spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
+def _refusal_row(material: Material, one: NamedEstimate, notes: Notes) -> list[Markup | str]:
+    _, e = material.text, one.estimate
+    unanswerable = one.where["group"] == "unanswerable"
     return [
-        part,
-        _.integer(int(row["refused"])),
-        share if math.isfinite(e.value) else DASH,
-        _.integer(e.n),
-        _.integer(int(row["failed"])),
+        _("the base holds no answer") if unanswerable else _("the base holds the answer"),
+        _.integer(round(e.value * e.n) if e.n else 0),
+        spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e) if math.isfinite(e.value) else DASH,
+        _.integer(e.n + e.n_unmeasured),
+        _.integer(e.n_unmeasured),
     ]
-
-
-def _end(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
 
 
 def _examples(material: Material, count: int) -> Markup:

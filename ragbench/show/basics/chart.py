@@ -6,7 +6,7 @@ the reader's light or dark scheme; in JupyterLab they are colours that suit both
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape as escape_html
 from typing import Any
 
@@ -16,6 +16,7 @@ from ragbench.language import Translator
 from ragbench.measurement import without_nan
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import ELLIPSIS, clean
+from ragbench.types import Estimate
 
 NOTEBOOK_COLOURS = {
     "@series-0": "#8795a1",
@@ -72,6 +73,19 @@ def axis(**more: Any) -> dict[str, Any]:
         "showline": False,
         "automargin": True,
         **more,
+    }
+
+
+def reach(found: Sequence[Estimate], colour: str, thickness: float) -> dict[str, Any]:
+    """The bars of intervals, from each value to its ends; none where there is no interval."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if e.high is None else abs(e.high - e.value) for e in found],
+        "arrayminus": [0 if e.low is None else abs(e.value - e.low) for e in found],
+        "color": colour,
+        "thickness": thickness,
+        "width": 0,
     }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
 
 from ragbench.show.basics.templates import html
 
@@ -13,14 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def entry(identifier: str, summary: Markup, marks: Markup, body: Markup) -> Markup:
-    """A folded entry of a list: what it is, its numbers, and what unfolds."""
-    return html.entry(identifier, summary, marks, body)
-
-
-def ordered(items: Iterable[Markup]) -> Markup:
-    """A list of folded entries."""
-    return html.entries(items)
+entry, ordered = html.entry, html.entries
 
 
 def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:

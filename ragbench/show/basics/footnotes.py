@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.types import Comparison, Estimate
 
@@ -28,21 +29,15 @@ class Notes:
             note = "few_moved"
         lender = estimate.lender if isinstance(estimate, Estimate) else ""
         number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
-        return Markup('<sup><a href="#{0}" aria-label="{1}">{2}</a></sup>').format(
-            f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number)
-        )
+        return html.call(f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number))
 
     def html(self) -> Markup:
         """The list of footnotes; empty if none was called."""
-        if not self._called:
-            return Markup("")
-        items = Markup("").join(
-            Markup('<li id="{}"><sup>{}</sup> {}</li>').format(
-                f"{self._prefix}-{number}", _letter(number), explained(self._material, note, method, lender)
-            )
-            for (note, method, lender), number in self._called.items()
-        )
-        return Markup('<ul class="rb-notes">{}</ul>').format(items)
+        notes = [
+            (f"{self._prefix}-{number}", _letter(number), explained(self._material, *called))
+            for called, number in self._called.items()
+        ]
+        return html.notes(notes) if notes else Markup("")
 
 
 def explained(material: Material, note: str, method: str, lender: str = "") -> str:

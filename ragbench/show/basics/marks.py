@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.types import Comparison, Verdict
 
@@ -17,7 +18,7 @@ MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdi
 
 def legend(material: Material) -> Markup:
     """Systems with the colour and the sign of their marks."""
-    return Markup("").join(Markup("<li>{}</li>").format(named(material, name)) for name in material.systems)
+    return html.items([named(material, name) for name in material.systems])
 
 
 def named(material: Material, system: str) -> Markup:
@@ -28,7 +29,7 @@ def named(material: Material, system: str) -> Markup:
 def sign(material: Material, system: str) -> Markup:
     """The sign that stands for a system in the chart, in its colour."""
     number = series(material, system)
-    return Markup('<span class="rb-s{}" aria-hidden="true">{}</span>').format(number, GLYPHS[number])
+    return html.sign(number, GLYPHS[number], "")
 
 
 def series(material: Material, system: str) -> int:
@@ -40,15 +41,13 @@ def series(material: Material, system: str) -> int:
 
 def small(text: str) -> Markup:
     """Words beside a number, quieter; nothing for none."""
-    return Markup(" <small>{}</small>").format(text) if text else Markup("")
+    return Markup(" ") + html.small(text) if text else Markup("")
 
 
 def spread(text: str) -> Markup:
     """A number with its interval, the interval quieter."""
     value, space, interval = text.partition(" ")
-    if not space:
-        return Markup('<span class="rb-number">{}</span>').format(value)
-    return Markup('<span class="rb-number">{} <span class="rb-interval">{}</span></span>').format(value, interval)
+    return html.spread(value, interval) if space else html.number(value)
 
 
 def chip(material: Material, of: Comparison | Verdict) -> Markup:
@@ -59,6 +58,4 @@ def chip(material: Material, of: Comparison | Verdict) -> Markup:
 
 def chip_of(verdict: Verdict, words: str) -> Markup:
     """The same of words that are already found."""
-    return Markup('<span class="rb-chip rb-{}"><span aria-hidden="true">{}</span> {}</span>').format(
-        verdict.name.lower().replace("_", "-"), MARKS[verdict], words
-    )
+    return html.chip(verdict.name.lower().replace("_", "-"), MARKS[verdict], words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.verdicts import said, word
@@ -17,17 +17,14 @@ from ragbench.types import Comparison, Estimate, Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNTS = frozenset(
-    {
-        "total_samples",
-        "effective_dimensionality",
-        "total_chunks",
-        "used_chunks",
-        "unused_chunks",
-        "n_topics",
-        "total_questions",
-    }
-)
+COUNTS = ("total_samples", "effective_dimensionality", "total_chunks", "used_chunks", "unused_chunks", "n_topics",
+          "total_questions")  # fmt: skip
+
+
+def digits_of(numbers: Iterable[float | None], metric: str = "") -> int:
+    """How many decimals show numbers of this size: three below 10, fewer above; none of a metric that counts."""
+    largest = max((abs(number) for number in numbers if number is not None and math.isfinite(number)), default=0.0)
+    return 0 if metric in COUNTS or largest >= 1000 else 3 if largest < 10 else 2 if largest < 100 else 1
 
 
 class Material:
@@ -114,17 +111,8 @@ class Material:
 
     def digits(self, metric: str) -> int:
         """How many decimals show the metric's values: three below 10, fewer above."""
-        numbers = [
-            abs(number)
-            for system in self.systems
-            if (e := self.estimate(system, metric)) is not None
-            for number in (e.value, e.low, e.high)
-            if number is not None and math.isfinite(number)
-        ]
-        if metric in COUNTS:
-            return 0
-        largest = max(numbers, default=0.0)
-        return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
+        found = [e for system in self.systems if (e := self.estimate(system, metric)) is not None]
+        return digits_of((number for e in found for number in (e.value, e.low, e.high)), metric)
 
     def verdict(self, of: Comparison | Verdict) -> str:
         """The verdict of a comparison in words, or the word of a verdict."""
@@ -148,6 +136,11 @@ class Material:
         """Questions by sample id, in the data set's order."""
         table = self.measurement.questions
         return {str(row["sample"]): row for row in _records(table)}
+
+    @cached_property
+    def scored(self) -> frozenset[str]:
+        """The metrics that single samples have values of."""
+        return frozenset(self.measurement.scores["metric"])
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
@@ -206,6 +199,10 @@ class Material:
         return known
 
 
+BLOCK = 256
+"""Rows of which records are made at once."""
+
+
 class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
     """Rows of a table by system and sample, in rank order; made into records only when they are asked for."""
 
@@ -216,10 +213,13 @@ class _Hits(Mapping[tuple[str, str], list[Mapping[str, Any]]]):
         for row, (system, sample) in enumerate(zip(systems, samples, strict=True)):
             ends = self._rows.setdefault((str(system), str(sample)), [row, row])
             ends[1] = row + 1
+        # to make a few records takes as long as to make many, and neighbours are asked for again and again
+        self._block = lru_cache(maxsize=64)(lambda start: list(_records(self._table.iloc[start : start + BLOCK])))
 
     def __getitem__(self, key: tuple[str, str]) -> list[Mapping[str, Any]]:
         first, last = self._rows[key]
-        return list(_records(self._table.iloc[first:last]))
+        blocks = range(first - first % BLOCK, last, BLOCK)
+        return [row for start in blocks for row in self._block(start)[max(first - start, 0) : last - start]]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._rows)

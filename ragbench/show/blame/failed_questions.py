@@ -8,8 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.entries import ordered
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
 from ragbench.show.comparison.worst_questions import instead, relevant, wanted
@@ -36,28 +38,23 @@ def questions(material: Material, present: frozenset[str], count: int = 10) -> M
             if rows and part not in (GOOD, REFUSED):
                 folds.append(_fold(blamed, system, part, rows, answers, count))
         if folds:
-            title = Markup("<h3>{}</h3>").format(
-                _.html("Failures of <b>{system}</b>, part by part", system=named(material, system))
-            )
-            blocks.append(title + Markup("").join(folds))
-    return Markup("").join(blocks)
+            title = _.html("Failures of <b>{system}</b>, part by part", system=named(material, system))
+            blocks += [html.heading(title), *folds]
+    return html.all(*blocks)
 
 
 def _fold(
     blamed: Blamed, system: str, part: str, rows: list[Row], answers: Mapping[tuple[str, str], Row], count: int
 ) -> Markup:
     _ = blamed.material.text
-    items = Markup("").join(_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count])
-    more = ""
-    if len(rows) > count:
-        more = Markup('<p class="rb-meta">{}</p>').format(
-            _.plural("{n} more question is not shown.", "{n} more questions are not shown.", len(rows) - count)
-        )
-    place = f"blame{blamed.systems.index(system)}-{part}"
-    return Markup(
-        '<details class="rb-fold" id="{}"><summary>{} · {}</summary><p class="rb-meta">{}</p>'
-        '<ol class="rb-questions">{}</ol>{}</details>'
-    ).format(place, blamed.name(part), _.integer(len(rows)), blamed.meaning(part), items, more)
+    more = _.plural("{n} more question is not shown.", "{n} more questions are not shown.", len(rows) - count)
+    return html.fold(
+        f"{blamed.name(part)} · {_.integer(len(rows))}",
+        html.meta(blamed.meaning(part)),
+        ordered(_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]),
+        html.meta(more) if len(rows) > count else "",
+        id=f"blame{blamed.systems.index(system)}-{part}",
+    )
 
 
 def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
@@ -73,22 +70,19 @@ def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
         _pair(_("Why"), _why(blamed, row), REASON),
         _pair(_("The judge, or what failed"), row["reason"], REASON),
     ]
-    return Markup(
-        '<li id="{}"><details><summary><span class="rb-asked">{}</span></summary>{}{}{}<p class="rb-meta">{}</p>'
-        "</details></li>"
-    ).format(
-        anchor(f"blame{blamed.systems.index(row['system'])}", sample),
-        shown(question.get("text") or sample, 400),
-        Markup("").join(said),
+    body = html.all(
+        *said,
         instead(material, sample, row["system"], needed),
         wanted(material, sample, needed, question) if needed else "",
-        shown(sample, 80),
+        html.meta(shown(sample, 80)),
     )
+    place = anchor(f"blame{blamed.systems.index(row['system'])}", sample)
+    return html.entry(place, shown(question.get("text") or sample, 400), None, body)
 
 
 def _pair(title: str, text: Any, limit: int) -> Markup:
     content = shown(text, limit)
-    return Markup("<p><b>{}</b> {}</p>").format(title, content) if content else Markup("")
+    return html.p(html.all(html.b(title), " ", content)) if content else Markup("")
 
 
 def _why(blamed: Blamed, row: Row) -> str:

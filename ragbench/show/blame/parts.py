@@ -105,8 +105,3 @@ class Blamed:
             REFUSED: _("The base holds no answer, and none was shown."),
             UNMEASURED: _("What decides was not measured."),
         }[part]
-
-
-def end(value: Any) -> float | None:
-    """A number, None for NaN."""
-    return None if value is None or value != value else float(value)

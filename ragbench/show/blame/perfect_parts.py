@@ -13,9 +13,9 @@ from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
-from ragbench.show.blame.parts import GOOD, Blamed, end
+from ragbench.show.basics.templates import html
+from ragbench.show.blame.parts import GOOD, Blamed
 from ragbench.show.page import view
-from ragbench.types import Comparison, Verdict
 
 Row = Mapping[Any, Any]
 
@@ -33,64 +33,49 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
     for row in table.to_dict("records"):
         found.setdefault(row["system"], {}).setdefault(row["part"], {})[row["measure"]] = row
     notes = Notes(material, "perfect-note")
-    level = _.percent(float(table["level"].iloc[0]))
-    titles = {
-        GOOD: _("good answers"),
-        "gain": _("gain, {level} interval", level=level),
-        correctness: correctness,
-        "score_gain": _("gain in {metric}, {level} interval", metric=correctness, level=level),
-    }
-    heads = [cells.head(_("if this were perfect")), *(cells.head(title) for title in titles.values())]
-    rows: list[Markup] = []
+    level = _.percent(float(material.facts.get("level", 0.95)))
+    titles = [
+        _("good answers"),
+        _("gain, {level} interval", level=level),
+        correctness,
+        _("gain in {metric}, {level} interval", metric=correctness, level=level),
+    ]
+    heads = [_("if this were perfect"), *titles]
+    rows: list[Markup | list[Markup | str]] = []
     for system in blamed.systems:
-        lead = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
-        rows.append(lead.format(len(heads), named(material, system)))
-        for part, measures in found.get(system, {}).items():
-            rows.append(_row(material, part, measures, correctness, titles, notes))
-    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}{}<ul class="rb-notes">{}</ul>').format(
-        _.html("<b>What one perfect part would be worth</b>"),
-        _(
-            "One part is put right, the others work on as they are, and the answers are judged again. Only questions "
-            "that can be answered count."
-        ),
-        cells.table(_("One perfect part at a time"), heads, rows, "rb-long"),
+        rows.append(html.group(named(material, system), len(heads)))
+        rows += [_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()]
+    lede = _(
+        "One part is put right, the others work on as they are, and the answers are judged again. Only questions "
+        "that can be answered count."
+    )
+    return html.all(
+        html.heading(_.html("<b>What one perfect part would be worth</b>")),
+        html.lede(lede),
+        cells.grid(_("One perfect part at a time"), heads, rows, "rb-long"),
         notes.html(),
-        Markup("").join(Markup("<li>{}</li>").format(line) for line in _explained(material, table)),
+        html.list(_explained(material, table), "rb-notes"),
     )
 
 
 def _row(
-    material: Material,
-    part: str,
-    measures: Mapping[str, Row],
-    correctness: str,
-    titles: Mapping[str, str],
-    notes: Notes,
-) -> Markup:
+    material: Material, system: str, part: str, measures: Mapping[str, Row], correctness: str, notes: Notes
+) -> list[Markup | str]:
     _ = material.text
-    line = [Markup("<th scope=row>{}</th>").format(_name(material, part, measures))]
-    for measure, gain in ((GOOD, "gain"), (correctness, "score_gain")):
-        row = measures.get(measure)
-        if row is None or not math.isfinite(row["value"]) or not math.isfinite(row["difference"]):
-            line += [cells.cell(titles[measure], DASH), cells.cell(titles[gain], DASH)]
+    line: list[Markup | str] = [_name(material, system, part, measures)]
+    for measure in (GOOD, correctness):
+        mean = material.estimate(system, measure, perfect=part)
+        gain = material.comparison(system, measure, perfect=part)
+        if mean is None or gain is None or not math.isfinite(mean.value) or not math.isfinite(gain.difference):
+            line += [DASH, DASH]
             continue
-        digits = 3
-        moved = f"{_.number(row['actual'], digits)} → {_.number(row['value'], digits)}"
-        number = f"{_.number(row['difference'], digits, signed=True)} "
-        number += _.interval(end(row["low"]), end(row["high"]), digits, signed=True)
-        line.append(cells.cell(titles[measure], Markup('<span class="rb-number">{}</span>').format(moved)))
-        line.append(cells.cell(titles[gain], spread(number) + notes.mark(_comparison(row))))
-    return cells.row(line)
+        number = f"{_.number(gain.difference, signed=True)} {_.interval(gain.low, gain.high, signed=True)}"
+        line.append(html.number(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}"))
+        line.append(spread(number) + notes.mark(gain))
+    return line
 
 
-def _comparison(row: Row) -> Comparison:
-    return Comparison(
-        "", "", row["difference"], row["low"], row["high"], row["level"], row["method"], math.nan, "", math.nan,
-        Verdict.NOT_SHOWN, int(row["n"]), int(row["n_dropped"]), note=row["note"],
-    )  # fmt: skip
-
-
-def _name(material: Material, part: str, measures: Mapping[str, Row]) -> Markup:
+def _name(material: Material, system: str, part: str, measures: Mapping[str, Row]) -> Markup:
     _ = material.text
     name = {
         "retrieval": _("retrieval"),
@@ -98,14 +83,14 @@ def _name(material: Material, part: str, measures: Mapping[str, Row]) -> Markup:
         "generator": _("generator"),
         "judge": _("production judge"),
     }.get(part, part)
-    row = next(iter(measures.values()))
+    measure, row = next(iter(measures.items()))
     if row["reason"]:
-        return Markup("{} <small>{}</small>").format(name, _("answers by itself: it cannot be given other passages"))
+        return html.beside(name, _("answers by itself: it cannot be given other passages"))
     changed = _.plural("{n} question changed", "{n} questions changed", int(row["changed"]))
-    dropped = int(row["n_dropped"])
-    if dropped:
-        changed += ", " + _.plural("{n} left out: not measured", "{n} left out: not measured", dropped)
-    return Markup("{} <small>{}</small>").format(name, changed)
+    gain = material.comparison(system, measure, perfect=part)
+    if gain is not None and gain.n_dropped:
+        changed += ", " + _.plural("{n} left out: not measured", "{n} left out: not measured", gain.n_dropped)
+    return html.beside(name, changed)
 
 
 def _explained(material: Material, table: Any) -> list[str]:

@@ -13,6 +13,7 @@ from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.blame.waterfall import unanswerable
@@ -40,8 +41,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     }
     for group, title in groups.items():
         if blamed.has(group):
-            lead = Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>')
-            rows.append(lead.format(len(heads), title))
+            rows.append(html.group(title, len(heads)))
             for part in blamed.parts(group):
                 rows += _part(blamed, part, notes, titles, len(heads))
             rows += _missing(blamed, group, len(heads))
@@ -65,18 +65,15 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
     _ = blamed.material.text
     rows = []
     alone = len(blamed.systems) == 1
+    title = html.beside(blamed.name(part), blamed.meaning(part))
     if not alone:
-        title = Markup("{} <small>{}</small>").format(blamed.name(part), blamed.meaning(part))
-        rows.append(Markup('<tr class="rb-slice"><th scope=rowgroup colspan={}>{}</th></tr>').format(width, title))
+        rows.append(html.group(title, width, "rb-slice"))
     for name in blamed.systems:
         e = blamed.share(name, part)
-        head = named(blamed.material, name)
-        if alone:
-            head = Markup("{} <small>{}</small>").format(blamed.name(part), blamed.meaning(part))
         share = DASH if e is None else spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
         share += small("" if e is None else lacking(e, _))
         line = [
-            Markup("<th scope=row>{}</th>").format(head),
+            html.row_head(title if alone else named(blamed.material, name)),
             cells.cell(_("questions"), _.integer(blamed.count(name, part))),
             cells.cell(titles["share"], share),
         ]
@@ -89,7 +86,7 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
 def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[str, str]) -> list[Markup]:
     _ = blamed.material.text
     if system == blamed.systems[0]:
-        return [Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline"))]
+        return [html.wide_cell(_("baseline"), 3)]
     one = blamed.comparison(system, part)
     if one is None:
         return [cells.cell(titles["difference"], DASH), cells.cell(titles["p"], DASH),
@@ -98,7 +95,7 @@ def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[
     p = one.p if one.p_adjusted is None else one.p_adjusted
     return [
         cells.cell(titles["difference"], spread(number) + notes.mark(one)),
-        cells.cell(titles["p"], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
+        cells.cell(titles["p"], html.number(_.p_value(p))),
         cells.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
     ]
 
@@ -137,11 +134,10 @@ def changes(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     blocks = [_change(blamed, name) for name in blamed.systems[1:]]
-    return Markup('<h3>{}</h3><p class="rb-lede">{}</p>{}').format(
-        _.html("<b>Where the systems differ</b>"),
-        _("Rows: what failed first in the baseline; columns: in the other system. Equal outcomes lie on the diagonal."),
-        Markup("").join(blocks),
+    lede = _(
+        "Rows: what failed first in the baseline; columns: in the other system. Equal outcomes lie on the diagonal."
     )
+    return html.all(html.heading(_.html("<b>Where the systems differ</b>")), html.lede(lede), *blocks)
 
 
 def transitions(blamed: Blamed, baseline: str, challenger: str) -> Counter[tuple[str, str]]:
@@ -164,7 +160,7 @@ def _change(blamed: Blamed, challenger: str) -> Markup:
     heads += [cells.head(blamed.name(part)) for part in columns]
     lines = [
         cells.row(
-            [Markup("<th scope=row>{}</th>").format(blamed.name(before))]
+            [html.row_head(blamed.name(before))]
             + [_transition(blamed, found[before, after], before == after, after) for after in columns]
         )
         for before in rows
@@ -172,7 +168,7 @@ def _change(blamed: Blamed, challenger: str) -> Markup:
     moved = sum(n for (before, after), n in found.items() if before != after)
     text = _.plural("{n} question moved.", "{n} questions moved.", moved)
     title = _("From {baseline} to {challenger}", baseline=baseline, challenger=challenger)
-    return cells.table(title, heads, lines) + Markup('<p class="rb-meta">{}</p>').format(text)
+    return cells.table(title, heads, lines) + html.meta(text)
 
 
 def _transition(blamed: Blamed, count: int, is_same: bool, after: str) -> Markup:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from ragbench.show.basics import chart
 from ragbench.show.basics.marks import named, series
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.page import charted, view
@@ -25,20 +26,16 @@ def waterfall(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     data = figure(blamed)
-    said = Markup("").join(Markup("<p>{}</p>").format(_sentence(blamed, name)) for name in blamed.systems)
-    return Markup(
-        '<h2>{heading}</h2>{said}<figure><figcaption><span class="rb-title">{title}</span></figcaption>{plot}'
-        '<p class="rb-axis">{axis}</p></figure><ul class="rb-notes">{notes}</ul>'
-    ).format(
-        heading=_("Which part is to blame"),
-        said=said,
-        title=_title(material),
-        plot=chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(_title(material)))),
-        axis=_(
-            "share of the questions that can be answered; the line is the {level} interval of a step",
-            level=_.percent(_level(blamed)),
-        ),
-        notes=Markup("").join(Markup("<li>{}</li>").format(line) for line in standard(blamed)),
+    plot = chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(_title(material))))
+    axis = _(
+        "share of the questions that can be answered; the line is the {level} interval of a step",
+        level=_.percent(_level(blamed)),
+    )
+    return html.all(
+        html.heading(_("Which part is to blame"), 2),
+        *(html.p(_sentence(blamed, name)) for name in blamed.systems),
+        html.figure(_title(material), None, plot, axis),
+        html.list(standard(blamed), "rb-notes"),
     )
 
 
@@ -298,4 +295,4 @@ def unanswerable(blamed: Blamed) -> Markup:
                 invented=counts["invented"],
             )
             lines.append(text)
-    return Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
+    return html.all(*map(html.p, lines))

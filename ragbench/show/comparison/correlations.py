@@ -11,10 +11,11 @@ from markupsafe import Markup
 from ragbench.counts import lacking
 from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
-from ragbench.show.basics import cells, chart
+from ragbench.show.basics import chart
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import small, spread
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.page import charted, view
 from ragbench.types import Estimate
@@ -32,30 +33,18 @@ def correlations(material: Material, present: frozenset[str]) -> Markup:
     rows = pairs(material)
     if not rows:
         text = _("There are fewer than two metrics, or no answer was measured by two: nothing goes together here.")
-        return Markup("<p>{}</p>").format(text)
+        return html.p(text)
     defined = [row for row in rows if math.isfinite(row.estimate.value)]
     title = _("Which metrics order the answers alike")
-    parts = [
-        Markup(
-            '<figure><figcaption><span class="rb-title">{}</span></figcaption>{}<p class="rb-axis">{}</p></figure>'
-        ).format(
-            title,
-            chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=title)),
-            _("Spearman's ρ over answers: red towards 1, blue towards −1; columns in the order of the rows"),
-        )
-    ]
+    plot = chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=title))
+    axis = _("Spearman's ρ over answers: red towards 1, blue towards −1; columns in the order of the rows")
     notes = Notes(material, "rho-note")
-    parts.append(_table(material, defined[:FIRST_ROWS], notes))
-    parts.append(Markup('<p class="rb-meta">{}</p>').format(_said(material, rows, defined)))
+    parts = [html.figure(title, None, plot, axis), _table(material, defined[:FIRST_ROWS], notes)]
+    parts.append(html.meta(_said(material, rows, defined)))
     if len(defined) > FIRST_ROWS:
         whole = _.plural("All {n} pair", "All {n} pairs", len(defined))
-        parts.append(
-            Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
-                whole, _table(material, defined, notes)
-            )
-        )
-    parts.append(notes.html())
-    return Markup("").join(parts)
+        parts.append(html.fold(whole, _table(material, defined, notes)))
+    return html.all(*parts, notes.html())
 
 
 def pairs(material: Material) -> list[NamedEstimate]:
@@ -90,25 +79,12 @@ def _table(material: Material, rows: list[NamedEstimate], notes: Notes) -> Marku
     _ = material.text
     level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
     title = _("ρ, {level} interval", level=_.percent(level))
-    heads = [cells.head(_("metric")), cells.head(_("and"), "rb-word"), cells.head(title), cells.head(_("n"))]
     made = []
     for row in rows:
         one = row.estimate
-        first, other = _sides(row)
-        value = Markup("{}{}{}").format(
-            spread(f"{_.number(one.value)} {_interval(material, one)}"), notes.mark(one), small(lacking(one, _))
-        )
-        made.append(
-            cells.row(
-                [
-                    Markup("<th scope=row>{}</th>").format(name(material, first)),
-                    cells.cell(_("and"), name(material, other), "rb-word"),
-                    cells.cell(title, value),
-                    cells.cell(_("n"), _.integer(one.n)),
-                ]
-            )
-        )
-    return cells.table(_("Correlations of metrics"), heads, made)
+        value = spread(f"{_.number(one.value)} {_interval(material, one)}") + notes.mark(one) + small(lacking(one, _))
+        made.append([*(name(material, side) for side in _sides(row)), value, _.integer(one.n)])
+    return html.grid(_("Correlations of metrics"), [_("metric"), (_("and"), "rb-word"), title, _("n")], made)
 
 
 def _interval(material: Material, one: Estimate) -> str:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ragbench import stand_ins
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.page import view
 from ragbench.show.sentences import descriptions, judges
@@ -18,7 +19,7 @@ from ragbench.stand_ins import caveat
 @view("answer")
 def answer(material: Material, present: frozenset[str]) -> Markup:
     """The answer in a sentence for each challenger, and the facts it stands on."""
-    return Markup('<div class="rb-says">{}</div>{}').format(Markup("").join(sentences(material)), facts(material))
+    return html.div(html.all(*sentences(material)), "rb-says") + facts(material)
 
 
 def facts(material: Material) -> Markup:
@@ -36,12 +37,8 @@ def facts(material: Material) -> Markup:
         (_("judge"), known.get("judge")),
         (_("commit"), short_commit(known.get("commit"))),
     ]
-    line = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, shown(value))
-        for name, value in rows
-        if value not in (None, "")
-    )
-    return Markup('<dl class="rb-facts">{}</dl>{}{}').format(line, judges.incomplete(material), standing_in(material))
+    line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
+    return html.all(line, judges.incomplete(material), standing_in(material))
 
 
 def short_commit(commit: Any) -> str | None:
@@ -62,6 +59,6 @@ def standing_in(material: Material) -> Markup:
     text = caveat(stand_ins.of(material.facts), material.text)
     if not text:
         return Markup("")
-    judging = judges.stand_ins(material)
-    said = Markup("{} {}").format(shown(text), judges.baseline(material)) if judging else shown(text)
-    return Markup('<p class="rb-standin">{}</p>').format(said)
+    return html.warning(
+        html.all(shown(text), " ", judges.baseline(material)) if judges.stand_ins(material) else shown(text)
+    )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ragbench.show.basics import chart
 from ragbench.show.basics.marks import SYMBOLS, legend, series
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.page import charted, view
 from ragbench.show.sentences import findings
@@ -26,17 +27,9 @@ def intervals(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     title = findings.finding(material)
     if not _panels(material):
-        return Markup("<p>{}</p>").format(_("Nothing was measured, so there is nothing to draw."))
-    data = figure(material)
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
-        '{plot}<p class="rb-axis">{axis}</p></figure>'
-    ).format(
-        title=shown(title),
-        legend=legend(material) if len(material.systems) > 1 else "",
-        plot=chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(title))),
-        axis=axis_text(material),
-    )
+        return html.p(_("Nothing was measured, so there is nothing to draw."))
+    plot = chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=clean(title)))
+    return html.figure(shown(title), legend(material) if len(material.systems) > 1 else "", plot, axis_text(material))
 
 
 def axis_text(material: Material) -> str:
@@ -90,12 +83,20 @@ def _panels(material: Material) -> list[list[str]]:
     shares: list[str] = []
     others: list[str] = []
     for metric in material.metrics:
-        found = [e for name in material.systems if (e := _drawable(material, name, metric)) is not None]
-        if not found:
-            continue
-        numbers = [x for e in found for x in (e.value, e.low, e.high) if x is not None]
-        (shares if min(numbers) >= 0 and max(numbers) <= 1 else others).append(metric)
+        if _ends(material, [metric]):
+            (shares if _is_share(material, [metric]) else others).append(metric)
     return ([shares] if shares else []) + [[metric] for metric in others]
+
+
+def _ends(material: Material, metrics: list[str]) -> list[float]:
+    """All numbers that are drawn of these metrics."""
+    found = [_drawable(material, name, metric) for metric in metrics for name in material.systems]
+    return [x for e in found if e is not None for x in (e.value, e.low, e.high) if x is not None]
+
+
+def _is_share(material: Material, metrics: list[str]) -> bool:
+    numbers = _ends(material, metrics)
+    return bool(numbers) and min(numbers) >= 0 and max(numbers) <= 1
 
 
 def _drawable(material: Material, system: str, metric: str) -> Estimate | None:
@@ -119,15 +120,7 @@ def _trace(material: Material, system: str, metrics: list[str], suffix: str) -> 
         "xaxis": f"x{suffix}",
         "yaxis": f"y{suffix}",
         "marker": {"color": colour, "size": 9, "symbol": SYMBOLS[number], "line": {"width": 0}},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [0 if e.high is None else e.high - e.value for _, _, e in marks],
-            "arrayminus": [0 if e.low is None else e.value - e.low for _, _, e in marks],
-            "color": colour,
-            "thickness": 2.5,
-            "width": 0,
-        },
+        "error_x": chart.reach([e for _, _, e in marks], colour, 2.5),
         "text": [_hover(material, system, metric, e) for _, metric, e in marks],
         "hovertemplate": "%{text}<extra></extra>",
         "legendgroup": chart.plain(system),
@@ -145,15 +138,7 @@ def _hover(material: Material, system: str, metric: str, estimate: Estimate) -> 
 
 def _x_axis(material: Material, metrics: list[str], suffix: str) -> dict[str, Any]:
     axis = chart.axis(anchor=f"y{suffix}", nticks=6, showline=True, linecolor="@muted", automargin=False)
-    numbers = [
-        x
-        for metric in metrics
-        for name in material.systems
-        if (e := _drawable(material, name, metric)) is not None
-        for x in (e.value, e.low, e.high)
-        if x is not None
-    ]
-    if numbers and min(numbers) >= 0 and max(numbers) <= 1:
+    if _is_share(material, metrics):
         axis |= {"range": [-0.015, 1.015], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "tickformat": ".1f"}
     return axis
 

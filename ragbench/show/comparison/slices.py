@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import lacking
 from ragbench.language import DASH
-from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link
-from ragbench.show.basics.marks import chip, named, small, spread
+from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.comparison.verdict_table import corrected_title
+from ragbench.show.comparison.verdict_table import Columns
 from ragbench.show.comparison.worst_questions import value_of
 from ragbench.show.page import view
-from ragbench.types import Comparison, Estimate
+from ragbench.types import Comparison
 
 FEWEST = 20
 Slice = tuple[str, str | None]
-Rows = Mapping[str, tuple[Estimate, Comparison | None]]
 
 
 @view("slices")
@@ -35,162 +34,108 @@ def slices(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     metric = made[0].metric
-    found: dict[Slice, dict[str, tuple[Estimate, Comparison | None]]] = {}
-    for one in made:
-        dimension, _colon, value = str(one.where["slice"]).partition(":")
-        pair = (one.estimate, material.comparison(one.system, metric, **one.where))
-        found.setdefault((dimension, value or None), {})[one.system] = pair
-    notes = Notes(material, "slice-note")
-    return Markup('<h2>{heading}</h2><p class="rb-lede">{lead}</p>{table}{family}{notes}{questions}').format(
-        heading=_("Where it is good, and where not"),
-        lead=_.html(
-            "{metric} on parts of the questions, each by itself. A slice of fewer than {n} questions is shown "
-            "without a verdict.",
-            metric=Markup("<b>{}</b>").format(shown(metric)),
-            n=_.integer(FEWEST),
-        ),
-        table=_table(material, metric, found, notes, present),
-        family=_family(material, found),
-        notes=notes.html(),
-        questions=_listed(material, metric, found, present),
+    parts: list[Slice] = []
+    for where in dict.fromkeys(str(one.where["slice"]) for one in made):
+        dimension, _colon, value = where.partition(":")
+        parts.append((dimension, value or None))
+    compared = [one.comparison for one in material.measurement.comparisons_by("slice")]
+    family = next((one.family for one in compared if one.family), "")
+    columns = Columns.of(material, Notes(material, "slice-note"), family, corrected=bool(family))
+    lead = _.html(
+        "{metric} on parts of the questions, each by itself. A slice of fewer than {n} questions is shown "
+        "without a verdict.",
+        metric=html.b(shown(metric)),
+        n=_.integer(FEWEST),
+    )
+    listed = () if "questions" in present else (_questions(material, metric, part) for part in parts)
+    return html.all(
+        html.heading(_("Where it is good, and where not"), 2),
+        html.lede(lead),
+        _table(columns, metric, parts, present),
+        _family(material, len(compared)),
+        columns.notes.html(),
+        *listed,
     )
 
 
-def _table(
-    material: Material, metric: str, found: Mapping[Slice, Rows], notes: Notes, present: frozenset[str]
-) -> Markup:
-    _ = material.text
-    is_wide = len(material.systems) <= 2
-    level = next((estimate.level for rows in found.values() for estimate, _against in rows.values()), 0.95)
-    titles = {
-        "value": _("mean, {level} interval", level=_.percent(level)),
-        "difference": _("difference, {level} interval", level=_.percent(level)),
-        "p": corrected_title(material, _family_name(found)) if _family_name(found) else _("p"),
-    }
-    heads = [cells.head(_("slice"))]
-    heads += [cells.head(named(material, s), "rb-name") for s in material.systems] if is_wide else []
-    heads += [] if is_wide else [cells.head(titles["value"])]
-    if material.baseline is not None:
-        heads += [cells.head(titles["difference"]), cells.head(titles["p"], "rb-short")]
-        heads.append(cells.head(_("verdict"), "rb-word"))
-    heads.append(cells.head(_("n")))
+def _where(part: Slice) -> str:
+    return part[0] if part[1] is None else f"{part[0]}:{part[1]}"
+
+
+def _table(columns: Columns, metric: str, parts: Sequence[Slice], present: frozenset[str]) -> Markup:
+    material = columns.material
+    _, is_wide = material.text, len(material.systems) <= 2
+    heads = [html.head(_("slice"))]
+    heads += [html.head(named(material, s), "rb-name") for s in material.systems] if is_wide else []
+    heads += [] if is_wide else [html.head(columns.value)]
+    heads += [] if material.baseline is None else columns.heads()
+    heads.append(html.head(_("n")))
     rows: list[Markup] = []
-    dimension = ""
-    for part, by_system in found.items():
-        if part[0] != dimension:
-            dimension = part[0]
-            rows.append(_group(dimension_name(material, dimension), len(heads)))
-        make = _wide if is_wide else _long
-        count = _count(material, metric, part, by_system, present)
-        rows += make(material, metric, part, by_system, titles, notes, len(heads), count)
-    return cells.table(_("Values and comparisons by slice"), heads, rows, "rb-wide" if is_wide else "rb-long")
+    for dimension, own in groupby(parts, key=lambda part: part[0]):
+        rows.append(html.group(dimension_name(material, dimension), len(heads)))
+        for part in own:
+            count = _count(material, metric, part, present)
+            make = _wide if is_wide else _long
+            rows += make(columns, metric, part, count, len(heads))
+    return html.table(_("Values and comparisons by slice"), heads, rows, "rb-wide" if is_wide else "rb-long")
 
 
-def _group(title: str, width: int) -> Markup:
-    return Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>').format(width, title)
-
-
-def _wide(
-    material: Material,
-    metric: str,
-    part: Slice,
-    rows: Rows,
-    titles: Mapping[str, str],
-    notes: Notes,
-    width: int,
-    count: Markup,
-) -> list[Markup]:
-    made = [Markup("<th scope=row>{}</th>").format(slice_name(material, part))]
-    made += [_value(material, metric, rows.get(name), shown(name), notes) for name in material.systems]
-    comparison = next((rows[name][1] for name in material.challengers if name in rows), None)
+def _wide(columns: Columns, metric: str, part: Slice, count: Markup, width: int) -> list[Markup]:
+    material = columns.material
+    cells = [html.row_head(slice_name(material, part))]
+    cells += [_value(columns, metric, part, name, shown(name)) for name in material.systems]
+    comparison = next((_against(material, metric, part, name) for name in material.challengers), None)
     if material.baseline is not None:
-        made += _compared(material, metric, comparison, titles, notes)
-    made.append(count)
-    return _with_under(material, metric, comparison, made, width)
+        cells += _compared(columns, metric, comparison)
+    return [columns.row([*cells, count], comparison, metric)]
 
 
-def _long(
-    material: Material,
-    metric: str,
-    part: Slice,
-    rows: Rows,
-    titles: Mapping[str, str],
-    notes: Notes,
-    width: int,
-    count: Markup,
-) -> list[Markup]:
-    found = []
-    lead = Markup('<tr class="rb-slice"><th scope=rowgroup colspan={}>{}</th>{}</tr>')
-    found.append(lead.format(width - 1, slice_name(material, part), count))
+def _long(columns: Columns, metric: str, part: Slice, count: Markup, width: int) -> list[Markup]:
+    material = columns.material
+    rows = [html.slice(slice_name(material, part), width - 1, count)]
     for name in material.systems:
-        made = [Markup("<th scope=row>{}</th>").format(named(material, name))]
-        made.append(_value(material, metric, rows.get(name), titles["value"], notes))
-        if name == material.baseline:
-            made.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(material.text("baseline")))
-        else:
-            made += _compared(material, metric, _against(rows, name), titles, notes)
-        made.append(Markup("<td></td>"))
-        found += _with_under(material, metric, _against(rows, name), made, width)
-    return found
+        comparison = _against(material, metric, part, name)
+        cells = [html.row_head(named(material, name)), _value(columns, metric, part, name, columns.value)]
+        cells += [columns.baseline()] if name == material.baseline else _compared(columns, metric, comparison)
+        rows.append(columns.row([*cells, html.blank()], comparison, metric))
+    return rows
 
 
-def _against(rows: Rows, system: str) -> Comparison | None:
-    return rows[system][1] if system in rows else None
+def _against(material: Material, metric: str, part: Slice, system: str) -> Comparison | None:
+    return material.comparison(system, metric, slice=_where(part))
 
 
-def _with_under(
-    material: Material, metric: str, comparison: Comparison | None, made: list[Markup], width: int
-) -> list[Markup]:
-    said = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
-    return [cells.row(made, "rb-over"), cells.under("; ".join(said), width)] if said else [cells.row(made)]
-
-
-def _value(
-    material: Material, metric: str, pair: tuple[Estimate, Comparison | None] | None, label: Any, notes: Notes
-) -> Markup:
-    if pair is None or not math.isfinite(pair[0].value):
-        return cells.cell(label, DASH)
-    estimate = pair[0]
+def _value(columns: Columns, metric: str, part: Slice, system: str, label: str) -> Markup:
+    material = columns.material
+    estimate = material.estimate(system, metric, slice=_where(part))
+    if estimate is None or not math.isfinite(estimate.value):
+        return html.cell(label, DASH)
     missing = small(lacking(estimate, material.text, material.digits(metric)))
-    return cells.cell(label, spread(material.value(estimate, metric)) + notes.mark(estimate) + missing)
+    return html.cell(label, spread(material.value(estimate, metric)) + columns.notes.mark(estimate) + missing)
 
 
-def _compared(
-    material: Material, metric: str, comparison: Comparison | None, titles: Mapping[str, str], notes: Notes
-) -> list[Markup]:
-    _ = material.text
-    if comparison is None:
-        return [
-            cells.cell(_("difference"), DASH),
-            cells.cell(titles["p"], DASH),
-            cells.cell(_("verdict"), _("too few questions"), "rb-word rb-quiet"),
-        ]
-    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
-    return [
-        cells.cell(_("difference"), spread(material.difference(comparison, metric)) + notes.mark(comparison)),
-        cells.cell(titles["p"], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        cells.cell(_("verdict"), chip(material, comparison), "rb-word"),
-    ]
+def _compared(columns: Columns, metric: str, one: Comparison | None) -> list[Markup]:
+    if one is not None:
+        return columns.cells(one, metric)
+    _ = columns.material.text
+    few = html.cell(_("verdict"), _("too few questions"), "rb-word rb-quiet")
+    return [html.cell(_("difference"), DASH), html.cell(columns.p, DASH), few]
 
 
-def _count(material: Material, metric: str, part: Slice, rows: Rows, present: frozenset[str]) -> Markup:
+def _count(material: Material, metric: str, part: Slice, present: frozenset[str]) -> Markup:
     """The number of questions, leading to them: to the page's table of questions, else to the list below."""
-    n = max((estimate.n for estimate, _against in rows.values()), default=0)
-    system = next((name for name in material.challengers if name in rows), next(iter(rows), ""))
-    wish = {"metric": clean(metric), "system": clean(system), "slice": f"{part[0]}:{clean(part[1])}", "sort": "worst"}
-    address = link(material, present, **wish) or f"#{place(part)}"
-    return cells.cell(material.text("n"), Markup('<a href="{}">{}</a>').format(address, material.text.integer(n)))
+    found = {name: material.estimate(name, metric, slice=_where(part)) for name in material.systems}
+    n = max((e.n for e in found.values() if e is not None), default=0)
+    there = [name for name in (*material.challengers, *material.systems) if found[name] is not None]
+    wish = {"metric": clean(metric), "system": clean(there[0]), "slice": f"{part[0]}:{clean(part[1])}"}
+    address = link(material, present, **wish, sort="worst") or f"#{place(part)}"
+    return html.cell(material.text("n"), html.link(address, material.text.integer(n)))
 
 
-def _family_name(found: Mapping[Slice, Rows]) -> str:
-    return next((c.family for rows in found.values() for _estimate, c in rows.values() if c and c.family), "")
-
-
-def _family(material: Material, found: Mapping[Slice, Rows]) -> Markup:
-    """Over what p is corrected, and what was left out."""
+def _family(material: Material, number: int) -> Markup:
+    """Over how many comparisons p is corrected, and what was left out."""
     _ = material.text
     said = []
-    number = sum(c is not None for rows in found.values() for _estimate, c in rows.values())
     if number:
         said.append(
             _.plural(
@@ -210,31 +155,20 @@ def _family(material: Material, found: Mapping[Slice, Rows]) -> Markup:
                 dimension=dimension_name(material, str(dimension)).lower(),
             )
         )
-    return Markup('<p class="rb-meta">{}</p>').format(" ".join(said)) if said else Markup("")
-
-
-def _listed(material: Material, metric: str, found: Mapping[Slice, Rows], present: frozenset[str]) -> Markup:
-    """The questions of every slice, where there is no table of questions that could show them."""
-    if "questions" in present:
-        return Markup("")
-    return Markup("").join(_questions(material, metric, part) for part in found)
+    return html.meta(" ".join(said)) if said else Markup("")
 
 
 def _questions(material: Material, metric: str, part: Slice) -> Markup:
     """The questions of a slice with their values, folded."""
     _ = material.text
-    samples = [name for name, row in material.question_rows.items() if _text(row.get(part[0])) == part[1]]
-    items = Markup("").join(_question(material, metric, sample) for sample in samples)
-    count = _.plural("{n} question", "{n} questions", len(samples))
-    return Markup(
-        '<details class="rb-fold" id="{}"><summary>{}: {}, {}</summary><ul class="rb-list-of">{}</ul></details>'
-    ).format(place(part), dimension_name(material, part[0]), slice_name(material, part), count, items)
-
-
-def _question(material: Material, metric: str, sample: str) -> Markup:
-    text = shown(material.question_rows[sample]["text"], 200)
-    marks = Markup("").join(value_of(material, sample, metric, name) for name in material.systems)
-    return Markup('<li><span>{}</span><span class="rb-marks">{}</span></li>').format(text, marks)
+    rows = {name: row for name, row in material.question_rows.items() if _text(row.get(part[0])) == part[1]}
+    lines = [
+        (shown(row["text"], 200), html.all(*(value_of(material, name, metric, system) for system in material.systems)))
+        for name, row in rows.items()
+    ]
+    count = _.plural("{n} question", "{n} questions", len(rows))
+    title = html.all(dimension_name(material, part[0]), ": ", slice_name(material, part), f", {count}")
+    return html.fold(title, html.marked_list(lines), id=place(part))
 
 
 def place(part: Slice) -> str:
@@ -255,11 +189,7 @@ def slice_name(material: Material, part: Slice) -> Markup:
     dimension, value = part
     if value is None:
         return shown(_("not given"))
-    kinds = {
-        "well_formed": _("well-formed"),
-        "colloquial": _("colloquial"),
-        "misspelt": _("misspelt"),
-    }
+    kinds = {"well_formed": _("well-formed"), "colloquial": _("colloquial"), "misspelt": _("misspelt")}
     return shown(kinds.get(value, value) if dimension == "kind" else value, 60)
 
 

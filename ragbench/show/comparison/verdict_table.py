@@ -3,21 +3,66 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import brackets, missing
 from ragbench.language import DASH
-from ragbench.show.basics.cells import cell, head, row, under
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import behind, link, metric_name
-from ragbench.show.basics.marks import chip, named, spread
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.page import view
 from ragbench.types import Comparison
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table that compares: their titles, and the cells of a difference, its p and its verdict."""
+
+    material: Material
+    notes: Notes
+    value: str
+    difference: str
+    p: str
+
+    @classmethod
+    def of(cls, material: Material, notes: Notes, family: str, *, corrected: bool = True) -> Columns:
+        """Those of a family of comparisons, with the level of the page's intervals."""
+        _ = material.text
+        level = _.percent(next((e.estimate.level for e in material.measurement.estimates), 0.95))
+        value, difference = _("mean, {level} interval", level=level), _("difference, {level} interval", level=level)
+        return cls(material, notes, value, difference, corrected_title(material, family) if corrected else _("p"))
+
+    def heads(self) -> list[Markup]:
+        """The heads of a difference, its p and its verdict."""
+        verdict = html.head(self.material.text("verdict"), "rb-word")
+        return [html.head(self.difference), html.head(self.p, "rb-short"), verdict]
+
+    def cells(self, one: Comparison, metric: str, address: str | None = None) -> list[Markup]:
+        """Their cells. address: where the difference leads to."""
+        _ = self.material.text
+        number = html.link(address, spread(self.material.difference(one, metric)))
+        return [
+            html.cell(_("difference"), number + self.notes.mark(one)),
+            html.cell(self.p, html.number(_.p_value(one.p if one.p_adjusted is None else one.p_adjusted))),
+            html.cell(_("verdict"), chip(self.material, one), "rb-word"),
+        ]
+
+    def baseline(self) -> Markup:
+        """What stands there for the system that others are compared with."""
+        return html.wide_cell(self.material.text("baseline"), 3)
+
+    def row(self, cells: Sequence[Markup], one: Comparison | None, metric: str) -> Markup:
+        """A row, and below it what a comparison without a verdict could have shown."""
+        more = [] if one is None else beside(one, self.material.text, self.material.digits(metric))
+        return html.row(cells, "rb-over") + html.under("; ".join(more), len(cells)) if more else html.row(cells)
 
 
 @view("table")
@@ -25,102 +70,66 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     """Values, differences, corrected p and verdict words, metric by metric."""
     _ = material.text
     if not material.metrics:
-        return Markup("<p>{}</p>").format(_("Nothing was measured."))
-    notes = Notes(material)
-    build = _wide if len(material.systems) <= 2 else _long
-    made = build(material, notes, present)
-    return Markup(
-        '<div class="rb-scroll" tabindex="0" role="region" aria-label="{}"><table class="rb-grid {}">{}</table></div>{}'
-    ).format(
-        _("Values and comparisons"),
-        "rb-long" if build is _long else "rb-wide",
-        made,
-        _measured(material) + notes.html() + bands.draw(material, present) + behind(material, present),
+        return html.p(_("Nothing was measured."))
+    adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
+    family = adjusted[0].family if adjusted else ""
+    columns = Columns.of(material, Notes(material), family, corrected=bool(adjusted))
+    if len(material.systems) <= 2:
+        heads, bodies, kind = *_wide(columns, present), "rb-wide"
+    else:
+        heads, bodies, kind = *_long(columns, present), "rb-long"
+    return html.all(
+        html.bodies(_("Values and comparisons"), heads, bodies, kind),
+        _measured(material),
+        columns.notes.html(),
+        bands.draw(material, present),
+        behind(material, present),
     )
 
 
-def _wide(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
-    _ = material.text
+def _wide(columns: Columns, present: frozenset[str]) -> tuple[list[Markup], list[list[Markup]]]:
+    """Heads, and one body: a row a metric, a column a system."""
+    material = columns.material
     challenger = material.challengers[0] if material.baseline is not None and material.challengers else None
-    heads = [head(_("metric"))]
-    heads += [head(named(material, name), "rb-name") for name in material.systems]
-    if challenger is not None:
-        heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
-        heads.append(head(_("verdict"), "rb-word"))
-    heads += _count_heads(material)
+    heads = [html.head(material.text("metric"))]
+    heads += [html.head(named(material, name), "rb-name") for name in material.systems]
+    heads += [*(columns.heads() if challenger is not None else []), *_count_heads(material)]
     rows = []
     for metric in material.metrics:
-        cells = [_metric_head(material, metric, present)]
-        cells += [_value(material, name, metric, notes, present) for name in material.systems]
+        cells = [html.row_head(_metric_name(material, metric, present), "", anchor("metric", metric))]
+        cells += [_value(columns, name, metric, present, shown(name)) for name in material.systems]
         comparison = None if challenger is None else material.comparison(challenger, metric)
         if challenger is not None:
-            cells += _compared(material, comparison, metric, notes, present)
+            cells += _compared(columns, comparison, metric, present)
         cells += _counts(material, metric, comparison, material.systems)
-        rows.append(_row(material, cells, comparison, metric))
-    return Markup("<thead><tr>{}</tr></thead><tbody>{}</tbody>").format(Markup("").join(heads), Markup("").join(rows))
+        rows.append(columns.row(cells, comparison, metric))
+    return heads, [rows]
 
 
-def _long(material: Material, notes: Notes, present: frozenset[str]) -> Markup:
-    _ = material.text
-    heads = [head(_("system")), head(_value_title(material))]
-    heads += [head(_difference_title(material)), head(p_title(material), "rb-short")]
-    heads.append(head(_("verdict"), "rb-word"))
-    heads += _count_heads(material)
-    bodies = [Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(heads))]
+def _long(columns: Columns, present: frozenset[str]) -> tuple[list[Markup], list[list[Markup]]]:
+    """Heads, and a body a metric: a row a system."""
+    material = columns.material
+    heads = [html.head(material.text("system")), html.head(columns.value), *columns.heads(), *_count_heads(material)]
+    bodies = []
     for metric in material.metrics:
-        rows = [
-            Markup('<tr class="rb-group"><th scope=rowgroup colspan={} id="{}">{}</th></tr>').format(
-                len(heads), anchor("metric", metric), _metric_name(material, metric, present)
-            )
-        ]
+        rows = [html.group(_metric_name(material, metric, present), len(heads), name=anchor("metric", metric))]
         for name in material.systems:
             comparison = material.comparison(name, metric)
-            cells = [
-                Markup("<th scope=row>{}</th>").format(named(material, name)),
-                _value(material, name, metric, notes, present, label=_value_title(material)),
-            ]
+            cells = [html.row_head(named(material, name)), _value(columns, name, metric, present, columns.value)]
             if name == material.baseline:
-                cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(_("baseline")))
+                cells.append(columns.baseline())
             else:
-                cells += _compared(material, comparison, metric, notes, present)
-            cells += _counts(material, metric, comparison, (name,))
-            rows.append(_row(material, cells, comparison, metric))
-        bodies.append(Markup("<tbody>{}</tbody>").format(Markup("").join(rows)))
-    return Markup("").join(bodies)
-
-
-def _metric_head(material: Material, metric: str, present: frozenset[str]) -> Markup:
-    name = _metric_name(material, metric, present)
-    return Markup('<th scope=row id="{}">{}</th>').format(anchor("metric", metric), name)
+                cells += _compared(columns, comparison, metric, present)
+            rows.append(columns.row([*cells, *_counts(material, metric, comparison, (name,))], comparison, metric))
+        bodies.append(rows)
+    return heads, bodies
 
 
 def _metric_name(material: Material, metric: str, present: frozenset[str]) -> Markup:
     declared = material.declaration(metric)
     published = declared.published if declared is not None and declared.published else ""
     lower = material.text("lower is better") if material.lower_is_better(metric) else ""
-    said = ", ".join(part for part in (published, lower) if part)
-    small = Markup(" <small>{}</small>").format(said) if said else ""
-    return metric_name(material, present, metric) + small
-
-
-def _value_title(material: Material) -> str:
-    _ = material.text
-    level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
-    return _("mean, {level} interval", level=_.percent(level))
-
-
-def _difference_title(material: Material) -> str:
-    _ = material.text
-    level = next((c.comparison.level for c in material.measurement.comparisons), 0.95)
-    return _("difference, {level} interval", level=_.percent(level))
-
-
-def p_title(material: Material) -> str:
-    """`p (Holm)` where p was corrected, `p` where it was not."""
-    adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
-    if not adjusted:
-        return material.text("p")
-    return corrected_title(material, adjusted[0].family)
+    return metric_name(material, present, metric) + small(", ".join(part for part in (published, lower) if part))
 
 
 def corrected_title(material: Material, family: str) -> str:
@@ -130,64 +139,39 @@ def corrected_title(material: Material, family: str) -> str:
     return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
 
 
-def _value(
-    material: Material, system: str, metric: str, notes: Notes, present: frozenset[str], label: str | None = None
-) -> Markup:
+def _value(columns: Columns, system: str, metric: str, present: frozenset[str], label: str) -> Markup:
+    material = columns.material
     estimate = material.estimate(system, metric)
-    name = shown(system) if label is None else label
     if estimate is None:
-        return cell(name, DASH)
-    content = spread(material.value(estimate, metric))
+        return html.cell(label, DASH)
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
-    if address is not None:
-        content = Markup('<a href="{}">{}</a>').format(address, content)
-    content += notes.mark(estimate) + bands.below(material, metric, estimate)
-    if math.isnan(estimate.value):
-        content += Markup(" <small>{}</small>").format(material.text("not measured"))
-    return cell(name, content)
+    content = html.link(address, spread(material.value(estimate, metric)))
+    content += columns.notes.mark(estimate) + bands.below(material, metric, estimate)
+    return html.cell(label, content + small(material.text("not measured") if math.isnan(estimate.value) else ""))
 
 
-def _compared(
-    material: Material, comparison: Comparison | None, metric: str, notes: Notes, present: frozenset[str]
-) -> list[Markup]:
-    _ = material.text
-    titles = (_difference_title(material), p_title(material), _("verdict"))
-    if comparison is None:
-        return [cell(title, DASH) for title in titles]
-    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
-    number = spread(material.difference(comparison, metric))
-    wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
-    address = link(material, present, **wish, sort="lost")
-    if address is not None:
-        number = Markup('<a href="{}">{}</a>').format(address, number)
-    return [
-        cell(_("difference"), number + notes.mark(comparison)),
-        cell(titles[1], Markup('<span class="rb-number">{}</span>').format(_.p_value(p))),
-        cell(titles[2], chip(material, comparison), "rb-word"),
-    ]
-
-
-def _row(material: Material, cells: list[Markup], comparison: Comparison | None, metric: str) -> Markup:
-    """A row, and below it what a comparison without a verdict could have shown."""
-    more = [] if comparison is None else beside(comparison, material.text, material.digits(metric))
-    return row(cells, "rb-over") + under("; ".join(more), len(cells)) if more else row(cells)
+def _compared(columns: Columns, one: Comparison | None, metric: str, present: frozenset[str]) -> list[Markup]:
+    if one is None:
+        return [html.cell(title, DASH) for title in (columns.difference, columns.p, columns.material.text("verdict"))]
+    wish = {"metric": clean(metric), "system": clean(one.challenger), "against": clean(one.baseline)}
+    return columns.cells(one, metric, link(columns.material, present, **wish, sort="lost"))
 
 
 def _count_heads(material: Material) -> list[Markup]:
-    _ = material.text
-    return [head(_("n"))] + ([head(_("unmeasured"))] if unmeasured(material) else [])
+    titles = [material.text("n"), *([material.text("unmeasured")] if unmeasured(material) else [])]
+    return [html.head(title) for title in titles]
 
 
-def _counts(material: Material, metric: str, comparison: Comparison | None, systems: tuple[str, ...]) -> list[Markup]:
+def _counts(material: Material, metric: str, comparison: Comparison | None, systems: Sequence[str]) -> list[Markup]:
     """n: pairs where two systems are compared, else measured questions. Unmeasured: of each system, where any are."""
     _ = material.text
     found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
     measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
-    cells = [cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
+    cells = [html.cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
         lacked = [missing(e, _, material.digits(metric)) for e in found]
         text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
-        cells.append(cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+        cells.append(html.cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
     return cells
 
 
@@ -201,12 +185,10 @@ def _measured(material: Material) -> Markup:
     _ = material.text
     count = unmeasured(material)
     if not count:
-        text = _("Every value was measured: nothing is left out of a mean.")
-    else:
-        text = _.plural(
-            "{n} value could not be measured; it is in no mean.",
-            "{n} values could not be measured; they are in no mean.",
-            count,
-        )
-        text += " " + brackets((e.estimate for e in material.measurement.estimates), _)
-    return Markup('<p class="rb-meta">{}</p>').format(text)
+        return html.meta(_("Every value was measured: nothing is left out of a mean."))
+    text = _.plural(
+        "{n} value could not be measured; it is in no mean.",
+        "{n} values could not be measured; they are in no mean.",
+        count,
+    )
+    return html.meta(f"{text} {brackets((e.estimate for e in material.measurement.estimates), _)}")

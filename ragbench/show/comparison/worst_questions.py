@@ -9,9 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics.entries import entry, ordered
 from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.page import view
 
@@ -25,13 +25,13 @@ def worst(material: Material, present: frozenset[str], count: int = 10) -> Marku
     _ = material.text
     metric = material.primary
     if metric is None or not material.question_rows:
-        return Markup("<p>{}</p>").format(_("There are no questions to show."))
-    blocks = [Markup('<ul class="rb-legend">{}</ul>').format(legend(material))] if len(material.systems) > 1 else []
+        return html.p(_("There are no questions to show."))
+    blocks = [html.legend(legend(material))] if len(material.systems) > 1 else []
     for name in material.challengers if material.baseline is not None else material.systems:
         blocks.append(_list(material, name, metric, lowest(material, name, metric, count), "worst", present))
         if material.baseline is not None:
             blocks.append(_list(material, name, metric, losses(material, name, metric, count), "lost", present))
-    return Markup("").join(blocks)
+    return html.all(*blocks)
 
 
 def lowest(material: Material, system: str, metric: str, count: int) -> list[str]:
@@ -74,33 +74,28 @@ def _list(
     else:
         title = _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
         empty = _("It lost on no question.")
-    if not samples:
-        body = Markup("<p>{}</p>").format(empty)
-    else:
-        body = ordered(_item(material, sample, system, metric, prefix, present) for sample in samples)
-    return Markup("<h3>{}</h3>{}").format(title, body)
+    entries = [_item(material, sample, system, metric, prefix, present) for sample in samples]
+    return html.heading(title) + (html.entries(entries) if entries else html.p(empty))
 
 
 def _item(material: Material, sample: str, system: str, metric: str, prefix: str, present: frozenset[str]) -> Markup:
-    _ = material.text
     row = material.question_rows[sample]
     names = [system] if material.baseline is None else [material.baseline, system]
-    marks = Markup("").join(value_of(material, sample, metric, name) for name in names)
+    marks = html.all(*(value_of(material, sample, metric, name) for name in names))
     needed = relevant(row)
-    place = material.systems.index(system)
-    more = Markup('<a href="#{}">{}</a>').format(anchor("q", sample), _("all values")) if "questions" in present else ""
-    body = instead(material, sample, system, needed) + wanted(material, sample, needed, row)
-    body += Markup('<p class="rb-meta">{} {}</p>').format(shown(sample, 80), more)
-    return entry(anchor(f"{prefix}{place}", sample), shown(row["text"], 400), marks, body)
+    more = html.link(f"#{anchor('q', sample)}", material.text("all values")) if "questions" in present else ""
+    body = html.all(
+        instead(material, sample, system, needed),
+        wanted(material, sample, needed, row),
+        html.meta(html.all(shown(sample, 80), " ", more)),
+    )
+    return html.entry(anchor(f"{prefix}{material.systems.index(system)}", sample), shown(row["text"], 400), marks, body)
 
 
 def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:
     """`● 0.500`: a system's value on a question."""
-    return Markup('<span class="rb-mark" title="{0}"><span class="rb-hidden">{0} </span>{1}{2}</span>').format(
-        shown(system),
-        sign(material, system),
-        material.text.number(material.score(sample, metric, system), material.digits(metric)),
-    )
+    number = material.text.number(material.score(sample, metric, system), material.digits(metric))
+    return html.value(shown(system), sign(material, system), number)
 
 
 def instead(material: Material, sample: str, system: str, needed: Mapping[str, float]) -> Markup:
@@ -108,10 +103,9 @@ def instead(material: Material, sample: str, system: str, needed: Mapping[str, f
     _ = material.text
     hits = material.retrieved.get((system, sample), [])
     if not hits:
-        return Markup("<p>{}</p>").format(_.html("<b>{system}</b> retrieved nothing.", system=shown(system)))
-    items = Markup("").join(_hit(material, hit, needed) for hit in hits[:SHOWN_HITS])
-    title = _.html("<b>{system}</b> retrieved first", system=shown(system))
-    return Markup('<p class="rb-lead">{}</p><ol class="rb-hits">{}</ol>').format(title, items)
+        return html.p(_.html("<b>{system}</b> retrieved nothing.", system=shown(system)))
+    items = html.all(*(_hit(material, hit, needed) for hit in hits[:SHOWN_HITS]))
+    return html.lead(_.html("<b>{system}</b> retrieved first", system=shown(system))) + html.hit_list(items, "ol")
 
 
 def _hit(material: Material, hit: Mapping[str, Any], needed: Mapping[str, float]) -> Markup:
@@ -121,12 +115,9 @@ def _hit(material: Material, hit: Mapping[str, Any], needed: Mapping[str, float]
     near = ""
     if isinstance(similarity, float) and math.isfinite(similarity):
         near = _("similarity {value}", value=_.number(similarity))
-    label = Markup('<span class="rb-good">{}</span>').format(_("relevant")) if good else _("not relevant")
-    return Markup('<li{}><p>{}</p><p class="rb-meta">{}</p></li>').format(
-        Markup(' class="rb-hit-good"') if good else "",
-        shown(hit["text"], EXCERPT),
-        Markup(" · ").join(part for part in (label, shown(hit["chunk"], 80), near) if part),
-    )
+    label = html.span(_("relevant"), "rb-good") if good else _("not relevant")
+    about = Markup(" · ").join(part for part in (label, shown(hit["chunk"], 80), near) if part)
+    return html.hit(html.p(shown(hit["text"], EXCERPT)), about, "rb-hit-good" if good else "")
 
 
 def wanted(material: Material, sample: str, needed: Mapping[str, float], row: Mapping[str, Any]) -> Markup:
@@ -134,9 +125,9 @@ def wanted(material: Material, sample: str, needed: Mapping[str, float], row: Ma
     _ = material.text
     if not needed:
         text = _("No passage of the knowledge base is labelled as relevant to this question.")
-        return Markup("<p>{}</p>").format(text)
-    items = Markup("").join(_needed(material, sample, chunk) for chunk in needed)
-    return Markup('<p class="rb-lead">{}</p><ul class="rb-hits">{}</ul>').format(_("It needed"), items)
+        return html.p(text)
+    items = html.all(*(_needed(material, sample, chunk) for chunk in needed))
+    return html.lead(_("It needed")) + html.hit_list(items)
 
 
 def _needed(material: Material, sample: str, chunk: str) -> Markup:
@@ -146,12 +137,9 @@ def _needed(material: Material, sample: str, chunk: str) -> Markup:
         hits = material.retrieved.get((name, sample), [])
         rank = next((int(hit["rank"]) for hit in hits if document(material, hit) == chunk), None)
         where = _("rank {rank}", rank=rank) if rank is not None else _("not retrieved")
-        places.append(Markup("{}: {}").format(shown(name), where))
+        places.append(shown(name) + f": {where}")
     text = material.chunk_texts.get(chunk, "")
-    return Markup('<li>{}<p class="rb-meta">{}</p></li>').format(
-        Markup("<p>{}</p>").format(shown(text, EXCERPT)) if text else "",
-        Markup(" · ").join([shown(chunk, 80), *places]),
-    )
+    return html.hit(html.p(shown(text, EXCERPT)) if text else "", Markup(" · ").join([shown(chunk, 80), *places]))
 
 
 def document(material: Material, hit: Mapping[str, Any]) -> str:

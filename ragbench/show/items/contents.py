@@ -7,11 +7,12 @@ is chosen, and everything that is known of an item below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Numbers = Sequence[float | None]
+Row = Mapping[Any, Any]
 
 
 class Entry(NamedTuple):
@@ -60,6 +61,11 @@ class Measured:
     of: Sequence[str] = ()
     missing: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
 
+    @property
+    def known(self) -> bool:
+        """Whether it was measured of any item."""
+        return any(value is not None for values in self.values.values() for value in values)
+
 
 @dataclass(frozen=True)
 class Parting:
@@ -84,10 +90,11 @@ class Detail:
 class Items:
     """All items of a page, in the order in which they are first listed.
 
-    title: the heading. read: everything about the item at a place. words: in place of those of the table of questions.
-    sort: how they are sorted at first, "order" or "worst". first: the key of the measure that is shown at first, where
-    that is not the first. held: texts below the items, where they are more than the items. listed: whether what is
-    known of each system is short enough for a list. empty: what is said where there is no item.
+    title: the heading. read: everything about the item at a place. kind: what the items are, by which their table
+    chooses its words; empty for questions. sort: how they are sorted at first, "order" or "worst". first: the key of
+    the measure that is shown at first, where that is not the first. held: texts below the items, where they are more
+    than the items. listed: whether what is known of each system is short enough for a list. empty: what is said where
+    there is no item.
     """
 
     title: str
@@ -96,8 +103,8 @@ class Items:
     measures: Sequence[Measured]
     partings: Sequence[Parting]
     read: Callable[[int], Detail]
-    words: Mapping[str, str] = field(default_factory=dict)
-    sort: str = "order"
+    kind: str = ""
+    sort: str = "worst"
     first: str = ""
     held: int = 0
     listed: bool = True
@@ -109,11 +116,20 @@ class Items:
         return next((one for one in self.measures if one.key == self.first), self.measures[0])
 
 
+def measuring(systems: Sequence[str], items: Sequence[Any]) -> Callable[..., Measured]:
+    """What makes a measure of its key, its name and the value that an item has for a system."""
+
+    def measured(key: str, name: str, value: Callable[[Any, str], float | None], **more: Any) -> Measured:
+        return Measured(key, name, {system: [value(one, system) for one in items] for system in systems}, **more)
+
+    return measured
+
+
+def told(*sections: Section) -> list[Section]:
+    """The sections that have something below their heading."""
+    return [(lead, body) for lead, body in sections if body]
+
+
 def number(value: float | None) -> float | None:
     """A finite number, else None."""
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-def with_values(measures: Iterable[Measured]) -> list[Measured]:
-    """Those that were measured of any item."""
-    return [one for one in measures if any(value is not None for values in one.values.values() for value in values)]

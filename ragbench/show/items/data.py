@@ -104,17 +104,13 @@ class _Parts:
 
 
 def _measured(one: Measured) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "name": clean(one.name), "digits": one.digits, "lower": one.lower,
-        "of": [clean(name) for name in dict.fromkeys((one.key, *one.of))],
-    }  # fmt: skip
+    of = [clean(name) for name in dict.fromkeys((one.key, *one.of))]
+    made: dict[str, Any] = {"name": clean(one.name), "digits": one.digits, "lower": one.lower, "of": of}
     return made | ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
 
 
 def _rounded(one: Measured, system: str, number: int) -> list[float | None]:
-    values: Numbers | None = one.values.get(system)
-    if values is None:
-        return [None] * number
+    values: Numbers = one.values.get(system, [None] * number)
     return [None if value is None else round(value, one.digits) + 0.0 for value in values]
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ragbench.metrics.decisions import Cell
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
-from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number, with_values
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 
 ORDER = (
     Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE, Cell.TRUE_NEGATIVE,
@@ -16,46 +15,28 @@ ORDER = (
 )  # fmt: skip
 """How a decision can fall, the worst first."""
 
-RIGHT = frozenset({"true_positive", "true_negative"})
+CELLS = [place.name.lower() for place in ORDER]
 SHARES = ("decision_cost", "balanced_accuracy", "accuracy", "decision_precision", "decision_recall", "f1_score")
 MEASURES = (*SHARES, "avg_latency_ms")
-Row = Mapping[Any, Any]
 
 
 def items(material: Material) -> Items:
     """The labelled answers, in the data set's order."""
     _ = material.text
-    by_system: dict[str, dict[str, Row]] = {}
-    first: dict[str, Row] = {}
+    found: dict[str, dict[str, Row]] = {}
     for row in rows_of(material.kept("decisions")):
-        sample = str(row["sample"])
-        by_system.setdefault(str(row["system"]), {})[sample] = row
-        first.setdefault(sample, row)
-    ids = list(first)
-    found = {name: [rows.get(sample) for sample in ids] for name, rows in by_system.items()}
+        found.setdefault(str(row["sample"]), {})[str(row["system"])] = row
+    listed = list(found.values())
+    answers = [next(iter(one.values())) for one in listed]
+    label = {"show": _("show"), "hide": _("don't show")}
     return Items(
         title=_("Every decision"),
-        words={
-            "search": _("Search questions and answers"),
-            "question": _("question and answer"),
-            "system": _("judge"),
-            "count": _("{shown} of {all} decisions"),
-            "nothing": _("No decision fits."),
-            "grid": _("Decisions; arrow keys move, Enter opens"),
-        },
-        ids=ids,
-        texts=[f"{row['question']}\n{row['answer']}" for row in first.values()],
-        measures=_measures(material, found),
-        partings=[
-            Parting(
-                "label",
-                _("people say"),
-                ["show" if row["label"] else "hide" for row in first.values()],
-                {"show": _("show"), "hide": _("don't show")},
-            )
-        ],
-        read=lambda place: _read(material, first[ids[place]], {name: rows[place] for name, rows in found.items()}),
-        sort="worst",
+        kind="decisions",
+        ids=list(found),
+        texts=[f"{row['question']}\n{row['answer']}" for row in answers],
+        measures=_measures(material, listed),
+        partings=[Parting("label", _("people say"), ["show" if r["label"] else "hide" for r in answers], label)],
+        read=lambda place: _read(material, answers[place], listed[place]),
     )
 
 
@@ -64,31 +45,36 @@ def cell_link(place: Cell) -> str:
     return f"={ORDER.index(place)}"
 
 
-def _measures(material: Material, found: Mapping[str, Sequence[Row | None]]) -> list[Measured]:
-    _ = material.text
-    codes = {place.name.lower(): float(code) for code, place in enumerate(ORDER)}
-    right = {place.name.lower(): float(place.name.lower() in RIGHT) for place in ORDER}
+def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[Measured]:
+    _, measured = material.text, measuring(material.systems, listed)
 
-    def column(value: Any) -> dict[str, list[float | None]]:
-        return {name: [None if row is None else value(row) for row in rows] for name, rows in found.items()}
+    def cell(one: Mapping[str, Row], judge: str) -> int | None:
+        """The place of how it fell among the worst; None where nothing is known."""
+        known = one[judge]["cell"] if judge in one else None
+        return CELLS.index(known) if known in CELLS else None
 
+    def right(one: Mapping[str, Row], judge: str) -> float | None:
+        place = cell(one, judge)
+        return None if place is None else float(CELLS[place] in ("true_positive", "true_negative"))
+
+    def score(one: Mapping[str, Row], judge: str, column: str = "score") -> float | None:
+        return number(one[judge][column]) if judge in one else None
+
+    def distance(one: Mapping[str, Row], judge: str) -> float | None:
+        """|score − label|: near 1 where a judge was sure and wrong; None for a score that is no share."""
+        known = score(one, judge)
+        return None if known is None or not 0 <= known <= 1 else abs(known - float(one[judge]["label"]))
+
+    words = [_outcome(material, place) for place in ORDER]
     made = [
-        Measured("accuracy", _("agrees with the label"), column(lambda row: right.get(row["cell"])), digits=0,
-                 words=(_("wrong"), _("right")), of=SHARES),
-        Measured("outcome", _("decision"), column(lambda row: codes.get(row["cell"])), digits=0,
-                 words=[_outcome(material, place) for place in ORDER], paired=False),
-        Measured("score", _("score"), column(lambda row: number(row["score"])), paired=False),
-        Measured("distance", _("distance of the score from the label"), column(_distance), lower=True),
-        Measured("ms", _("milliseconds"), column(lambda row: number(row["ms"])), digits=1, lower=True,
+        measured("accuracy", _("agrees with the label"), right, digits=0, words=(_("wrong"), _("right")), of=SHARES),
+        measured("outcome", _("decision"), cell, digits=0, words=words, paired=False),
+        measured("score", _("score"), score, paired=False),
+        measured("distance", _("distance of the score from the label"), distance, lower=True),
+        measured("ms", _("milliseconds"), lambda one, judge: score(one, judge, "ms"), digits=1, lower=True,
                  of=("avg_latency_ms",)),
     ]  # fmt: skip
-    return with_values(made)
-
-
-def _distance(row: Row) -> float | None:
-    """|score − label|: near 1 where a judge was sure and wrong; None for a score that is no share."""
-    score = number(row["score"])
-    return None if score is None or not 0 <= score <= 1 else abs(score - float(row["label"]))
+    return [one for one in made if one.known]
 
 
 def _outcome(material: Material, place: Cell) -> str:
@@ -104,28 +90,20 @@ def _outcome(material: Material, place: Cell) -> str:
     return words[place]
 
 
-def _read(material: Material, first: Row, rows: Mapping[str, Row | None]) -> Detail:
+def _read(material: Material, answer: Row, rows: Mapping[str, Row]) -> Detail:
     _ = material.text
-    sections: list[Section] = [
-        (_("Answer"), str(first["answer"] or "") or _("(empty)")),
-        (_("people say"), _("show") if first["label"] else _("don't show")),
-    ]
-    if first["rationale"]:
-        sections.append((_("Why people decided so"), str(first["rationale"])))
-    if len(first["contexts"]):
-        sections.append((_("Passages"), [Entry(str(text), shared=True) for text in first["contexts"]]))
-    return Detail(
-        str(first["question"]), sections, {name: _side(material, row) for name, row in rows.items() if row is not None}
+    sections = told(
+        (_("Answer"), str(answer["answer"] or "") or _("(empty)")),
+        (_("people say"), _("show") if answer["label"] else _("don't show")),
+        (_("Why people decided so"), str(answer["rationale"] or "")),
+        (_("Passages"), [Entry(str(text), shared=True) for text in answer["contexts"]]),
     )
+    return Detail(str(answer["question"]), sections, {name: _side(material, row) for name, row in rows.items()})
 
 
 def _side(material: Material, row: Row) -> list[Section]:
-    _ = material.text
+    _, score = material.text, number(row["score"])
     said = _outcome(material, Cell[str(row["cell"]).upper()]) if row["cell"] else _("unmeasured")
-    score = number(row["score"])
     if score is not None:
         said = f"{said} · {_('score')} {_.number(score)}"
-    found: list[Section] = [(_("decision"), said)]
-    if row["reason"]:
-        found.append((_("What the judge says"), str(row["reason"])))
-    return found
+    return told((_("decision"), said), (_("What the judge says"), str(row["reason"] or "")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from ragbench.metrics.claims import UNJUDGED
 from ragbench.metrics.explanation import reason_in, spoken
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
 
@@ -46,10 +47,8 @@ class Rulings:
 
 def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
     """Judgements by system and sample, in the order in which they were measured."""
-    table = material.kept("judgements")
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    records: Iterable[Mapping[Any, Any]] = table.to_dict("records") if len(table) else ()
-    for row in records:
+    for row in rows_of(material.kept("judgements")):
         found.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
     return found
 
@@ -129,15 +128,10 @@ def _list(given: Any) -> list[Any]:
 
 
 KINDS = {
-    "supported": "rb-better",
-    "useful": "rb-better",
-    "committal": "rb-better",
-    "yes": "rb-better",
-    "contradicted": "rb-worse",
-    "useless": "rb-worse",
-    "noncommittal": "rb-worse",
-    "no": "rb-worse",
+    **dict.fromkeys(("supported", "useful", "committal", "yes"), "rb-better"),
+    **dict.fromkeys(("contradicted", "useless", "noncommittal", "no"), "rb-worse"),
 }
+"""The class of a verdict's mark."""
 
 
 def word(material: Material, verdict: str) -> str | Markup:

@@ -28,7 +28,7 @@ def has_items(material: Material, metric: str) -> bool:
     kind = _kind(material)
     if kind in KINDS:
         return metric in KINDS[kind][1]
-    return metric in set(material.measurement.scores["metric"])
+    return metric in material.scored
 
 
 def _kind(material: Material) -> str:

@@ -12,7 +12,7 @@ from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
-from ragbench.show.items.contents import Detail, Entry, Items, Judged, Measured, Parting, Section, number
+from ragbench.show.items.contents import Detail, Entry, Items, Judged, Measured, Parting, Section, number, told
 from ragbench.show.items.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.types import Status
 
@@ -38,14 +38,15 @@ class _Hit(NamedTuple):
 def items(material: Material) -> Items:
     """The questions in the data set's order, their values by metric."""
     _, known = material.text, material.question_rows
-    found = _Questions(material)
+    partings = [_parting(material, name) for name in SLICES]
     return Items(
         title=_("Every question"),
         ids=list(known),
         texts=[clean(row["text"]) for row in known.values()],
         measures=_measures(material),
-        partings=[made for name in SLICES if len(set((made := _parting(material, name)).values)) <= MOST_VALUES],
-        read=found.read,
+        partings=[one for one in partings if len(set(one.values)) <= MOST_VALUES],
+        read=_Questions(material).read,
+        sort="order",
         first=material.primary or "",
         held=max(len(material.chunk_texts), len(material.kept("answers")), len(material.kept("judgements"))),
         listed=False,
@@ -55,7 +56,7 @@ def items(material: Material) -> Items:
 
 def _measures(material: Material) -> list[Measured]:
     places = {sample: place for place, sample in enumerate(material.question_rows)}
-    scores = material.measurement.scores
+    scores, wide = material.measurement.scores, material.score_table
     missing: dict[str, dict[str, dict[str, list[int]]]] = {}
     lost = scores[scores["status"] != Status.OK.value]
     for system, metric, sample, status in _rows(lost, "system", "metric", "sample", "status"):
@@ -66,20 +67,17 @@ def _measures(material: Material) -> list[Measured]:
         Measured(
             metric,
             metric,
-            {name: _values(material, metric, name, list(places)) for name in material.systems},
+            {
+                name: _rounded(wide[metric, name].reindex(list(places)), material.digits(metric))
+                for name in material.systems
+                if (metric, name) in wide
+            },
             digits=material.digits(metric),
             lower=material.lower_is_better(metric),
             missing=missing.get(metric, {}),
         )
         for metric in material.metrics
     ]
-
-
-def _values(material: Material, metric: str, system: str, samples: list[str]) -> list[float | None]:
-    scores = material.score_table
-    if (metric, system) not in scores:
-        return [None] * len(samples)
-    return _rounded(scores[metric, system].reindex(samples), material.digits(metric))
 
 
 def _rounded(column: pd.Series[Any], digits: int) -> list[float | None]:
@@ -89,8 +87,8 @@ def _rounded(column: pd.Series[Any], digits: int) -> list[float | None]:
 
 
 def _rows(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of some columns, as plain values."""
-    return zip(*(table[name].to_numpy(dtype=object).tolist() for name in names), strict=True)
+    """The rows of some columns, as plain values; none of an empty table."""
+    return zip(*(table[name].to_numpy(dtype=object).tolist() for name in names if len(table)), strict=True)
 
 
 def _parting(material: Material, name: str) -> Parting:
@@ -108,25 +106,22 @@ class _Questions:
     """What is known of every question, found by its place."""
 
     def __init__(self, material: Material) -> None:
-        self._material = material
+        self._material, self._text = material, material.text
         self._samples = list(material.question_rows)
+        self._needs = {sample: relevant(row) for sample, row in material.question_rows.items()}
 
     def read(self, place: int) -> Detail:
         """Reference and needed passages; of each system its answer, its judgements and what it retrieved."""
-        material, sample = self._material, self._samples[place]
-        _, row = material.text, material.question_rows[sample]
-        needed = relevant(row)
-        retrieves = any((name, sample) in self._hits for name in material.systems)
-        answered = any((name, sample) in self._answers for name in material.systems)
-        sections: list[Section] = []
-        if reference := clean(row.get("reference")).strip():
-            sections.append((_("Reference"), reference))
-        if needed:
-            sections.append((_("It needed"), [self._needed(name, sample, retrieves) for name in needed]))
-        elif retrieves:
+        _, systems, sample = self._text, self._material.systems, self._samples[place]
+        retrieves = any((name, sample) in self._hits for name in systems)
+        answered = any((name, sample) in self._answers for name in systems)
+        needed = [self._needed(name, sample, retrieves) for name in self._needs[sample]]
+        reference = clean(self._material.question_rows[sample].get("reference")).strip()
+        sections = told((_("Reference"), reference), (_("It needed"), needed))
+        if retrieves and not needed:
             sections.append((_("No passage of the knowledge base is labelled as relevant to this question."), ""))
         sides: dict[str, list[Section]] = {}
-        for name in material.systems:
+        for name in systems:
             sides[name] = [(_("Answer"), self._answers.get((name, sample), _("no answer")))] if answered else []
             sides[name] += [self._judged(line) for line in self._judgements.get((name, sample), ())]
             if retrieves:
@@ -138,7 +133,6 @@ class _Questions:
     def _hits(self) -> dict[tuple[str, str], list[_Hit]]:
         """What was retrieved, in rank order, by system and sample."""
         material, table = self._material, self._material.measurement.retrieved
-        needed = {sample: relevant(row) for sample, row in material.question_rows.items()}
         by_page = material.facts.get("unit") == "url"
         ordered = table.sort_values(["system", "sample", "rank"], kind="stable")
         near, gains = (_rounded(ordered[name], 3) for name in ("similarity", "gain"))
@@ -146,15 +140,16 @@ class _Questions:
         for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank")):
             system, sample, chunk, url = map(str, row[:4])
             document = url if by_page and row[3] else chunk
-            good = bool(gains[place]) or document in needed.get(sample, ())
+            good = bool(gains[place]) or document in self._needs.get(sample, ())
             found.setdefault((system, sample), []).append(_Hit(chunk, document, int(row[4]), near[place], good))
         return found
 
     @cached_property
     def _answers(self) -> dict[tuple[str, str], str]:
         found: dict[tuple[str, str], str] = {}
-        table = self._material.kept("answers", "response")
-        for system, sample, response in _rows(table, "system", "sample", "response") if len(table) else ():
+        for system, sample, response in _rows(
+            self._material.kept("answers", "response"), "system", "sample", "response"
+        ):
             if isinstance(response, str):
                 found.setdefault((str(system), str(sample)), response)
         return found
@@ -165,7 +160,7 @@ class _Questions:
 
     def _needed(self, name: str, sample: str, retrieves: bool) -> Entry:
         """A passage, and where each system ranked it."""
-        _, said = self._material.text, [shortened(name, NAME)]
+        _, said = self._text, [shortened(name, NAME)]
         for system in self._material.systems if retrieves else ():
             hits = self._hits.get((system, sample), ())
             rank = next((hit.rank for hit in hits if hit.document == name), None)
@@ -173,7 +168,7 @@ class _Questions:
         return Entry(self._material.chunk_texts.get(name, ""), " · ".join(said), shared=True)
 
     def _retrieved(self, hit: _Hit) -> Entry:
-        _, said = self._material.text, [shortened(hit.chunk, NAME)]
+        _, said = self._text, [shortened(hit.chunk, NAME)]
         if hit.similarity is not None:
             said.append(_("similarity {value}", value=_.number(hit.similarity)))
         text = self._material.chunk_texts.get(hit.chunk, "")
@@ -181,8 +176,8 @@ class _Questions:
         return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind)
 
     def _judged(self, line: Mapping[str, Any]) -> Section:
-        material = self._material
-        _, detail, status = material.text, stored(line["detail"]), clean(line["status"])
+        material, _ = self._material, self._text
+        detail, status = stored(line["detail"]), clean(line["status"])
         value = _("not measured: {status}", status=statuses(material).get(status, status))
         if status == Status.OK.value:
             value = _.number(number(line["value"]))
@@ -193,7 +188,7 @@ class _Questions:
 
     def _verdict(self, line: Ruling) -> Entry:
         cited = ", ".join(shortened(name, 80) for name in line.chunks)
-        why = shortened(reason_in(line.reason, self._material.text), REASON)
+        why = shortened(reason_in(line.reason, self._text), REASON)
         mark = word(self._material, line.verdict) if line.verdict else ""
         kind = KINDS.get(line.verdict, "rb-not-shown")
         meta = " · ".join(filter(None, (why, cited)))

@@ -6,7 +6,7 @@ Rated answers come first, then the answers that were made to try the judge, then
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
-from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Section, number
+from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 from ragbench.show.judges import words
 from ragbench.types import Status
 
@@ -24,24 +24,32 @@ ANSWER, MADE, PAIR = "answer", "made", "pair"
 BETWEEN = ("repeats", "padding", "scale_order", "language", "injected")
 """Probes that compare two scores of an answer."""
 
-Row = Mapping[Any, Any]
-
 
 @dataclass
 class _Item:
-    """One answer (or pair), and what each judge made of it."""
+    """One answer (or pair), as its first row tells it, and what each judge made of it."""
 
     kind: str
-    variant: str
-    question: str
-    answer: str
-    other: str
-    reference: str
-    people: float | None
-    ratings: str
-    system: str
+    row: Row
     rows: dict[str, Row] = field(default_factory=dict)
     effects: dict[str, list[Row]] = field(default_factory=dict)
+
+    def known(self, *columns: str) -> str:
+        """What the first of the columns that it has says."""
+        return next((clean(self.row[name]) for name in columns if name in self.row), "")
+
+    @property
+    def variant(self) -> str:
+        """How it was made; empty for one that was not made to try the judge."""
+        return self.known("variant") if self.kind == MADE else ""
+
+    @property
+    def answer(self) -> str:
+        return self.known("answer", "text")
+
+    @property
+    def people(self) -> float | None:
+        return number(self.row["people"]) if self.kind == ANSWER else None
 
     def score(self, judge: str) -> float | None:
         return number(self.rows[judge]["score"]) if judge in self.rows else None
@@ -50,8 +58,9 @@ class _Item:
         score = self.score(judge)
         return None if score is None or self.people is None else abs(score - self.people)
 
-    def failed(self, judge: str) -> int:
-        return sum(bool(row["failed"]) for row in self.effects.get(judge, ()))
+    def failed(self, judge: str) -> float | None:
+        """How many probes the judge fell to; None where none was tried."""
+        return float(sum(bool(row["failed"]) for row in self.effects[judge])) if judge in self.effects else None
 
     def held(self, judge: str, probe: str) -> float | None:
         """1 where the judge held against the probe, 0 where it fell to it, None where that was not tried."""
@@ -60,147 +69,97 @@ class _Item:
 
 def items(material: Material) -> Items:
     """All that was judged, with the answers first on which judge and people are furthest apart."""
-    _ = material.text
-    found = _found(material)
-    ids, listed = list(found), list(found.values())
+    _, found = material.text, _found(material)
+    listed = list(found.values())
     return Items(
         title=_("Every judged answer"),
-        words={
-            "search": _("Search questions and answers"),
-            "question": _("question and answer"),
-            "system": _("judge"),
-            "count": _("{shown} of {all} judged answers"),
-            "nothing": _("No judged answer fits."),
-            "grid": _("Judged answers; arrow keys move, Enter opens"),
-        },
-        ids=ids,
-        texts=[f"{one.question}\n{one.answer}" for one in listed],
+        kind="judges",
+        ids=list(found),
+        texts=[f"{one.known('question')}\n{one.answer}" for one in listed],
         measures=_measures(material, listed),
-        partings=_partings(material, listed),
+        partings=[_parting(material, listed)],
         read=lambda place: _read(material, listed[place]),
-        sort="worst",
     )
 
 
 def _found(material: Material) -> dict[str, _Item]:
     found: dict[str, _Item] = {}
-    for row in words.kept(material, "answers"):
-        name = f"{ANSWER}.{row['sample']}"
-        if name not in found:
-            found[name] = _Item(ANSWER, "", clean(row["question"]), clean(row["answer"]), "", clean(row["reference"]),
-                                number(row["people"]), clean(row["ratings"]), clean(row["system"]))  # fmt: skip
-        found[name].rows[str(row["judge"])] = row
-    for row in words.kept(material, "trials"):
-        name = f"{row['kind']}.{row['id']}"
-        if name not in found:
-            found[name] = _Item(str(row["kind"]), str(row["variant"]), clean(row["question"]), clean(row["text"]),
-                                clean(row["other"]), clean(row["reference"]), None, "", "")  # fmt: skip
-        found[name].rows[str(row["judge"])] = row
+    for table in ("answers", "trials"):
+        for row in words.kept(material, table):
+            kind, name = (ANSWER, row["sample"]) if table == "answers" else (str(row["kind"]), row["id"])
+            found.setdefault(f"{kind}.{name}", _Item(kind, row)).rows[str(row["judge"])] = row
     for row in words.kept(material, "effects"):
-        name = f"{row['kind']}.{row['id']}"
-        if name in found:
-            found[name].effects.setdefault(str(row["judge"]), []).append(row)
+        if one := found.get(f"{row['kind']}.{row['id']}"):
+            one.effects.setdefault(str(row["judge"]), []).append(row)
     return found
 
 
 def _measures(material: Material, listed: Sequence[_Item]) -> list[Measured]:
-    _ = material.text
-    judges = material.systems
-    statuses: dict[str, dict[str, list[int]]] = {}
+    _, measured = material.text, measuring(material.systems, listed)
+    lost: dict[str, dict[str, list[int]]] = {}
     for place, one in enumerate(listed):
         for judge, row in one.rows.items():
             status = str(row.get("status") or Status.OK.value)
             if status != Status.OK.value:
-                statuses.setdefault(judge, {}).setdefault(status, []).append(place)
-    apart = Measured("apart", _("apart from people"), {j: [one.apart(j) for one in listed] for j in judges}, lower=True)
-    found = [
-        Measured("score", _("score, share of the scale"), {j: [one.score(j) for one in listed] for j in judges},
-                 paired=False, of=("error_rate",), missing=statuses),
-        Measured("failed", _("probes it fell to"), {j: [_count(one, j) for one in listed] for j in judges}, digits=0,
-                 lower=True),
+                lost.setdefault(judge, {}).setdefault(status, []).append(place)
+    probes = dict.fromkeys(str(row["probe"]) for row in words.kept(material, "effects"))
+    score = measured("score", _("score, share of the scale"), _Item.score, paired=False, of=("error_rate",),
+                     missing=lost)  # fmt: skip
+    failed = [measured("failed", _("probes it fell to"), _Item.failed, digits=0, lower=True)]
+    failed += [
+        measured(name, _("probe: {name}", name=words.probe(material, name)[0]),
+                 lambda one, judge, probe=name: one.held(judge, probe), digits=0,
+                 words=(_("fell to it"), _("held")), of=("consistency_score",) if name == "repeats" else ())
+        for name in probes
     ]  # fmt: skip
-    found += _probes(material, listed)
-    people = [one.people for one in listed]
-    if any(value is not None for value in people):
-        rated = Measured("people", _("people, share of the scale"), dict.fromkeys(judges, people), paired=False)
-        return [apart, found[0], rated, *found[1:]]
-    return [found[1], found[0], *found[2:]]
+    people = measured("people", _("people, share of the scale"), lambda one, _judge: one.people, paired=False)
+    if not people.known:
+        return [failed[0], score, *failed[1:]]
+    return [measured("apart", _("apart from people"), _Item.apart, lower=True), score, people, *failed]
 
 
-def _probes(material: Material, listed: Sequence[_Item]) -> list[Measured]:
-    """For every probe whether an answer fell to it; None where it was not tried on that answer."""
-    _ = material.text
-    names = dict.fromkeys(str(row["probe"]) for row in words.kept(material, "effects"))
-    verdicts = (_("fell to it"), _("held"))
-    return [
-        Measured(name, _("probe: {name}", name=words.probe(material, name)[0]),
-                 {judge: [one.held(judge, name) for one in listed] for judge in material.systems}, digits=0,
-                 words=verdicts, of=("consistency_score",) if name == "repeats" else ())
-        for name in names
-    ]  # fmt: skip
-
-
-def _count(one: _Item, judge: str) -> float | None:
-    return float(one.failed(judge)) if judge in one.effects else None
-
-
-def _partings(material: Material, listed: Sequence[_Item]) -> list[Parting]:
+def _parting(material: Material, listed: Sequence[_Item]) -> Parting:
     """What an item is."""
     _ = material.text
-    kinds = {ANSWER: _("rated answer"), PAIR: _("pair of answers")}
-    kinds |= {one.variant: words.rung(material, one.variant) for one in listed if one.kind == MADE}
-    if not any(one.people is not None for one in listed):
-        kinds[ANSWER] = _("answer")
-    what = [one.variant if one.kind == MADE else one.kind for one in listed]
-    return [Parting("what", _("what was judged"), what, kinds)]
+    rated = any(one.people is not None for one in listed)
+    kinds = {ANSWER: _("rated answer") if rated else _("answer"), PAIR: _("pair of answers")}
+    kinds |= {one.variant: words.rung(material, one.variant) for one in listed if one.variant}
+    return Parting("what", _("what was judged"), [one.variant or one.kind for one in listed], kinds)
 
 
 def _read(material: Material, one: _Item) -> Detail:
-    _ = material.text
-    sections: list[Section] = []
-    if one.kind == PAIR:
-        sections.append((_("The two answers"), [Entry(one.answer, shared=True), Entry(one.other, shared=True)]))
-    else:
-        sections.append((_("Answer"), one.answer or _("(empty)")))
-    if one.variant and one.kind == MADE:
-        sections.append((_("Made to try the judge"), words.rung(material, one.variant)))
-    if one.reference:
-        sections.append((_("Reference"), one.reference))
+    _, people = material.text, ""
     if one.people is not None:
-        said = _("{value} of the scale", value=_.number(one.people, 2))
-        sections.append((_("people"), f"{said} · {one.ratings}" if one.ratings else said))
-    if one.system:
-        sections.append((_("system"), one.system))
-    return Detail(one.question, sections, {judge: _side(material, one, judge) for judge in one.rows})
+        said = (_("{value} of the scale", value=_.number(one.people, 2)), one.known("ratings"))
+        people = " · ".join(filter(None, said))
+    pair = [Entry(text, shared=True) for text in (one.answer, one.known("other"))]
+    sections = told(
+        (_("The two answers"), pair) if one.kind == PAIR else (_("Answer"), one.answer or _("(empty)")),
+        (_("Made to try the judge"), words.rung(material, one.variant) if one.variant else ""),
+        (_("Reference"), one.known("reference")),
+        (_("people"), people),
+        (_("system"), one.known("system")),
+    )
+    return Detail(one.known("question"), sections, {judge: _side(material, one, judge) for judge in one.rows})
 
 
 def _side(material: Material, one: _Item, judge: str) -> list[Section]:
-    _ = material.text
-    row, score = one.rows[judge], one.score(judge)
-    found: list[Section] = []
+    _, row, score = material.text, one.rows[judge], one.score(judge)
+    status = str(row.get("status") or "")
+    value = _("not measured: {status}", status=statuses(material).get(status, status) or DASH)
+    given = (_("score, share of the scale"), value if score is None else _.number(score))
     if one.kind == PAIR:
         orders = [(_("in this order"), row["first"]), (_("in the opposite order"), row["second"])]
-        found.append((_("Which is better"), "; ".join(f"{name}: {_winner(material, each)}" for name, each in orders)))
-    else:
-        found.append((_("score, share of the scale"), _score(material, score, str(row.get("status") or ""))))
-    if reason := reason_in(clean(row["reason"]), _):
-        found.append((_("the judge's reason"), reason))
-    lines = [_probe(material, each) for each in one.effects.get(judge, ())]
-    if lines:
-        found.append((_("Probes"), [Entry(line) for line in lines]))
-    return found
-
-
-def _score(material: Material, score: float | None, status: str) -> str:
-    _ = material.text
-    if score is not None:
-        return _.number(score)
-    return _("not measured: {status}", status=statuses(material).get(status, status) or DASH)
+        given = (_("Which is better"), "; ".join(f"{name}: {_winner(material, each)}" for name, each in orders))
+    return told(
+        given,
+        (_("the judge's reason"), reason_in(clean(row["reason"]), _)),
+        (_("Probes"), [Entry(_probe(material, each)) for each in one.effects.get(judge, ())]),
+    )
 
 
 def _winner(material: Material, value: Any) -> str:
-    _ = material.text
-    known = number(value)
+    _, known = material.text, number(value)
     if known is None:
         return _("no choice")
     return _("the first answer") if known > 0 else _("the second answer") if known < 0 else _("tie")
@@ -209,8 +168,7 @@ def _winner(material: Material, value: Any) -> str:
 def _probe(material: Material, row: Row) -> str:
     """`padding: 0.50 → 0.90 · fell to it`."""
     _ = material.text
-    name = words.probe(material, str(row["probe"]))[0]
-    said = name
+    said = name = words.probe(material, str(row["probe"]))[0]
     if row["probe"] in BETWEEN and not math.isnan(row["before"]):
         said = f"{name}: {_.number(row['before'], 2)} → {_.number(row['after'], 2)}"
     elif row["probe"] == "ladder":

@@ -7,13 +7,13 @@ import math
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics import cells
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.judges import words
 from ragbench.show.page import view
+from ragbench.types import Estimate
 
-OVERALL = ("accuracy", "balanced_accuracy", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "gwet_ac1")
 EACH = ("precision", "recall", "f1")
 
 
@@ -25,23 +25,21 @@ def classes(material: Material, present: frozenset[str]) -> Markup:
     names = [str(name) for name in material.facts.get("classes", ())]
     if not names:
         return Markup("")
-    title = Markup("<h3>{}</h3>").format(_("Class by class"))
+    title = html.heading(_("Class by class"))
     if not judges:
-        return title + Markup("<p>{}</p>").format(
-            _("No judge has scores enough, or different ones, to put the answers into classes.")
-        )
+        return title + html.p(_("No judge has scores enough, or different ones, to put the answers into classes."))
     note = _(
         "Classes from the worst to the best: {names}. Every rating by a person is laid beside the judge's class. "
         "Weighted κ counts a class as less wrong the nearer it is to the person's: by ranks, or by their squares.",
         names=_.enumeration([clean(name) for name in names]),
     )
-    parts = Markup("").join(_judge(material, name, names, len(judges) > 1) for name in judges)
-    return title + parts + _overall(material, judges) + Markup('<p class="rb-meta">{}</p>').format(note)
+    parts = [_judge(material, name, names, len(judges) > 1) for name in judges]
+    return html.all(title, *parts, _overall(material, judges), html.meta(note))
 
 
 def _judge(material: Material, judge: str, names: list[str], several: bool) -> Markup:
-    title = Markup("<p class=rb-lead>{}</p>").format(words.bold(judge)) if several else Markup("")
-    return title + _confusion(material, judge, names) + _each(material, judge, names) + _cuts(material, judge)
+    title = html.lead(html.b(shown(judge))) if several else ""
+    return html.all(title, _confusion(material, judge, names), _each(material, judge, names), _cuts(material, judge))
 
 
 def _confusion(material: Material, judge: str, names: list[str]) -> Markup:
@@ -53,41 +51,36 @@ def _confusion(material: Material, judge: str, names: list[str]) -> Markup:
     titles = [_("no score") if not name else _("judge: {name}", name=clean(name)) for name in columns]
     body = []
     for name in names:
-        whole = sum(counts.get((name, other), 0) for other in columns)
-        line = [Markup("<th scope=row>{}</th>").format(shown(name))]
-        for title, other in zip(titles, columns, strict=True):
-            number = counts.get((name, other), 0)
-            kind = "rb-quiet" if not number else "rb-good" if other == name else "rb-worse"
-            share = _.percent(number / whole) if whole else DASH
-            content = Markup('<span class="rb-number"><b class="{}">{}</b> <span class="rb-interval">{}</span></span>')
-            line.append(cells.cell(title, content.format(kind, _.integer(number), share)))
-        body.append(cells.row(line))
-    heads = [cells.head(_("people say")), *(cells.head(title) for title in titles)]
+        own = {other: counts.get((name, other), 0) for other in columns}
+        whole = sum(own.values())
+        kinds = {other: "rb-quiet" if not n else "rb-good" if other == name else "rb-worse" for other, n in own.items()}
+        body.append(
+            [
+                shown(name),
+                *(
+                    html.spread(html.b(_.integer(n), kinds[other]), _.percent(n / whole) if whole else DASH)
+                    for other, n in own.items()
+                ),
+            ]
+        )
     label = _("People's classes and those of {judge}", judge=clean(judge))
-    return cells.table(label, heads, body, "rb-wide rb-confusion")
+    return words.table(label, [_("people say"), *titles], body, "rb-wide rb-confusion")
 
 
 def _each(material: Material, judge: str, names: list[str]) -> Markup:
     _ = material.text
-    rows = {(row["class"], row["name"]): row for row in words.kept(material, "classes", judge)}
-    titles = {"precision": _("precision"), "recall": _("recall"), "f1": "F₁"}
-    body = [
-        cells.row(
-            [
-                Markup("<th scope=row>{}</th>").format(shown(name)),
-                *(cells.cell(titles[each], words.number(material, rows.get((name, each)))) for each in EACH),
-                cells.cell(_("n"), _counted(material, rows.get((name, "recall")))),
-            ]
-        )
-        for name in names
-    ]
-    heads = [cells.head(text) for text in (_("class"), *(titles[each] for each in EACH), _("n"))]
-    return cells.table(_("The classes of {judge}", judge=clean(judge)), heads, body)
+    body = []
+    for name in names:
+        found = {each: material.estimate(judge, each, **{"class": name}) for each in EACH}
+        numbers = [words.number(material, one) for one in found.values()]
+        body.append([shown(name), *numbers, _counted(material, found["recall"])])
+    columns = [_("class"), _("precision"), _("recall"), "F₁", _("n")]
+    return words.table(_("The classes of {judge}", judge=clean(judge)), columns, body)
 
 
-def _counted(material: Material, row: words.Row | None) -> str:
+def _counted(material: Material, recall: Estimate | None) -> str:
     """How many ratings by people are in the class."""
-    return DASH if row is None else material.text.integer(int(row["n"]) + int(row["n_unmeasured"]))
+    return DASH if recall is None else material.text.integer(recall.n + recall.n_unmeasured)
 
 
 def _cuts(material: Material, judge: str) -> Markup:
@@ -106,7 +99,7 @@ def _cuts(material: Material, judge: str) -> Markup:
         one=said[0],
         other=said[1],
     )
-    return Markup('<p class="rb-meta">{}</p>').format(text)
+    return html.meta(text)
 
 
 def _end(material: Material, value: float) -> str:
@@ -117,9 +110,8 @@ def _end(material: Material, value: float) -> str:
 def _overall(material: Material, judges: list[str]) -> Markup:
     """Statistics over all classes; people with each other come first, as the ceiling."""
     _ = material.text
-    found = {(row["judge"], row["name"]): row for row in words.kept(material, "classes") if not row["class"]}
-    columns = [*(["people"] if any(judge == "people" for judge, _name in found) else []), *judges]
-    labels = [_("people with each other") if name == "people" else shown(name) for name in columns]
+    known = material.estimate("people", "accuracy", **{"class": ""})
+    columns = judges if known is None else ["people", *judges]
     names = {
         "accuracy": _("same class"),
         "balanced_accuracy": _("balanced accuracy"),
@@ -129,16 +121,8 @@ def _overall(material: Material, judges: list[str]) -> Markup:
         "gwet_ac1": _("Gwet's AC1"),
     }
     body = [
-        cells.row(
-            [
-                Markup("<th scope=row>{}</th>").format(names[name]),
-                *(
-                    cells.cell(label, words.number(material, found.get((judge, name))))
-                    for label, judge in zip(labels, columns, strict=True)
-                ),
-            ]
-        )
-        for name in OVERALL
+        [title, *(words.number(material, material.estimate(judge, name, **{"class": ""})) for judge in columns)]
+        for name, title in names.items()
     ]
-    heads = [cells.head(_("over all classes")), *(cells.head(label, "rb-name") for label in labels)]
-    return cells.table(_("Agreement over all classes"), heads, body)
+    labels = [words.called(material, name) for name in columns]
+    return words.by_judge(_("Agreement over all classes"), _("over all classes"), labels, body)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics import cells, chart
+from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, link
 from ragbench.show.basics.marks import GLYPHS, SYMBOLS
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
 from ragbench.show.judges.words import UNMEASURED
 from ragbench.show.page import charted, view
+from ragbench.types import Estimate
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
+SHARES = ("repeats", "blank", "key", "ladder", "disguise")
+"""Probes whose effect is no difference; so are all that count changes."""
 HEIGHT = 300
 MOST_SERIES = 7
 
@@ -26,64 +31,49 @@ MOST_SERIES = 7
 @view("probes")
 def probes(material: Material, present: frozenset[str]) -> Markup:
     """What sways each judge: effect, limit and verdict of every probe."""
-    _ = material.text
     judges = words.judges_of(material)
-    if not judges:
-        return Markup("")
-    if not words.kept(material, "probes"):
-        return Markup("<p>{}</p>").format(_("Nothing was tried."))
-    return Markup("").join(_probes(material, present, name, len(judges) > 1) for name in judges)
+    if judges and not words.kept(material, "probes"):
+        return html.p(material.text("Nothing was tried."))
+    return html.all(*(_probes(material, present, name, len(judges) > 1) for name in judges))
 
 
 def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
     _ = material.text
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
-    titles = (_("probe"), _("effect"), _("limit"), _("p (Holm)"), _("verdict"), _("n"))
+    columns: list[words.Column] = [_("probe"), _("effect"), _("limit"), _("p (Holm)")]
+    columns += [(_("verdict"), "", "rb-word"), _("n")]
     body, untried = [], []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
-        if row["verdict"] == UNMEASURED and row["probe"].endswith(words.CHANGES):
-            continue  # for the reason that stands beside the probe itself
-        if row["verdict"] == UNMEASURED:
-            untried.append(f"{name}: {words.missing(material, row['why'])}")
+        effect = material.estimate(judge, "effect", probe=row["probe"])
+        if row["verdict"] == UNMEASURED or effect is None:
+            if not row["probe"].endswith(words.CHANGES):  # for the reason that stands beside the probe itself
+                untried.append(f"{name}: {words.missing(material, row['why'])}")
             continue
         body.append(
-            cells.row(
-                [
-                    Markup("<th scope=row>{} <small>{}</small></th>").format(name, meaning),
-                    cells.cell(titles[1], _effect(material, present, row, tried)),
-                    cells.cell(titles[2], _limit(material, row)),
-                    cells.cell(titles[3], _.p_value(row["p_adjusted"])),
-                    cells.cell(titles[4], words.chip(material, row["verdict"]), "rb-word"),
-                    cells.cell(titles[5], _.integer(int(row["n"]))),
-                ]
-            )
+            [
+                html.all(name, " ", html.small(meaning)),
+                _effect(material, present, row, effect, tried),
+                _limit(material, row),
+                _.p_value(row["p_adjusted"]),
+                words.chip(material, row["verdict"]),
+                _.integer(effect.n),
+            ]
         )
-    heads = [cells.head(title) for title in titles]
-    table = (
-        cells.table(_("Probes of {judge}", judge=clean(judge)), heads, body, "rb-wide rb-measures")
-        if body
-        else Markup("")
+    return html.all(
+        html.heading(html.b(shown(judge))) if several else "",
+        words.table(_("Probes of {judge}", judge=clean(judge)), columns, body, "rb-wide rb-measures") if body else "",
+        html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
     )
-    title = Markup("<h3>{}</h3>").format(words.bold(judge)) if several else Markup("")
-    rest = Markup("")
-    if untried:
-        rest = Markup('<p class="rb-meta">{} {}</p>').format(_("Not tried:"), "; ".join(untried) + ".")
-    return title + table + rest
 
 
-def _effect(material: Material, present: frozenset[str], row: words.Row, tried: set[str]) -> Markup:
+def _effect(material: Material, present: frozenset[str], row: words.Row, effect: Estimate, tried: set[str]) -> Markup:
     """The effect, leading to the answers that it is made of."""
-    number = words.number(material, row, signed=not _is_share(row))
+    changes = row["probe"].endswith(words.CHANGES)
+    number = words.number(material, effect, signed=not (changes or row["probe"] in SHARES))
     probe = str(row["probe"]).removesuffix(words.CHANGES)
-    address = (
-        link(material, present, metric=probe, system=clean(row["judge"]), sort="worst") if probe in tried else None
-    )
-    return number if address is None else Markup('<a href="{}">{}</a>').format(address, number)
-
-
-def _is_share(row: words.Row) -> bool:
-    return row["probe"] in ("repeats", "blank", "key", "ladder", "disguise") or row["probe"].endswith(words.CHANGES)
+    address = link(material, present, metric=probe, system=clean(row["judge"]), sort="worst")
+    return html.link(address if probe in tried else None, number)
 
 
 def _limit(material: Material, row: words.Row) -> str:
@@ -99,143 +89,96 @@ def _limit(material: Material, row: words.Row) -> str:
 def ladder(material: Material, present: frozenset[str]) -> Markup:
     """Scores of answers from the best to the worst, and how the answers were made; empty where none were."""
     _ = material.text
-    if not words.kept(material, "ladder"):
+    figure = ladder_figure(material)
+    if figure is None:
         return Markup("")
     judges = words.judges_of(material)
-    legend = Markup("").join(
-        Markup('<li><span class="rb-s{0}" aria-hidden="true">{1}</span>{2}</li>').format(
-            _series(place), GLYPHS[_series(place)], shown(name)
-        )
-        for place, name in enumerate(judges)
-    )
-    title = _ladder_title(material)
-    drawn = Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>{}'
-        '<p class="rb-axis">{}</p></figure>'
-    ).format(
-        title,
-        legend if len(judges) > 1 else "",
-        chart.plot(ladder_figure(material), title),
-        _("mean score as a share of the scale"),
-    )
-    return drawn + _examples(material)
+    signs = [html.sign(_series(place), GLYPHS[_series(place)], shown(name)) for place, name in enumerate(judges)]
+    said = [
+        _("{judge}: {share}", judge=clean(name), share=_.percent(one.value))
+        for name in judges
+        if (one := material.estimate(name, "in_order", trial="ladder")) is not None and not math.isnan(one.value)
+    ]
+    title = _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
+    legend, axis = html.items(signs if len(judges) > 1 else []), _("mean score as a share of the scale")
+    texts = [
+        html.all(html.b(words.rung(material, row["variant"])), " ", shown(row["text"], 500))
+        for row in rows_of(material.kept("texts", "variant"))
+    ]
+    made = html.fold(_("How the answers are made: those of the first question"), html.list(texts, "rb-hits"))
+    return html.figure(title, legend, chart.plot(figure, title), axis) + made
 
 
-def _ladder_title(material: Material) -> str:
-    _ = material.text
-    said = []
-    for name in words.judges_of(material):
-        row = words.by_name(words.kept(material, "ladder", name), "rung")["in_order"]
-        if not math.isnan(row["value"]):
-            said.append(_("{judge}: {share}", judge=clean(name), share=_.percent(row["value"])))
-    return _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
-
-
-@charted("ladder", "ladder")
-def ladder_figure(material: Material) -> dict[str, Any]:
+@charted("ladder")
+def ladder_figure(material: Material) -> dict[str, Any] | None:
     """A line a judge over the rungs."""
-    names = [chart.plain(words.rung(material, rung)) for rung in LADDER]
     traces = []
     for place, judge in enumerate(words.judges_of(material)):
-        rows = words.by_name(words.kept(material, "ladder", judge), "rung")
-        values = [rows[rung] for rung in LADDER if rung in rows]
-        if not values:
-            continue
-        number = _series(place)
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "x": names,
-                "y": [_json(row["value"]) for row in values],
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_json(row["high"] - row["value"]) for row in values],
-                    "arrayminus": [_json(row["value"] - row["low"]) for row in values],
-                    "color": f"@series-{number}",
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                "line": {"color": f"@series-{number}", "width": 1.5},
-                "marker": {"color": f"@series-{number}", "size": 8, "symbol": SYMBOLS[number]},
-                "name": chart.plain(judge),
-                "hovertemplate": "%{x}: %{y:.3f}<extra>" + chart.plain(judge) + "</extra>",
-            }
-        )
+        found = {rung: material.estimate(judge, rung, trial="ladder") for rung in LADDER}
+        points = [(chart.plain(words.rung(material, rung)), one) for rung, one in found.items() if one is not None]
+        if points:
+            line = {"color": f"@series-{_series(place)}", "width": 1.5}
+            traces.append({**_points(place, judge, points, "%{x}: %{y:.3f}"), "mode": "lines+markers", "line": line})
+            traces[-1]["marker"]["size"] = 8
+    if not traces:
+        return None
     layout = chart.layout(material.text, HEIGHT)
     layout["xaxis"] = chart.axis(type="category", showgrid=False)
     layout["yaxis"] = chart.axis(range=[-0.03, 1.03], dtick=0.25)
     return {"data": traces, "layout": layout}
 
 
-def _examples(material: Material) -> Markup:
-    _ = material.text
-    rows = rows_of(material.kept("texts", "variant"))
-    items = Markup("").join(
-        Markup("<li><b>{}</b> {}</li>").format(words.rung(material, row["variant"]), shown(row["text"], 500))
-        for row in rows
-    )
-    return Markup('<details class="rb-fold"><summary>{}</summary><ul class="rb-hits">{}</ul></details>').format(
-        _("How the answers are made: those of the first question"), items
-    )
+def _points(place: int, judge: str, points: Sequence[tuple[Any, Estimate]], hover: str) -> dict[str, Any]:
+    """Estimates of a judge with their intervals, in its colour and with its sign."""
+    colour = f"@series-{_series(place)}"
+    nan = math.nan
+    highs = [(nan if one.high is None else one.high) - one.value for _x, one in points]
+    lows = [one.value - (nan if one.low is None else one.low) for _x, one in points]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x for x, _one in points],
+        "y": [one.value for _x, one in points],
+        "error_y": {"type": "data", "symmetric": False, "array": highs, "arrayminus": lows, "color": colour,
+                    "thickness": 1.5, "width": 0},
+        "marker": {"color": colour, "symbol": SYMBOLS[_series(place)]},
+        "name": chart.plain(judge),
+        "hovertemplate": f"{hover}<extra>{chart.plain(judge)}</extra>",
+    }  # fmt: skip
 
 
 @view("reliability")
 def reliability(material: Material, present: frozenset[str]) -> Markup:
     """Share of answers that people call good by the judge's score, with sensitivity, specificity, Brier score."""
     _ = material.text
-    if not len(material.kept("reliability")):
+    figure = reliability_figure(material)
+    if figure is None:
         return Markup("")  # the view of agreement says why
     title = _("How many answers people call good, by the judge's score")
-    drawn = Markup(
-        '<figure><figcaption><span class="rb-title">{}</span></figcaption>{}<p class="rb-axis">{}</p></figure>'
-    ).format(
-        title,
-        chart.plot(reliability_figure(material), title),
-        _("score as a share of the scale; on the line: calibrated"),
-    )
-    return drawn + calibration(material)
+    axis = _("score as a share of the scale; on the line: calibrated")
+    return html.figure(title, None, chart.plot(figure, title), axis) + calibration(material)
 
 
-@charted("reliability", "reliability")
-def reliability_figure(material: Material) -> dict[str, Any]:
+@charted("reliability")
+def reliability_figure(material: Material) -> dict[str, Any] | None:
     """Share of good answers in each bin of scores with its interval, and the line on which a calibrated judge lies."""
+    found = material.measurement.estimates_by("bin", "score")
+    if not found:
+        return None
     line = {
         "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip",
         "line": {"color": "@muted", "width": 1, "dash": "dot"},
     }  # fmt: skip
     traces: list[dict[str, Any]] = [line]
     for place, judge in enumerate(words.judges_of(material)):
-        rows, number = words.kept(material, "reliability", judge), _series(place)
-        if not rows:
+        points = [(one.where["score"], one.estimate) for one in found if one.system == judge]
+        if not points:
             continue
-        hovers = [chart.plain(material.text.plural("{n} answer", "{n} answers", int(row["n"]))) for row in rows]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": [_json(row["score"]) for row in rows],
-                "y": [_json(row["value"]) for row in rows],
-                "text": hovers,
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_json(row["high"] - row["value"]) for row in rows],
-                    "arrayminus": [_json(row["value"] - row["low"]) for row in rows],
-                    "color": f"@series-{number}",
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                "marker": {
-                    "color": f"@series-{number}",
-                    "symbol": SYMBOLS[number],
-                    "size": [7 + min(11.0, math.sqrt(int(row["n"]))) for row in rows],
-                },
-                "name": chart.plain(judge),
-                "hovertemplate": "%{x:.2f} → %{y:.2f}, %{text}<extra>" + chart.plain(judge) + "</extra>",
-            }
-        )
+        counts = [one.n for _x, one in points]
+        trace = _points(place, judge, points, "%{x:.2f} → %{y:.2f}, %{text}")
+        trace["text"] = [chart.plain(material.text.plural("{n} answer", "{n} answers", n)) for n in counts]
+        trace["marker"]["size"] = [7 + min(11.0, math.sqrt(n)) for n in counts]
+        traces.append(trace)
     layout = chart.layout(material.text, HEIGHT + 20)
     layout["xaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
     layout["yaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
@@ -247,48 +190,32 @@ def disagreements(material: Material, present: frozenset[str], count: int = 5) -
     """The `count` answers on which each judge and people are furthest apart."""
     _ = material.text
     parts = []
-    for judge in words.judges_of(material):
+    for place, judge in enumerate(words.judges_of(material)):
         rows = [row for row in words.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])]
         rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
-        if not rows:
-            continue
-        place = words.judges_of(material).index(judge)
-        title = _.html("Where <b>{judge}</b> and people part most", judge=shown(judge))
-        parts.append(
-            Markup("<h3>{}</h3>").format(title)
-            + ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count])
-        )
-    more = behind(material, present, _("Every judged answer with its values")) if parts else Markup("")
-    return Markup("").join(parts) + more
+        if rows:
+            parts.append(html.heading(_.html("Where <b>{judge}</b> and people part most", judge=shown(judge))))
+            parts.append(ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count]))
+    if parts:
+        parts.append(behind(material, present, _("Every judged answer with its values")))
+    return html.all(*parts)
 
 
 def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
     _ = material.text
     marks = _("people {people}, judge {score}", people=_.number(row["people"], 2), score=_.number(row["score"], 2))
-    lines = [
-        (_("question"), row["question"]),
-        (_("answer"), row["answer"]),
-        (_("system"), row["system"]),
-        (_("reference"), row["reference"]),
-        (_("people"), row["ratings"]),
-        (_("the judge's reason"), row["reason"]),
-    ]
-    items = Markup("").join(
-        Markup('<li><p class="rb-lead">{}</p><p>{}</p></li>').format(name, shown(text, 600))
-        for name, text in lines
-        if text
-    )
-    return entry(
-        anchor(prefix, str(row["sample"])),
-        shown(row["question"] or row["sample"], 110),
-        Markup('<span class="rb-number">{}</span>').format(marks),
-        Markup('<ul class="rb-hits">{}</ul>').format(items),
-    )
+    lines = {
+        _("question"): row["question"],
+        _("answer"): row["answer"],
+        _("system"): row["system"],
+        _("reference"): row["reference"],
+        _("people"): row["ratings"],
+        _("the judge's reason"): row["reason"],
+    }
+    told = [html.lead(name) + html.p(shown(text, 600)) for name, text in lines.items() if text]
+    name, summary = anchor(prefix, str(row["sample"])), shown(row["question"] or row["sample"], 110)
+    return entry(name, summary, html.number(marks), html.list(told, "rb-hits"))
 
 
 def _series(place: int) -> int:
     return 1 + place % MOST_SERIES
-
-
-def _json(value: Any) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

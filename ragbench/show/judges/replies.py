@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.measurement import estimate_of
-from ragbench.show.basics import cells
 from ragbench.show.basics.marks import chip
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.judges import words
 from ragbench.show.page import view
-from ragbench.types import Verdict
+from ragbench.types import Comparison, Estimate
 
 AGREEMENT = (
     "spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "accuracy", "balanced_accuracy", "cohen_kappa",
@@ -34,25 +34,24 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
     judges = words.judges_of(material)
     rows = words.kept(material, "coverage")
     if not judges:
-        text = _(
-            "This data set has neither rated answers nor questions with a reference, so there was nothing to judge."
+        return html.p(
+            _("This data set has neither rated answers nor questions with a reference, so there was nothing to judge.")
         )
-        return Markup("<p>{}</p>").format(text)
     if not any(row["asked"] for row in rows):
-        return Markup("<p>{}</p>").format(_("No scores were asked for."))
-    heads = [cells.head(_("reply")), *(cells.head(shown(name), "rb-name") for name in judges)]
-    body = []
-    for outcome in dict.fromkeys(str(row["outcome"]) for row in rows):
-        line = [Markup("<th scope=row>{}</th>").format(words.statistic(material, outcome))]
-        for name in judges:
-            own = words.by_name(words.kept(material, "coverage", name), "outcome")[outcome]
-            content = Markup("{} · {}").format(_.integer(int(own["count"])), words.number(material, own))
-            line.append(cells.cell(shown(name), content))
-        body.append(cells.row(line))
-    line = [Markup("<th scope=row>{}</th>").format(_("all that was asked"))]
-    for name in judges:
-        line.append(cells.cell(shown(name), _.integer(int(words.kept(material, "coverage", name)[0]["asked"]))))
-    return _scale(material) + cells.table(_("Replies"), heads, [*body, cells.row(line)])
+        return html.p(_("No scores were asked for."))
+    asked = {str(row["judge"]): _.integer(int(row["asked"])) for row in rows}
+    counts = {(row["judge"], str(row["outcome"])): _.integer(int(row["count"])) for row in rows}
+
+    def cell(judge: str, outcome: str) -> Markup:
+        share = words.number(material, material.estimate(judge, outcome, trial="coverage"))
+        return html.all(counts[judge, outcome], " · ", share)
+
+    body = [
+        [words.statistic(material, outcome), *(cell(name, outcome) for name in judges)]
+        for outcome in dict.fromkeys(outcome for _judge, outcome in counts)
+    ]
+    body.append([_("all that was asked"), *(asked[name] for name in judges)])
+    return _scale(material) + words.by_judge(_("Replies"), _("reply"), [shown(name) for name in judges], body)
 
 
 def _scale(material: Material) -> Markup:
@@ -66,7 +65,7 @@ def _scale(material: Material) -> Markup:
         text += " " + _("The scores are those of {metric}.", metric=clean(known["metric"]))
     if known.get("faithfulness"):
         text += " " + _("avg_faithfulness is by {metric}.", metric=clean(known["faithfulness"]))
-    return _meta(text)
+    return html.meta(text)
 
 
 def ends(material: Material) -> tuple[str, str]:
@@ -79,23 +78,17 @@ def _end(material: Material, value: float) -> str:
     return material.text.number(value, 0 if float(value).is_integer() else 2)
 
 
-def _meta(text: str) -> Markup:
-    return Markup('<p class="rb-meta">{}</p>').format(text)
-
-
 @view("repeatability")
 def repeatability(material: Material, present: frozenset[str]) -> Markup:
     """How far each judge agrees with itself, and the smallest difference that means anything."""
     _ = material.text
     if not words.judges_of(material):
         return Markup("")
-    if not words.kept(material, "repeatability"):
-        return Markup("<p>{}</p>").format(
-            _("Every answer was judged once: how far the judge agrees with itself is not measured.")
-        )
+    if not words.has(material, "trial", "repeatability"):
+        return html.p(_("Every answer was judged once: how far the judge agrees with itself is not measured."))
     low, high = ends(material)
     note = _("Deviation and smallest difference are in units of the scale, from {low} to {high}.", low=low, high=high)
-    return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + _meta(note)
+    return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + html.meta(note)
 
 
 @view("pairwise")
@@ -104,77 +97,68 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     if not words.judges_of(material):
         return Markup("")
-    if not words.kept(material, "pairwise"):
-        return Markup("<p>{}</p>").format(_("No pairs were compared."))
-    said = []
-    for name in words.judges_of(material):
-        row = words.by_name(words.kept(material, "pairwise", name)).get("consistent")
-        if row is not None:
-            total = int(row["n"]) + int(row["n_unmeasured"])
-            said.append(
-                _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=int(row["n"]),
-                  total=total)
-            )  # fmt: skip
+    if not words.has(material, "trial", "pairwise"):
+        return html.p(_("No pairs were compared."))
+    found = {name: material.estimate(name, "consistent", trial="pairwise") for name in words.judges_of(material)}
+    said = [
+        _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=one.n,
+          total=one.n + one.n_unmeasured)
+        for name, one in found.items()
+        if one is not None
+    ]  # fmt: skip
     table = _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
-    return table + _meta("; ".join(said) + ".")
+    return table + html.meta("; ".join(said) + ".")
 
 
 @view("people")
 def people(material: Material, present: frozenset[str]) -> Markup:
     """How far each judge agrees with people, beside how far people agree with each other."""
     _ = material.text
-    rows = words.kept(material, "agreement")
     if not words.judges_of(material):
         return Markup("")
-    if not rows:
-        return Markup("<p>{}</p>").format(
+    if not words.has(material, "against"):
+        return html.p(
             _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")
         )
-    whole = _agreement(material, rows, "person", _("Agreement with people"))
-    mean = _agreement(material, rows, "mean", _("Agreement with people's mean"))
-    fold = Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
-        _("Agreement with people's mean"), mean
-    )
-    return whole + _few(material) + fold
+    title = _("Agreement with people's mean")
+    whole = _agreement(material, "person", _("Agreement with people"))
+    return whole + _few(material) + html.fold(title, _agreement(material, "mean", title))
 
 
-def _agreement(material: Material, rows: list[words.Row], against: str, title: str) -> Markup:
+def _agreement(material: Material, against: str, title: str) -> Markup:
     """One column a judge; before judges with single people also people with each other, the ceiling."""
-    _ = material.text
-    columns = [*words.judges_of(material)]
-    if against == "person" and any(row["judge"] == "people" for row in rows):
-        columns.insert(0, "people")
-    labels = [_("people with each other") if name == "people" else shown(name) for name in columns]
-    heads = [cells.head(_("agreement")), *(cells.head(label, "rb-name") for label in labels)]
-    found = {(row["judge"], row["name"]): row for row in rows if row["against"] == against}
+    judges = ["people", *words.judges_of(material)]
+    columns = judges if material.estimate("people", "spearman", against=against) else judges[1:]
     body = [
-        cells.row(
-            [
-                Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
-                *(
-                    cells.cell(label, words.number(material, found.get((judge, name)), 2, signed=name == "bias"))
-                    for label, judge in zip(labels, columns, strict=True)
-                ),
-            ]
-        )
+        [
+            words.statistic(material, name),
+            *(
+                words.number(material, material.estimate(judge, name, against=against), 2, signed=name == "bias")
+                for judge in columns
+            ),
+        ]
         for name in AGREEMENT
     ]
-    return cells.table(title, heads, body)
+    return words.by_judge(title, material.text("agreement"), [words.called(material, name) for name in columns], body)
 
 
 def _few(material: Material) -> Markup:
     """What so few rated answers can tell apart."""
     _ = material.text
-    found = [(row["judge"], estimate_of(row)) for row in words.kept(material, "agreement") if row["against"] == "mean"]
+    found = {
+        one.system: one.estimate
+        for one in material.measurement.estimates_by("against")
+        if one.where["against"] == "mean"
+    }
     if not found:
         return Markup("")
-    n = min(one.n for _judge, one in found)
+    n = min(one.n for one in found.values())
     text = _.plural(
         "{n} answer was rated by people.",
         "{n} answers were rated by people.",
-        max(one.n + one.n_unmeasured for _judge, one in found),
+        max(one.n + one.n_unmeasured for one in found.values()),
     )
-    for judge, one in dict(found).items():
+    for judge, one in found.items():
         if one.n_unmeasured:
             text += " " + _(
                 "Of {judge} {n} of them count: to the others it gave no score.", judge=clean(judge), n=_.integer(one.n)
@@ -182,7 +166,7 @@ def _few(material: Material) -> Markup:
     text += " " + _("Scores and ratings are compared as shares of their scales.")
     if n < 50:
         text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
-    return Markup('<p class="rb-meta">{}</p>').format(text)
+    return html.meta(text)
 
 
 def calibration(material: Material) -> Markup:
@@ -194,37 +178,35 @@ def calibration(material: Material) -> Markup:
 def rivals(material: Material, present: frozenset[str]) -> Markup:
     """Each judge against the lexical baseline at ordering answers as people do."""
     _ = material.text
-    judges = list(dict.fromkeys(str(row["judge"]) for row in words.kept(material, "rivals")))
-    rival = shown(material.facts.get("rival"))
-    if not judges:
+    found = [one.comparison for one in material.measurement.comparisons_by("trial")]
+    if not found:
         alone = _("There is no judge beside the baseline to compare with it.")
-        return Markup("<p>{}</p>").format(alone) if words.kept(material, "agreement") else Markup("")
-    heads = [cells.head(text) for text in (
-        _("judge"), _("concordance with people"), _("of {baseline}", baseline=rival), _("difference"), _("p (Holm)"),
-        _("verdict"),
-    )]  # fmt: skip
-    body = []
-    for name in judges:
-        own = words.by_name(words.kept(material, "rivals", name))
-        verdict = own["difference"]["verdict"]
-        word = DASH if verdict == words.UNMEASURED else chip(material, Verdict(verdict))
-        body.append(
-            cells.row(
-                [
-                    Markup("<th scope=row>{}</th>").format(shown(name)),
-                    cells.cell(_("concordance with people"), words.number(material, own["concordance"])),
-                    cells.cell(_("of {baseline}", baseline=rival), words.number(material, own["baseline"])),
-                    cells.cell(_("difference"), words.number(material, own["difference"], signed=True)),
-                    cells.cell(_("p (Holm)"), _.p_value(own["difference"]["p_adjusted"])),
-                    cells.cell(_("verdict"), word, "rb-word"),
-                ]
-            )
-        )
+        return html.p(alone) if words.has(material, "against") else Markup("")
+    columns: list[words.Column] = [_("judge"), _("concordance with people")]
+    columns += [_("of {baseline}", baseline=shown(material.facts.get("rival"))), _("difference"), _("p (Holm)")]
+    body = [
+        [
+            shown(one.challenger),
+            *(
+                words.number(material, material.estimate(one.challenger, name, trial="rivals"))
+                for name in ("concordance", "baseline")
+            ),
+            words.number(material, _difference(one), signed=True),
+            _.p_value(one.p_adjusted),
+            DASH if math.isnan(one.p) else chip(material, one.verdict),
+        ]
+        for one in found
+    ]
     note = _(
         "Concordance: of two answers that people rate differently, the share that the judge puts in the same order; a "
         "tie counts half, chance is one half."
     )
-    return cells.table(_("Against the baseline"), heads, body) + Markup('<p class="rb-meta">{}</p>').format(note)
+    return words.table(_("Against the baseline"), [*columns, (_("verdict"), "", "rb-word")], body) + html.meta(note)
+
+
+def _difference(one: Comparison) -> Estimate:
+    low, high = (None if math.isnan(end) else end for end in (one.low, one.high))
+    return Estimate(one.difference, low, high, one.level, one.method, one.n, one.n_dropped, one.clusters, note=one.note)
 
 
 @view("panel")
@@ -234,41 +216,29 @@ def panel(material: Material, present: frozenset[str]) -> Markup:
     rows = words.kept(material, "panel")
     if not rows:
         return Markup("")
-    columns: list[tuple[str, Callable[[words.Row], str]]] = [
-        (_("mean of all"), lambda row: _.number(row["whole"])),
-        (_("mean without it"), lambda row: _.number(row["without"])),
-        (_("shift"), lambda row: _.number(row["shift"], signed=True)),
-        (_("largest change of an answer"), lambda row: _.number(row["largest"])),
-        (_("concordance with people, of all"), lambda row: _.number(row["concordance"])),
-        (_("without it"), lambda row: _.number(row["concordance_without"])),
-    ]
-    heads = [cells.head(_("left out")), *(cells.head(title) for title, _value in columns)]
+    columns = {
+        "judge": _("left out"),
+        "whole": _("mean of all"),
+        "without": _("mean without it"),
+        "shift": _("shift"),
+        "largest": _("largest change of an answer"),
+        "concordance": _("concordance with people, of all"),
+        "concordance_without": _("without it"),
+    }
     body = [
-        cells.row(
-            [
-                Markup("<th scope=row>{}</th>").format(shown(row["judge"])),
-                *(cells.cell(title, value(row)) for title, value in columns),
-            ]
-        )
+        [shown(row["judge"]), *(_.number(row[name], signed=name == "shift") for name in list(columns)[1:])]
         for row in rows
     ]
-    return Markup("<h3>{}</h3>{}").format(
-        _("The panel without one of its judges"), cells.table(_("Panel"), heads, body)
-    )
+    title = _("The panel without one of its judges")
+    return html.heading(title) + words.table(_("Panel"), list(columns.values()), body)
 
 
-def _by_judge(material: Material, table: str, names: Sequence[str], title: str) -> Markup:
+def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) -> Markup:
     judges = words.judges_of(material)
-    found = {name: words.by_name(words.kept(material, table, name)) for name in judges}
-    heads = [cells.head(material.text("measure")), *(cells.head(shown(name), "rb-name") for name in judges)]
+    found = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
     body = [
-        cells.row(
-            [
-                Markup("<th scope=row>{}</th>").format(words.statistic(material, name)),
-                *(cells.cell(shown(judge), words.number(material, found[judge].get(name))) for judge in judges),
-            ]
-        )
-        for name in names
-        if any(name in rows for rows in found.values())
+        [words.statistic(material, name), *(words.number(material, one) for one in own)]
+        for name, own in found.items()
+        if any(own)
     ]
-    return cells.table(title, heads, body)
+    return words.by_judge(title, material.text("measure"), [shown(name) for name in judges], body)

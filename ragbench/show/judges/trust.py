@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from markupsafe import Markup
 
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.judges import words
 from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.types import Verdict
 
 GUESSING = 0.5
 """The share of choices that guessing makes right where one of two answers is better."""
@@ -23,11 +26,11 @@ def sentences(material: Material) -> list[Markup]:
 def _judge(material: Material, judge: str) -> Markup:
     _ = material.text
     by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], UNMEASURED: []}
-    rows = words.by_name(words.kept(material, "probes", judge), "probe")
-    for probe, row in rows.items():
+    verdicts = {str(row["probe"]): row["verdict"] for row in words.kept(material, "probes", judge)}
+    for probe, verdict in verdicts.items():
         name = words.probe(material, probe)[0]
-        mean = f"{probe}{words.CHANGES}" in rows
-        by_verdict[row["verdict"]].append(_("{probe} on average", probe=name) if mean else name)
+        mean = f"{probe}{words.CHANGES}" in verdicts
+        by_verdict[verdict].append(_("{probe} on average", probe=name) if mean else name)
     found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
     places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
     if found:
@@ -46,26 +49,23 @@ def _judge(material: Material, judge: str) -> Markup:
         more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
     if by_verdict[OPEN]:
         more.append(_("Neither shown nor ruled out: {names}.", names=_.enumeration(by_verdict[OPEN])))
-    lines = Markup("").join(Markup('<p class="rb-more">{}</p>').format(line) for line in more if line)
-    return Markup("<p>{}</p>{}").format(text, lines)
+    return html.all(html.p(text), *(html.more(line) for line in more if line))
 
 
 def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
     """How far it agrees with one person, beside how far one person agrees with another. labelled: the truth is known
     without people."""
     _ = material.text
-    rows = [row for row in words.kept(material, "agreement", judge) if row["against"] == "person"]
-    own = words.by_name(rows).get("spearman")
-    if own is None and labelled:
-        return ""
+    own, people = (material.estimate(name, "spearman", against="person") for name in (judge, "people"))
     if own is None:
-        return _("Nobody rated these answers: whether the judge agrees with people is not known.")
-    people = words.by_name(words.kept(material, "agreement", "people")).get("spearman")
+        nobody = _("Nobody rated these answers: whether the judge agrees with people is not known.")
+        return "" if labelled else nobody
+    said = words.number(material, own, 2)
     if people is None:
-        return _.html("Agreement with a person (Spearman): {own}.", own=words.number(material, own, 2))
+        return _.html("Agreement with a person (Spearman): {own}.", own=said)
     return _.html(
         "Agreement with a person (Spearman): {own}; of two people with each other: {people}.",
-        own=words.number(material, own, 2),
+        own=said,
         people=words.number(material, people, 2),
     )
 
@@ -73,40 +73,34 @@ def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
 def _labels(material: Material, judge: str) -> Markup | str:
     """How often the answer that the file's labels call better wins; empty where no pair has a label."""
     _ = material.text
-    rows = words.by_name(words.kept(material, "pairwise", judge)) if material.facts.get("logged") else {}
-    wins, both = rows.get("better_wins"), rows.get("right_in_both_orders")
-    if wins is None or both is None or not wins["n"]:
+    wins, both = (material.estimate(judge, name, trial="pairwise") for name in ("better_wins", "right_in_both_orders"))
+    if not material.facts.get("logged") or wins is None or both is None or not wins.n:
         return ""
-    places = {
-        "n": _.integer(int(wins["n"])),
-        "wins": words.number(material, wins, 2),
-        "both": words.number(material, both, 2),
-    }
     said = _.html(
         "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, and {both} of the pairs in both "
         "orders; a tie wins nothing.",
-        **places,
+        n=_.integer(wins.n),
+        wins=words.number(material, wins, 2),
+        both=words.number(material, both, 2),
     )
-    if wins["low"] > GUESSING:
+    if wins.low is not None and wins.low > GUESSING:
         return said + " " + _("That is more often than by guessing.")
-    if wins["high"] < GUESSING:
+    if wins.high is not None and wins.high < GUESSING:
         return said + " " + _.html("<b>That is less often than by guessing.</b>")
     return said + " " + _.html("<b>That is not shown to be more often than by guessing.</b>")
 
 
 def _baseline(material: Material, judge: str) -> Markup | str:
     _ = material.text
-    rows = words.by_name(words.kept(material, "rivals", judge))
-    if "difference" not in rows or rows["difference"]["verdict"] == UNMEASURED:
+    difference = material.comparison(judge, "concordance", trial="rivals")
+    own, other = (material.estimate(judge, name, trial="rivals") for name in ("concordance", "baseline"))
+    if difference is None or own is None or other is None or math.isnan(difference.p):
         return ""
-    places = {
-        "own": _.number(rows["concordance"]["value"], 2),
-        "other": _.number(rows["baseline"]["value"], 2),
-        "baseline": shown(material.facts.get("rival")),
-    }
-    if rows["difference"]["verdict"] == "better":
+    values = {"own": _.number(own.value, 2), "other": _.number(other.value, 2)}
+    places = {**values, "baseline": shown(material.facts.get("rival"))}
+    if difference.verdict is Verdict.BETTER:
         return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
-    if rows["difference"]["verdict"] == "worse":
+    if difference.verdict is Verdict.WORSE:
         return _.html(
             "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
             "{baseline} judge instead.",
@@ -128,7 +122,7 @@ def _alone(material: Material) -> list[Markup]:
         "Only the offline judge was tried. It decides by shared words and letters alone: it is the baseline that a "
         "judge has to beat, and no judge to rely on. Name a model in a table [judges.NAME]."
     )
-    return [Markup('<p class="rb-more">{}</p>').format(text)]
+    return [html.more(text)]
 
 
 def method(material: Material) -> list[str]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.counts import counted
 from ragbench.language import DASH
-from ragbench.measurement import estimate_of
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import small, spread
+from ragbench.show.basics.marks import small
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
+from ragbench.types import Estimate
 
 Row = Mapping[Any, Any]
+Column = str | tuple[str, str, str]
 FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"
 CHANGES = "_changes"
 """How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
@@ -34,32 +36,46 @@ def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
     return rows if judge is None else [row for row in rows if row["judge"] == judge]
 
 
-def number(material: Material, row: Row | None, digits: int = 3, *, signed: bool = False) -> Markup:
+def has(material: Material, key: str, value: str | None = None) -> bool:
+    """Whether there are findings whose place is told by this key, with this value where it is given."""
+    found = material.measurement.estimates_by(key)
+    return any(value is None or one.where[key] == value for one in found)
+
+
+def number(material: Material, one: Estimate | None, digits: int = 3, *, signed: bool = False) -> Markup:
     """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
-    if row is None:
-        return Markup("{}").format(DASH)
     _ = material.text
-    one = estimate_of(row)
+    if one is None:
+        return html.all(DASH)
     counts = small(counted(one, _, digits))
     if math.isnan(one.value):
-        return Markup("{}{}").format(DASH, counts)
+        return html.all(DASH, counts)
     value = _.number(one.value, digits, signed=signed)
     if one.low is None or one.high is None:
-        return Markup('<span class="rb-number">{}</span>{}').format(value, counts)
-    return spread(f"{value} {_.interval(one.low, one.high, digits, signed=signed)}") + counts
+        return html.all(html.number(value), counts)
+    return html.all(html.spread(value, _.interval(one.low, one.high, digits, signed=signed)), counts)
 
 
-def by_name(rows: list[Row], key: str = "name") -> dict[str, Row]:
-    """Rows by what they are of."""
-    return {str(row[key]): row for row in rows}
+def table(label: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], kind: str = "rb-wide") -> Markup:
+    """A table whose rows begin with their names. columns: titles, or a title with the classes of head and cells."""
+    told = [(one, "", "") if isinstance(one, str) else one for one in columns]
+    heads = [html.head(title, of_head) for title, of_head, _of_cells in told]
+    body = [
+        html.row([html.row_head(name), *(html.cell(of[0], one, of[2]) for of, one in zip(told[1:], rest, strict=True))])
+        for name, *rest in rows
+    ]
+    return html.table(label, heads, body, kind)
+
+
+def by_judge(label: str, first: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
+    """A table with a column for each judge. first: what the rows are."""
+    return table(label, [first, *((name, "rb-name", "") for name in names)], rows)
 
 
 def chip(material: Material, verdict: str) -> Markup:
     """A probe's verdict with its sign."""
     sign, kind = SIGNS[verdict]
-    return Markup('<span class="rb-chip {}"><span aria-hidden="true">{}</span> {}</span>').format(
-        kind, sign, word(material, verdict)
-    )
+    return html.chip(kind, sign, word(material, verdict))
 
 
 def word(material: Material, verdict: str) -> str:
@@ -73,50 +89,44 @@ def probe(material: Material, name: str) -> tuple[str, str]:
     """The name of a probe, and what its effect is."""
     _ = material.text
     limit = _.percent(float(material.facts.get("limits", {}).get("bias", 0)), 1)
+    moved = _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit)
     names = {
-        "repeats": (
-            _("asked again"),
-            _("share of repeats of the same question on whose answer the judge calls it good once and not good once"),
+        "repeats": _("asked again"),
+        "place": _("order of A and B"),
+        "place_changes": _("choices changed by the order"),
+        "padding": _("padding"),
+        "scale_order": _("order of the scale"),
+        "scale_order_changes": _("scores changed by the order of the scale"),
+        "language": _("language"),
+        "language_changes": _("scores changed by the language"),
+        "own_family": _("own family"),
+        "injected": _("injected instructions"),
+        "blank": _("empty answers"),
+        "key": _("master keys"),
+        "ladder": _("sanity ladder"),
+        "disguise": _("baseline in disguise"),
+    }
+    effects = {
+        "repeats": _(
+            "share of repeats of the same question on whose answer the judge calls it good once and not good once"
         ),
-        "place": (_("order of A and B"), _("choices of the first place less choices of the second, of all choices")),
-        "place_changes": (
-            _("choices changed by the order"),
-            _("share of the pairs of which the judge chooses another answer in the other order"),
-        ),
-        "padding": (_("padding"), _("change of the score when the same facts are said three times over")),
-        "scale_order": (
-            _("order of the scale"),
-            _("change of the score when its levels are listed the other way round"),
-        ),
-        "scale_order_changes": (
-            _("scores changed by the order of the scale"),
-            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
-        ),
-        "language": (
-            _("language"),
-            _("change of the score when all texts are in the other language"),
-        ),
-        "language_changes": (
-            _("scores changed by the language"),
-            _("share of the scores that move by more than {limit} of the scale, up or down", limit=limit),
-        ),
-        "own_family": (
-            _("own family"),
-            _("score above people's, of answers by the judge's own model family less that of the others"),
-        ),
-        "injected": (
-            _("injected instructions"),
-            _("change of a wrong answer's score when it commands the judge"),
-        ),
-        "blank": (_("empty answers"), _("share of answers without a word that are called good")),
-        "key": (_("master keys"), _("share of answers that only begin to answer, such as “:”, that are called good")),
-        "ladder": (_("sanity ladder"), _("share of the pairs of rungs that stand in order")),
-        "disguise": (
-            _("baseline in disguise"),
-            _("correlation of the judge's errors with those of shared words alone, people's mean being the truth"),
+        "place": _("choices of the first place less choices of the second, of all choices"),
+        "place_changes": _("share of the pairs of which the judge chooses another answer in the other order"),
+        "padding": _("change of the score when the same facts are said three times over"),
+        "scale_order": _("change of the score when its levels are listed the other way round"),
+        "scale_order_changes": moved,
+        "language": _("change of the score when all texts are in the other language"),
+        "language_changes": moved,
+        "own_family": _("score above people's, of answers by the judge's own model family less that of the others"),
+        "injected": _("change of a wrong answer's score when it commands the judge"),
+        "blank": _("share of answers without a word that are called good"),
+        "key": _("share of answers that only begin to answer, such as “:”, that are called good"),
+        "ladder": _("share of the pairs of rungs that stand in order"),
+        "disguise": _(
+            "correlation of the judge's errors with those of shared words alone, people's mean being the truth"
         ),
     }
-    return names.get(name, (name, ""))
+    return names.get(name, name), effects.get(name, "")
 
 
 def missing(material: Material, why: str) -> str:
@@ -206,6 +216,6 @@ def judges_of(material: Material) -> list[str]:
     return list(material.systems_as_measured) or list(dict.fromkeys(found))
 
 
-def bold(name: str) -> Markup:
-    """A judge's name."""
-    return Markup("<b>{}</b>").format(shown(name))
+def called(material: Material, judge: str) -> str:
+    """A judge's name, or what people are called beside it."""
+    return material.text("people with each other") if judge == "people" else shown(judge)

@@ -11,18 +11,18 @@ from ragbench.show.basics import chart
 from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left
-from ragbench.show.basics.marks import SYMBOLS, legend, named, series, sign
+from ragbench.show.basics.marks import SYMBOLS, legend, series, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.items.passages import page_id
 from ragbench.show.page import charted, view
-from ragbench.show.retrieval.neighbours import text
+from ragbench.show.retrieval.neighbours import name as system_name
+from ragbench.show.retrieval.neighbours import passage
 
 ROW = 28
 NAME = 46
 SUMMARY = 110
-FIRST = 4  # questions of a topic that are shown before it is unfolded further
 
 
 @view("topics")
@@ -77,17 +77,17 @@ def topics_figure(material: Material) -> dict[str, Any]:
     traces = []
     for name in material.systems:
         own = {int(row["topic_id"]): row for row in rows_of(covered, name)}
-        found = [(place, own[number]) for place, number in enumerate(numbers) if number in own]
-        place_of = series(material, name)
+        found = {place: own[number] for place, number in enumerate(numbers) if number in own}
+        mark = series(material, name)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": chart.plain(name),
-                "x": [round(row["unique_chunks"] / row["question_count"], 6) for _place, row in found],
-                "y": [place for place, _row in found],
-                "marker": {"color": f"@series-{place_of}", "size": 9, "symbol": SYMBOLS[place_of]},
-                "text": [_hover(material, name, row) for _place, row in found],
+                "x": [round(row["unique_chunks"] / row["question_count"], 6) for row in found.values()],
+                "y": list(found),
+                "marker": {"color": f"@series-{mark}", "size": 9, "symbol": SYMBOLS[mark]},
+                "text": [_hover(material, name, row) for row in found.values()],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
@@ -96,19 +96,9 @@ def topics_figure(material: Material) -> dict[str, Any]:
 
 def _label(name: str, row: int) -> dict[str, Any]:
     """A topic's name above its row: what a narrow page shows in place of the axis."""
-    return {
-        "text": chart.plain(name, NAME),
-        "xref": "paper",
-        "yref": "y",
-        "x": 0,
-        "y": row - 0.46,
-        "xanchor": "left",
-        "yanchor": "middle",
-        "showarrow": False,
-        "visible": False,
-        "font": {"size": 12, "color": "@ink"},
-        "bgcolor": "@paper",
-    }
+    place = {"xref": "paper", "yref": "y", "x": 0, "y": row - 0.46, "xanchor": "left", "yanchor": "middle"}
+    quiet = {"showarrow": False, "visible": False, "font": {"size": 12, "color": "@ink"}, "bgcolor": "@paper"}
+    return {"text": chart.plain(name, NAME), **place, **quiet}
 
 
 def _row_name(material: Material, number: int) -> str:
@@ -128,37 +118,25 @@ def _hover(material: Material, system: str, row: Mapping[str, Any]) -> str:
 
 def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
     """A topic: its words, its numbers for each system, its questions with those at its centre first."""
-    _ = material.text
-    number, samples = int(one["topic"]), [str(sample) for sample in one["samples"]]
-    marks, thin = [], False
-    for name in material.systems:
-        row = next(
-            (r for r in rows_of(material.kept("coverage", "topic_id"), name) if int(r["topic_id"]) == number), None
-        )
-        if row is None:
-            continue
-        thin = thin or bool(row["thin"])
-        said = _(
-            "{passages} passages, {pages} pages",
-            passages=_.integer(int(row["unique_chunks"])),
-            pages=_.integer(int(row["unique_urls"])),
-        )
+    _, number, samples = material.text, int(one["topic"]), [str(sample) for sample in one["samples"]]
+    covered = material.kept("coverage", "topic_id")
+    found = {name: row for name in material.systems for row in rows_of(covered, name) if int(row["topic_id"]) == number}
+    marks = []
+    for name, row in found.items():
+        passages, pages = (_.integer(int(row[key])) for key in ("unique_chunks", "unique_urls"))
+        said = _("{passages} passages, {pages} pages", passages=passages, pages=pages)
         marks.append(html.value(shown(name), sign(material, name), said))
-    label = html.all(" ", html.b(_("thin"), "rb-worse")) if thin else ""
+    label = html.all(" ", html.b(_("thin"), "rb-worse")) if any(row["thin"] for row in found.values()) else ""
     words = shown(", ".join(one["words"]), 80) or number
     count = html.small(_.plural("{n} question", "{n} questions", len(samples)))
-    questions = html.anchored([_question(material, key) for key in samples])
+    asked = []
+    for key in samples:
+        text = shown(material.question_rows.get(key, {}).get("text"), 300)
+        asked.append((anchor("topic-question", key), html.all(text, " ", html.small(shown(key, 80)))))
+    body = html.lead(_("Its questions, the most typical first")) + html.anchored(asked)
     return entry(
-        anchor("topic", str(number)),
-        html.all(number, " · ", words, label, " ", count),
-        html.all(*marks),
-        html.lead(_("Its questions, the most typical first")) + questions,
+        anchor("topic", str(number)), html.all(number, " · ", words, label, " ", count), html.all(*marks), body
     )
-
-
-def _question(material: Material, sample: str) -> tuple[str, Markup]:
-    text = shown(material.question_rows.get(sample, {}).get("text"), 300)
-    return anchor("topic-question", sample), html.all(text, " ", html.small(shown(sample, 80)))
 
 
 @view("unused")
@@ -169,19 +147,23 @@ def unused(material: Material, present: frozenset[str], count: int = 20) -> Mark
 
 
 def _unused(material: Material, system: str, count: int) -> Markup:
-    _ = material.text
-    never = never_used(material, system)
+    _, never = material.text, never_used(material, system)
     title = _.plural(
         "<b>{system}</b>: {n} passage is never retrieved",
         "<b>{system}</b>: {n} passages are never retrieved",
         len(never),
-        system=_name(material, system),
+        system=system_name(material, system),
     )
-    prefix = f"unused{material.systems.index(system)}"
-    items = ordered(_chunk(material, prefix, one) for one in never[:count])
+    made = []
+    for one in never[:count]:
+        needed = _.plural("needed by {n} question", "needed by {n} questions", int(one["needed"]))
+        marks = html.span(needed, "rb-worse") if one["needed"] else Markup("")
+        body = html.passages([passage({**one, "id": one["chunk"]})])
+        identifier = anchor(f"unused{material.systems.index(system)}", str(one["chunk"]))
+        made.append(entry(identifier, shown(one.get("text"), SUMMARY), marks, body))
     return html.all(
         html.heading(Markup(title)),  # noqa: S704 - our own text; the name in it is escaped
-        items if never else html.p(_("Every passage is retrieved at least once.")),
+        ordered(made) if made else html.p(_("Every passage is retrieved at least once.")),
         left(material, len(never), count),
     )
 
@@ -193,17 +175,6 @@ def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
     return sorted(found, key=lambda row: (-int(row["needed"]), str(row["chunk"])))
 
 
-def _chunk(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
-    _, needed = material.text, int(one["needed"])
-    said = _.plural("needed by {n} question", "needed by {n} questions", needed)
-    return entry(
-        anchor(prefix, str(one["chunk"])),
-        shown(one.get("text"), SUMMARY),
-        html.span(said, "rb-worse") if needed else Markup(""),
-        html.passages([text({**one, "id": one["chunk"]})]),
-    )
-
-
 @view("pages")
 def pages(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """The pages that are retrieved for most questions."""
@@ -211,9 +182,9 @@ def pages(material: Material, present: frozenset[str], count: int = 10) -> Marku
 
 
 def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
-    _ = material.text
-    rows = rows_of(material.kept("pages"), system)[:count]
-    title = html.heading(_.html("<b>{system}</b>: pages retrieved for most questions", system=_name(material, system)))
+    _, rows = material.text, rows_of(material.kept("pages"), system)[:count]
+    named = system_name(material, system)
+    title = html.heading(_.html("<b>{system}</b>: pages retrieved for most questions", system=named))
     if not rows:
         return title + html.p(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
@@ -221,8 +192,7 @@ def _pages(material: Material, present: frozenset[str], system: str, count: int)
 
 
 def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:
-    _ = material.text
-    asked, questions = int(material.facts.get("n_questions", 0)), int(row["questions"])
+    _, asked, questions = material.text, int(material.facts.get("n_questions", 0)), int(row["questions"])
     share = _.percent(questions / asked) if asked else _.number(None)
     name = shown(row["title"], 90) or shown(row["page"], 90)
     address = f"#{anchor('q', page_id(str(row['page'])))}" if "questions" in present else None
@@ -234,7 +204,3 @@ def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -
         f"×{_.number(row['excess'], 1)}",
         _.integer(int(row["chunks"])),
     ]
-
-
-def _name(material: Material, system: str) -> Markup:
-    return named(material, system) if len(material.systems) > 1 else shown(system)

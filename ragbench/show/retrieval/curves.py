@@ -9,10 +9,11 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.measurement import NamedEstimate
-from ragbench.show.basics import cells, chart
+from ragbench.show.basics import chart
 from ragbench.show.basics.links import behind
 from ragbench.show.basics.marks import SYMBOLS, legend, named, series, spread
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.page import charted, view
 from ragbench.types import Estimate
@@ -27,29 +28,25 @@ WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equa
 @view("curves")
 def curves(material: Material, present: frozenset[str]) -> Markup:
     """Recall and NDCG by depth, with an interval at each; empty for rankings of depth 1."""
-    table = material.measurement.estimates_by("k")
+    _, table = material.text, material.measurement.estimates_by("k")
     if not table:
         return Markup("")
-    _ = material.text
-    return Markup(
-        '<h2>{heading}</h2><p class="rb-lede">{lead}</p>'
-        '<figure><figcaption><span class="rb-title">{title}</span><ul class="rb-legend">{legend}</ul></figcaption>'
-        '<div class="rb-panels">{panels}</div><p class="rb-axis">{axis}</p></figure>{numbers}{behind}'
-    ).format(
-        heading=_("How deep one must look"),
-        lead=_(
-            "Recall is the share of the relevant passages that are among the first k; NDCG also counts how far up they "
-            "are. Where a curve has become flat, a longer list brings nothing more."
-        ),
-        title=finding(material),
-        legend=legend(material) if len(material.systems) > 1 else "",
-        panels=Markup("").join(_panel(material, metric) for metric in _metrics(table)),
-        axis=_(
-            "by depth k; the band is a {level} interval at each depth by itself, not around the whole curve",
-            level=_.percent(table[0].estimate.level),
-        ),
-        numbers=_numbers(material, table),
-        behind=behind(material, present),
+    lead = _(
+        "Recall is the share of the relevant passages that are among the first k; NDCG also counts how far up they "
+        "are. Where a curve has become flat, a longer list brings nothing more."
+    )
+    axis = _(
+        "by depth k; the band is a {level} interval at each depth by itself, not around the whole curve",
+        level=_.percent(table[0].estimate.level),
+    )
+    systems = legend(material) if len(material.systems) > 1 else ""
+    panels = html.panels([_panel(material, table, metric) for metric in _metrics(table)])
+    return html.all(
+        html.heading(_("How deep one must look"), 2),
+        html.lede(lead),
+        html.figure(finding(material), systems, panels, axis),
+        _numbers(material, table),
+        behind(material, present),
     )
 
 
@@ -93,13 +90,10 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
     return {"data": data, "layout": layout}
 
 
-def _panel(material: Material, metric: str) -> Markup:
-    table = material.measurement.estimates_by("k")
+def _panel(material: Material, table: Sequence[NamedEstimate], metric: str) -> Markup:
     layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=_scale(table))
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
-    return Markup('<div><p class="rb-panel">{}</p>{}</div>').format(
-        f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label)
-    )
+    return html.panel(f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label))
 
 
 def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suffix: str = "") -> list[dict[str, Any]]:
@@ -107,8 +101,8 @@ def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suf
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     for system in material.systems:
         rows = {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
-        number = series(material, system)
-        colour, common = f"@series-{number}", {"type": "scatter", "name": chart.plain(system), **axes}
+        number, name = series(material, system), chart.plain(system)
+        colour, common = f"@series-{number}", {"type": "scatter", "name": name, **axes}
         known = {k: (e.low, e.high) for k, e in rows.items() if e.low is not None and e.high is not None}
         bands.append(
             common
@@ -127,17 +121,12 @@ def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suf
                 "mode": "lines+markers",
                 "line": {"color": colour, "width": 2},
                 "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
-                "text": [_hover(material, system, f"{metric}@{k}", e) for k, e in rows.items()],
+                "text": [f"<b>{name}</b> · {metric}@{k}<br>{_value(material, e)}" for k, e in rows.items()],
                 "hovertemplate": "%{text}<extra></extra>",
                 "showlegend": suffix == "",
             }
         )
     return bands + lines
-
-
-def _hover(material: Material, system: str, label: str, estimate: Estimate) -> str:
-    value = _value(material, estimate)
-    return f"<b>{chart.plain(system)}</b> · {chart.plain(label)}<br>{chart.plain(value)}"
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
@@ -159,29 +148,18 @@ def _scale(table: Sequence[NamedEstimate]) -> dict[str, Any]:
 
 def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     """The curves as a table: one row a depth, one column a system and metric."""
-    _ = material.text
-    metrics = _metrics(table)
-    found = {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
-    columns = [(metric, system) for metric in metrics for system in material.systems]
-    heads = [cells.head("k")]
-    heads += [cells.head(Markup("{}<br>{}").format(f"{m}@k", named(material, s)), "rb-name") for m, s in columns]
-    rows = [
-        cells.row(
-            [Markup("<th scope=row>{}</th>").format(_.integer(k))]
-            + [
-                cells.cell(
-                    Markup("{}, {}").format(f"{m}@{k}", shown(s)),
-                    spread(_value(material, found[s, m, k])) if (s, m, k) in found else "",
-                )
-                for m, s in columns
-            ]
-        )
-        for k in sorted({k for _system, _metric, k in found})
-    ]
-    made = cells.table(_("Recall and NDCG by depth"), heads, rows)
-    return Markup('<details class="rb-fold"><summary>{}</summary>{}</details>').format(
-        _("The numbers of the curves"), made
-    )
+    _, found = material.text, {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
+    columns = [(system, metric) for metric in _metrics(table) for system in material.systems]
+    heads = [html.head("k")]
+    heads += [html.head(html.below(f"{m}@k", named(material, s)), "rb-name") for s, m in columns]
+    rows = []
+    for k in sorted({k for _system, _metric, k in found}):
+        row = [html.row_head(_.integer(k))]
+        for s, m in columns:
+            value = spread(_value(material, found[s, m, k])) if (s, m, k) in found else ""
+            row.append(html.cell(html.all(f"{m}@{k}", ", ", shown(s)), value))
+        rows.append(html.row(row))
+    return html.fold(_("The numbers of the curves"), html.table(_("Recall and NDCG by depth"), heads, rows))
 
 
 def _value(material: Material, estimate: Estimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -54,27 +55,48 @@ def _drawn(material: Material, table: str, title: Any, figure: Any) -> Markup:
     return html.figure(title(material), systems, chart.plot(figure(material), shown(title(material))))
 
 
+def _of_each(material: Material, said: Callable[[str], str]) -> str:
+    """What is said of every embedder, each by its name where there are several."""
+    several = len(material.systems) > 1
+    return material.text.enumeration([f"{said(name)} ({name})" if several else said(name) for name in material.systems])
+
+
 def _distances_title(material: Material) -> str:
     _ = material.text
-    parts = []
-    for name in material.systems:
+
+    def share(name: str) -> str:
         near, pair = (value(material, name, metric) for metric in ("avg_nn_distance", "avg_pairwise_distance"))
-        share = _.percent(near / pair) if pair > 0 else _.number(None)
-        parts.append(share if len(material.systems) == 1 else f"{share} ({name})")
-    return _("The nearest neighbour lies at {shares} of the mean distance of two texts", shares=_.enumeration(parts))
+        return _.percent(near / pair) if pair > 0 else _.number(None)
+
+    shares = _of_each(material, share)
+    return _("The nearest neighbour lies at {shares} of the mean distance of two texts", shares=shares)
 
 
 def _spectrum_title(material: Material) -> str:
     _ = material.text
-    parts = []
-    for name in material.systems:
-        held = _(
-            "{dimensions} of {width} dimensions",
-            dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
-            width=_.integer(fact(material, name, "width")),
-        )
-        parts.append(held if len(material.systems) == 1 else f"{held} ({name})")
-    return _("95% of the variance lies in {held}", held=_.enumeration(parts))
+
+    def held(name: str) -> str:
+        dimensions = _.number(value(material, name, "effective_dimensionality"), 0)
+        width = _.integer(fact(material, name, "width"))
+        return _("{dimensions} of {width} dimensions", dimensions=dimensions, width=width)
+
+    return _("95% of the variance lies in {held}", held=_of_each(material, held))
+
+
+def _line(material: Material, system: str) -> dict[str, Any]:
+    """What the curve of an embedder begins with."""
+    place = series(material, system)
+    return {
+        "type": "scatter",
+        "name": chart.plain(system),
+        "line": {"color": f"@series-{place}", "width": 2, "dash": DASHES[place]},
+        "hovertemplate": "%{text}<extra></extra>",
+        "legendgroup": chart.plain(system),
+    }
+
+
+def _titled(text: str) -> dict[str, Any]:
+    return {"text": text, "standoff": 6, "font": {"size": 12, "color": "@muted"}}
 
 
 @charted("distances", "histograms")
@@ -92,7 +114,7 @@ def distances_figure(material: Material) -> dict[str, Any]:
         )
         layout[f"xaxis{suffix}"] = chart.axis(
             anchor=f"y{suffix}",
-            title={"text": title, "standoff": 6, "font": {"size": 12, "color": "@muted"}},
+            title=_titled(title),
             showline=True,
             linecolor="@muted",
             rangemode="tozero",
@@ -114,19 +136,15 @@ def _steps(material: Material, system: str, kind: str, suffix: str) -> dict[str,
         f"<b>{chart.plain(system)}</b><br>{_.number(low)} – {_.number(high)}: {_.percent(count / total, 1)}"
         for low, high, count in zip(lows, highs, counts, strict=True)
     ]
-    place = series(material, system)
-    return {
-        "type": "scatter",
+    line = _line(material, system)
+    return line | {
         "mode": "lines",
-        "name": chart.plain(system),
         "x": [round(x, 6) for x in places],
         "y": [round(y, 6) for y in [0.0, *densities, 0.0][: len(places)]],
         "xaxis": f"x{suffix}",
         "yaxis": f"y{suffix}",
-        "line": {"shape": "hv", "color": f"@series-{place}", "width": 2, "dash": DASHES[place]},
+        "line": {"shape": "hv", **line["line"]},
         "text": [*hovers[:1], *hovers, *hovers[-1:]],
-        "hovertemplate": "%{text}<extra></extra>",
-        "legendgroup": chart.plain(system),
         "showlegend": suffix == "",
     }
 
@@ -144,7 +162,7 @@ def spectrum_figure(material: Material) -> dict[str, Any]:
     layout = chart.layout(material.text, SPECTRUM, margin={"l": 8, "r": 24, "t": 10, "b": 42, "pad": 0})
     layout["xaxis"] = chart.axis(
         type="log",
-        title={"text": _("principal components"), "standoff": 6, "font": {"size": 12, "color": "@muted"}},
+        title=_titled(_("principal components")),
         showline=True,
         linecolor="@muted",
         dtick=1,
@@ -152,40 +170,24 @@ def spectrum_figure(material: Material) -> dict[str, Any]:
     )
     ticks = [0.0, 0.25, 0.5, 0.75, MARKED]
     layout["yaxis"] = chart.axis(range=[0, 1.04], tickvals=ticks, ticktext=[_.percent(share) + " " for share in ticks])
-    layout["shapes"] = [
-        {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": MARKED,
-            "y1": MARKED,
-            "line": {"color": "@muted", "width": 1, "dash": "dot"},
-        }
-    ]
+    across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": MARKED, "y1": MARKED}
+    layout["shapes"] = [across | {"line": {"color": "@muted", "width": 1, "dash": "dot"}}]
     traces = []
     for name in material.systems:
-        rows = _of(material.kept("spectrum"), name)
-        place, needed = series(material, name), value(material, name, "effective_dimensionality")
-        reached = round(needed) if math.isfinite(needed) else 0
-        line = {
-            "type": "scatter",
-            "name": chart.plain(name),
-            "line": {"color": f"@series-{place}", "width": 2, "dash": DASHES[place]},
-            "hovertemplate": "%{text}<extra></extra>",
-            "legendgroup": chart.plain(name),
-        }
+        rows, line = _of(material.kept("spectrum"), name), _line(material, name)
         shares = [round(share, 6) for share in rows["share"]]
-        hovers = [
-            f"<b>{chart.plain(name)}</b><br>{_.integer(int(count))}: {_.percent(share, 1)}"
-            for count, share in zip(rows["components"], shares, strict=True)
-        ]
-        traces.append(line | {"mode": "lines", "x": rows["components"].tolist(), "y": shares, "text": hovers})
-        at = rows[rows["components"] == reached]
-        if len(at):
-            text = [f"<b>{chart.plain(name)}</b><br>{_.integer(reached)}: {_.percent(float(at['share'].iloc[0]), 1)}"]
-            mark = {"mode": "markers", "marker": {"size": 9, "color": f"@series-{place}"}, "showlegend": False}
-            traces.append(line | mark | {"x": [reached], "y": [round(float(at["share"].iloc[0]), 6)], "text": text})
+        found = dict(zip(rows["components"].tolist(), shares, strict=True))
+        hovers = {
+            count: f"<b>{chart.plain(name)}</b><br>{_.integer(int(count))}: {_.percent(share, 1)}"
+            for count, share in found.items()
+        }
+        traces.append(line | {"mode": "lines", "x": list(found), "y": shares, "text": list(hovers.values())})
+        needed = value(material, name, "effective_dimensionality")
+        reached = round(needed) if math.isfinite(needed) else 0
+        if reached in found:
+            marker = {"size": 9, "color": line["line"]["color"]}
+            mark = {"mode": "markers", "marker": marker, "showlegend": False, "x": [reached]}
+            traces.append(line | mark | {"y": [found[reached]], "text": [hovers[reached]]})
     return {"data": traces, "layout": layout}
 
 

@@ -9,37 +9,29 @@ from ragbench.language import Translator
 
 def sentences(found: Mapping[str, int], _: Translator) -> list[str]:
     """A sentence for each kind that `ragbench.datasets.doubts_of` counted; none where it counted nothing."""
-    said = []
-    labelled = _.integer(found.get("labelled", 0))
-    if count := found.get("question_is_passage", 0):
-        said.append(
-            _.plural(
-                "{n} of {labelled} labelled questions is word for word its own relevant passage: to find that one "
-                "shows nothing of how real questions fare.",
-                "{n} of {labelled} labelled questions are word for word their own relevant passages: to find those "
-                "shows nothing of how real questions fare.",
-                count,
-                labelled=labelled,
-            )
-        )
-    if count := found.get("passage_copied", 0):
-        said.append(
-            _.plural(
-                "{n} of {labelled} labelled questions has a relevant passage whose text the base holds more than once: "
-                "a copy that is not marked counts as a miss, one that is marked counts twice.",
-                "{n} of {labelled} labelled questions have a relevant passage whose text the base holds more than "
-                "once: a copy that is not marked counts as a miss, one that is marked counts twice.",
-                count,
-                labelled=labelled,
-            )
-        )
-    if count := found.get("labels_nowhere", 0):
-        said.append(
-            _.plural(
-                "{n} of {labels} labels names a passage or a page that the base does not have: it can never be found.",
-                "{n} of {labels} labels name passages or pages that the base does not have: they can never be found.",
-                count,
-                labels=_.integer(found.get("labels", 0)),
-            )
-        )
-    return said
+    labelled, labels = _.integer(found.get("labelled", 0)), _.integer(found.get("labels", 0))
+    said = {
+        "question_is_passage": _.plural(
+            "{n} of {labelled} labelled questions is word for word its own relevant passage: to find that one "
+            "shows nothing of how real questions fare.",
+            "{n} of {labelled} labelled questions are word for word their own relevant passages: to find those "
+            "shows nothing of how real questions fare.",
+            found.get("question_is_passage", 0),
+            labelled=labelled,
+        ),
+        "passage_copied": _.plural(
+            "{n} of {labelled} labelled questions has a relevant passage whose text the base holds more than once: "
+            "a copy that is not marked counts as a miss, one that is marked counts twice.",
+            "{n} of {labelled} labelled questions have a relevant passage whose text the base holds more than "
+            "once: a copy that is not marked counts as a miss, one that is marked counts twice.",
+            found.get("passage_copied", 0),
+            labelled=labelled,
+        ),
+        "labels_nowhere": _.plural(
+            "{n} of {labels} labels names a passage or a page that the base does not have: it can never be found.",
+            "{n} of {labels} labels name passages or pages that the base does not have: they can never be found.",
+            found.get("labels_nowhere", 0),
+            labels=labels,
+        ),
+    }
+    return [text for kind, text in said.items() if found.get(kind)]

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import GLYPHS, SERIES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -37,8 +38,7 @@ def _drawable(material: Material, dimensions: int = 2, colour: str = "auto") -> 
 def projection(material: Material, present: frozenset[str], dimensions: int = 2, colour: str = "auto") -> Markup:
     """The texts as points in 2 or 3 dimensions; colour: auto, page, folder, section, kind or cluster."""
     _ = material.text
-    table = material.kept("projection")
-    if not len(table):
+    if not len(material.kept("projection")):
         return html.p(_("There are too few texts for a picture, or none was asked for."))
     colour = chosen(material, colour)
     parts = []
@@ -66,17 +66,12 @@ def _title(material: Material, dimensions: int, colour: str) -> str:
 
 
 def _note(material: Material) -> str:
-    _ = material.text
-    drawn, count = int(material.facts.get("projected", 0)), int(material.facts.get("n_texts", 0))
+    _, drawn, count = material.text, *(int(material.facts.get(key, 0)) for key in ("projected", "n_texts"))
     said = _("UMAP with a fixed seed. Neighbours stay neighbours; distances between far groups mean nothing.")
-    if drawn < count:
-        more = _(
-            "{drawn} of {count} texts are drawn, chosen at random.",
-            drawn=_.integer(drawn),
-            count=_.integer(count),
-        )
-        return f"{said} {more}"
-    return said
+    if drawn >= count:
+        return said
+    places = {"drawn": _.integer(drawn), "count": _.integer(count)}
+    return said + " " + _("{drawn} of {count} texts are drawn, chosen at random.", **places)
 
 
 def chosen(material: Material, colour: str) -> str:
@@ -105,8 +100,9 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
     """Rows of the picture by group: the seven largest in their order, then all others under the empty name."""
     rows = _of(material, system)
     if colour == "cluster":
-        words = _cluster_names(material, system)
-        names = [words.get(int(number), str(int(number))) for number in rows["cluster"]]
+        known = rows_of(material.kept("clusters"), system)
+        words = {int(row["cluster"]): ", ".join(row["words"]) for row in known}
+        names = [words.get(int(number)) or str(int(number)) for number in rows["cluster"]]
     else:
         names = [_group(material.texts.get(str(key), {}), colour) for key in rows["text"]]
     sizes = Counter(name for name in names if name)
@@ -119,16 +115,11 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
 
 def legend(material: Material, groups: Mapping[str, list[int]]) -> Markup:
     """Groups with their colours and how many texts each has."""
-    _ = material.text
-    named = [
-        html.all(
-            html.sign(number, GLYPHS[1], shown(name, 60) if name else _("all others")),
-            " ",
-            html.small(_.integer(len(places))),
-        )
-        for name, number, places in _coloured(groups)
-    ]
-    return html.list(named, "rb-legend")
+    _, made = material.text, []
+    for name, number, places in _coloured(groups):
+        sign = html.sign(number, GLYPHS[1], shown(name, 60) if name else _("all others"))
+        made.append(html.all(sign, " ", html.small(_.integer(len(places)))))
+    return html.list(made, "rb-legend")
 
 
 def _coloured(groups: Mapping[str, list[int]]) -> list[tuple[str, int, list[int]]]:
@@ -159,10 +150,8 @@ def notebook_figure(material: Material, dimensions: int, colour: str) -> dict[st
         domain = [number / count + 0.01, (number + 1) / count - 0.01]
         suffix = "" if number == 0 else str(number + 1)
         layout |= _places(dimensions, suffix, domain)
-        layout["annotations"].append(
-            {"text": chart.plain(name), "xref": "paper", "yref": "paper", "x": domain[0], "y": 1, "showarrow": False,
-             "yanchor": "bottom", "xanchor": "left"}
-        )  # fmt: skip
+        place = {"xref": "paper", "yref": "paper", "x": domain[0], "y": 1, "yanchor": "bottom", "xanchor": "left"}
+        layout["annotations"].append({"text": chart.plain(name), **place, "showarrow": False})
         traces += _points(material, name, dimensions, colour, suffix)
     return {"data": traces, "layout": layout}
 
@@ -174,14 +163,8 @@ def _places(dimensions: int, suffix: str, domain: list[float] | None) -> dict[st
         hidden = chart.axis(showgrid=False, showticklabels=False, visible=False, automargin=False)
         up = hidden | {"scaleanchor": f"x{suffix}", "anchor": f"x{suffix}"}
         return {f"xaxis{suffix}": hidden | {"anchor": f"y{suffix}"} | across, f"yaxis{suffix}": up}
-    quiet = {
-        "showticklabels": False,
-        "title": {"text": ""},
-        "showspikes": False,
-        "gridcolor": "@line",
-        "zeroline": False,
-        "showbackground": False,
-    }
+    quiet: dict[str, Any] = dict.fromkeys(("showticklabels", "showspikes", "zeroline", "showbackground"), False)
+    quiet |= {"title": {"text": ""}, "gridcolor": "@line"}
     scene: dict[str, Any] = {f"{axis}axis": dict(quiet) for axis in "xyz"}
     scene |= {"aspectmode": "data", "dragmode": "orbit", "camera": {"eye": {"x": 1.15, "y": 1.15, "z": 0.6}}}
     return {f"scene{suffix}": scene | ({} if domain is None else {"domain": {"x": domain}})}
@@ -189,22 +172,19 @@ def _places(dimensions: int, suffix: str, domain: list[float] | None) -> dict[st
 
 def _points(material: Material, system: str, dimensions: int, colour: str, suffix: str) -> list[dict[str, Any]]:
     rows = _of(material, system)
-    size = 8 if len(rows) <= 300 else 6 if len(rows) <= 1000 else 4
+    size: float = 8 if len(rows) <= 300 else 6 if len(rows) <= 1000 else 4
+    size = size if dimensions == 2 else size / 2
     columns = {axis[0]: rows[axis].tolist() for axis in AXES[dimensions]}
     ids = [str(key) for key in rows["text"]]
     traces = []
     for name, number, places in reversed(_coloured(grouped(material, system, colour))):
+        opacity = 0.9 if number else 0.55
         trace: dict[str, Any] = {
             "type": "scatter" if dimensions == 2 else "scatter3d",
             "mode": "markers",
             "name": chart.plain(name) or material.text("all others"),
             **{axis: [values[place] for place in places] for axis, values in columns.items()},
-            "marker": {
-                "color": f"@series-{number}",
-                "size": size if dimensions == 2 else size / 2,
-                "opacity": 0.55 if number == 0 else 0.9,
-                "line": {"width": 0},
-            },
+            "marker": {"color": f"@series-{number}", "size": size, "opacity": opacity, "line": {"width": 0}},
             "text": [_hover(material, ids[place], name) for place in places],
             "hovertemplate": "%{text}<extra></extra>",
             "showlegend": False,
@@ -221,17 +201,6 @@ def _hover(material: Material, key: str, group: str) -> str:
     beginning = str(shown(one.get("text"), HOVER).unescape())
     lines = textwrap.wrap(beginning, LINE) or [""]
     return "<br>".join([f"<b>{head}</b>", *(chart.plain(line) for line in lines)])
-
-
-def _cluster_names(material: Material, system: str) -> dict[int, str]:
-    table = material.kept("clusters")
-    if not len(table):
-        return {}
-    own = table[table["system"] == system]
-    return {
-        int(number): ", ".join(words) or str(int(number))
-        for number, words in zip(own["cluster"], own["words"], strict=True)
-    }
 
 
 def _of(material: Material, system: str) -> pd.DataFrame:

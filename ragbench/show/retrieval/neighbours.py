@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -14,9 +14,6 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.page import view
 from ragbench.show.sentences.descriptions import fact, known
-
-if TYPE_CHECKING:
-    pass
 
 SUMMARY = 110
 LINE = 74  # of a pair, whose texts stand one below the other
@@ -40,9 +37,8 @@ def _nothing(material: Material) -> Markup:
 
 
 def _closest(material: Material, system: str, count: int) -> Markup:
-    _ = material.text
-    within = fact(material, system, "near_duplicates")
-    threshold = _.number(_threshold(material, system))
+    _, within = material.text, fact(material, system, "near_duplicates")
+    threshold = _.number(known(material, system).get("near_distance"))
     text = _("no two texts are nearly the same (within {distance}); these come closest", distance=threshold)
     if within:
         text = _.plural(
@@ -51,56 +47,37 @@ def _closest(material: Material, system: str, count: int) -> Markup:
             within,
             distance=threshold,
         )
-    title = html.heading(html.all(html.b(_name(material, system)), ": ", text))
-    place = material.systems.index(system)
-    rows = rows_of(material.kept("closest"), system)[:count]
-    return title + ordered(_pair(material, f"near{place}", row) for row in rows)
-
-
-def _pair(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
-    _ = material.text
-    both = [material.texts.get(str(row[side]), {}) for side in ("first", "second")]
-    label = html.span(_("nearly the same"), "rb-worse") if row["near"] else ""
-    return entry(
-        anchor(prefix, f"{row['first']}--{row['second']}"),
-        html.below(*(shown(one.get("text"), LINE) for one in both)),
-        html.all(label, " ", _number(material, row["distance"])),
-        html.passages([text(one) for one in both]),
-    )
+    title = html.heading(html.all(html.b(name(material, system)), ": ", text))
+    made = []
+    for row in rows_of(material.kept("closest"), system)[:count]:
+        both = [material.texts.get(str(row[side]), {}) for side in ("first", "second")]
+        identifier = anchor(f"near{material.systems.index(system)}", f"{row['first']}--{row['second']}")
+        label = html.span(_("nearly the same"), "rb-worse") if row["near"] else ""
+        marks = html.all(label, " ", html.number(_.number(float(row["distance"]))))
+        summary = html.below(*(shown(one.get("text"), LINE) for one in both))
+        made.append(entry(identifier, summary, marks, html.passages([passage(one) for one in both])))
+    return title + ordered(made)
 
 
 def _outliers(material: Material, system: str, count: int) -> Markup:
-    _ = material.text
-    title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=_name(material, system))
-    place = material.systems.index(system)
-    rows = rows_of(material.kept("outliers"), system)[:count]
-    return html.heading(title) + ordered(_outlier(material, f"far{place}", row) for row in rows)
+    _, made = material.text, []
+    for row in rows_of(material.kept("outliers"), system)[:count]:
+        own, nearest = (material.texts.get(str(row[side]), {}) for side in ("text", "nearest"))
+        identifier = anchor(f"far{material.systems.index(system)}", str(row["text"]))
+        lead = html.lead(_("Its nearest neighbour"))
+        body = html.all(html.passages([passage(own)]), lead, html.passages([passage(nearest)]))
+        distance = html.number(_.number(float(row["distance"])))
+        made.append(entry(identifier, shown(own.get("text"), SUMMARY), distance, body))
+    title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=name(material, system))
+    return html.heading(title) + ordered(made)
 
 
-def _outlier(material: Material, prefix: str, row: Mapping[str, Any]) -> Markup:
-    own, nearest = (material.texts.get(str(row[side]), {}) for side in ("text", "nearest"))
-    lead = html.lead(material.text("Its nearest neighbour"))
-    return entry(
-        anchor(prefix, str(row["text"])),
-        shown(own.get("text"), SUMMARY),
-        _number(material, row["distance"]),
-        html.all(html.passages([text(own)]), lead, html.passages([text(nearest)])),
-    )
-
-
-def text(one: Mapping[str, Any]) -> tuple[Markup, Markup]:
+def passage(one: Mapping[str, Any]) -> tuple[Markup, Markup]:
     """A text, and what is known of where it stands."""
     places = [shown(one.get(key), 80) for key in ("id", "title", "section", "url")]
     return shown(one.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
 
 
-def _name(material: Material, system: str) -> Markup:
+def name(material: Material, system: str) -> Markup:
+    """A system by its name, with its sign where there are several."""
     return named(material, system) if len(material.systems) > 1 else shown(system)
-
-
-def _number(material: Material, value: float) -> Markup:
-    return html.number(material.text.number(float(value)))
-
-
-def _threshold(material: Material, system: str) -> float | None:
-    return known(material, system).get("near_distance")

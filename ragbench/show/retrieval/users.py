@@ -33,40 +33,28 @@ SCORES = range(1, 6)
 def proxy(material: Material, present: frozenset[str]) -> Markup:
     """What the label of real questions is worth, and how many have none."""
     _, known = material.text, material.facts
-    logged = int(known.get("n_history", 0))
+    logged, without, gone = (int(known.get(key, 0)) for key in ("n_history", "n_without_page", "n_page_gone"))
     if not logged:
-        text = _("This data set has no log of real questions (history), so nothing could be measured.")
-        return html.warning(text)
-    said = [
-        _(
-            "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "
-            "checked that it holds the answer, and other pages may hold it too."
-        ),
-        _counts(material, logged),
+        return html.warning(_("This data set has no log of real questions (history), so nothing could be measured."))
+    asked = _.plural("{n} question was logged", "{n} questions were logged", logged)
+    users = int(known.get("n_users") or 0)
+    head = " ".join(filter(None, (asked, _.plural("by {n} user", "by {n} users", users) if users else "")))
+    left = [
+        _.plural("{n} has no page", "{n} have no page", without),
+        _.plural("the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone)
+        if gone
+        else "",
+        _.plural("{n} is measured", "{n} are measured", logged - without - gone),
     ]
+    label = _(
+        "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "
+        "checked that it holds the answer, and other pages may hold it too."
+    )
+    personal = _("Personal data are shown as they were logged: keep this page to yourself.")
     if known.get("masked"):
-        said.append(_("Users' ids, e-mail addresses, telephones and long numbers are masked."))
-    else:
-        said.append(_("Personal data are shown as they were logged: keep this page to yourself."))
-    return html.warning(" ".join(said))
-
-
-def _counts(material: Material, logged: int) -> str:
-    _, known = material.text, material.facts
-    without, gone = int(known.get("n_without_page", 0)), int(known.get("n_page_gone", 0))
-    parts = [_.plural("{n} question was logged", "{n} questions were logged", logged)]
-    if known.get("n_users"):
-        parts.append(_.plural("by {n} user", "by {n} users", int(known["n_users"])))
-    head = " ".join(parts)
-    left = [_.plural("{n} has no page", "{n} have no page", without)]
-    if gone:
-        left.append(
-            _.plural(
-                "the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone
-            )
-        )
-    left.append(_.plural("{n} is measured", "{n} are measured", logged - without - gone))
-    return f"{head[:1].upper()}{head[1:]}: {'; '.join(left)}."
+        personal = _("Users' ids, e-mail addresses, telephones and long numbers are masked.")
+    counts = f"{head[:1].upper()}{head[1:]}: {'; '.join(filter(None, left))}."
+    return html.warning(" ".join((label, counts, personal)))
 
 
 @dataclass(frozen=True)
@@ -86,39 +74,38 @@ def usage(material: Material, present: frozenset[str]) -> Markup:
         return html.p(material.text("There are no questions to show."))
     parts = []
     for one in drawn:
-        figure = {"data": [_bars(material, one, "")], "layout": _layout(material, one)}
+        figure = {
+            "data": [_bars(material, one)],
+            "layout": chart.layout(material.text, HEIGHT, bargap=0.25) | _axes(one),
+        }
         parts.append(html.div(html.lead(one.title) + chart.plot(figure, one.title)))
     figure_of_all = html.figure(_title(material), None, html.div(html.all(*parts), "rb-maps"))
     return figure_of_all + html.list(habits(material), "rb-notes")
 
 
 def _title(material: Material) -> str:
-    _ = material.text
-    for row in rows_of(material.kept("habits")):
-        if row["name"] == "words@0.5" and math.isfinite(row["value"]):
-            return _.plural(
-                "Half of the questions have {n} word or fewer",
-                "Half of the questions have {n} words or fewer",
-                round(row["value"]),
-            )
-    return _("How people ask")
+    _, half = material.text, material.estimate("", "habit", asked="words", probability=0.5)
+    if half is None or not math.isfinite(half.value):
+        return _("How people ask")
+    return _.plural(
+        "Half of the questions have {n} word or fewer",
+        "Half of the questions have {n} words or fewer",
+        round(half.value),
+    )
 
 
 def habits(material: Material) -> list[Markup]:
     """Sentences with intervals: lengths, score, languages."""
-    _ = material.text
+    _, made = material.text, material.measurement
     said = []
-    shares = {"words@0.1": 0.1, "words@0.5": 0.5, "words@0.9": 0.9}
-    for row in rows_of(material.kept("habits")):
-        ends = [None if end is None or end != end else float(end) for end in (row["low"], row["high"])]
-        if row["name"] in shares:
-            number = f"{_.number(row['value'], 1)} {_.interval(ends[0], ends[1], 1)}"
-            text = _("words in a question, {share} of the questions have no more", share=_.percent(shares[row["name"]]))
-            said.append(html.all(spread(number), " ", text))
-        elif row["name"] == "score":
-            number = f"{_.number(row['value'], 2)} {_.interval(ends[0], ends[1], 2)}"
-            text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", int(row["n"]))
-            said.append(html.all(spread(number), " ", text))
+    for one in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
+        found, digits = one.estimate, 1 if "probability" in one.where else 2
+        text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", found.n)
+        if "probability" in one.where:
+            share = _.percent(float(one.where["probability"]))
+            text = _("words in a question, {share} of the questions have no more", share=share)
+        number = f"{_.number(found.value, digits)} {_.interval(found.low, found.high, digits)}"
+        said.append(html.all(spread(number), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}
     languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
     if languages:
@@ -129,7 +116,6 @@ def habits(material: Material) -> list[Markup]:
 
 def panels(material: Material) -> list[Bars]:
     """Lengths, scores, months, days of the week and hours, as far as they are known."""
-    _ = material.text
     asked = material.kept("asked")
     if not len(asked):
         return []
@@ -138,22 +124,18 @@ def panels(material: Material) -> list[Bars]:
 
 
 def _lengths(material: Material, asked: pd.DataFrame) -> Bars:
-    _ = material.text
     counts = Counter(min(int(words), LONGEST) for words in asked["words"])
     values = range(min(counts), max(counts) + 1)
     names = [f"{LONGEST}+" if value == LONGEST else str(value) for value in values]
-    return Bars(_("words in a question"), names, [counts[value] for value in values])
+    return Bars(material.text("words in a question"), names, [counts[value] for value in values])
 
 
 def _scores(material: Material, asked: pd.DataFrame) -> Bars:
-    _ = material.text
-    known = [int(score) for score in asked["score"].dropna()]
-    counts = Counter(known)
-    missing = len(asked) - len(known)
-    names, values = [str(score) for score in SCORES], [counts[score] for score in SCORES]
-    if missing and known:
-        names, values = [*names, _("none")], [*values, missing]
-    return Bars(_("score that the user gave"), names, values if known else [])
+    _, known = material.text, [int(score) for score in asked["score"].dropna()]
+    counts = {str(score): known.count(score) for score in SCORES if known}
+    if known and len(known) < len(asked):
+        counts[_("none")] = len(asked) - len(known)
+    return Bars(_("score that the user gave"), list(counts), list(counts.values()))
 
 
 def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
@@ -163,35 +145,27 @@ def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
     days = [datetime.date.fromisoformat(day) for day in asked["day"] if isinstance(day, str)]
     if not days:
         return []
-    months = Counter((day.year, day.month) for day in days)
-    first, last = min(months), max(months)
-    span = [divmod(place, 12) for place in range(first[0] * 12 + first[1] - 1, last[0] * 12 + last[1])]
-    named = [(year, month + 1) for year, month in span][-MOST_BARS:]
-    labels = [format_date(datetime.date(*one, 1), "LLL yyyy", locale=_.language) for one in named]
-    weekdays = Counter(day.weekday() for day in days)
+    months = Counter(day.year * 12 + day.month - 1 for day in days)
+    span = range(min(months), max(months) + 1)[-MOST_BARS:]
+    labels = [format_date(datetime.date(at // 12, at % 12 + 1, 1), "LLL yyyy", locale=_.language) for at in span]
     short = get_day_names("abbreviated", context="stand-alone", locale=_.language)
-    found = [
-        Bars(_("month"), labels, [months[one] for one in named]),
+    weekdays, hours = Counter(day.weekday() for day in days), Counter(int(hour) for hour in asked["hour"].dropna())
+    return [
+        Bars(_("month"), labels, [months[at] for at in span]),
         Bars(_("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
+        Bars(_("hour of the day"), [str(hour) for hour in range(24)], [hours[hour] for hour in range(24)]),
     ]
-    hours = Counter(int(hour) for hour in asked["hour"].dropna())
-    if hours:
-        found.append(Bars(_("hour of the day"), [str(hour) for hour in range(24)], [hours[h] for h in range(24)]))
-    return found
 
 
-def _bars(material: Material, one: Bars, suffix: str) -> dict[str, Any]:
-    _ = material.text
-    hovers = [
-        f"{chart.plain(name)}: {chart.plain(_.plural('{n} question', '{n} questions', count))}"
-        for name, count in zip(one.names, one.counts, strict=True)
-    ]
+def _bars(material: Material, one: Bars, suffix: str = "") -> dict[str, Any]:
+    counted = [material.text.plural("{n} question", "{n} questions", count) for count in one.counts]
+    names = [chart.plain(name) for name in one.names]
     return {
         "type": "bar",
-        "x": [chart.plain(name) for name in one.names],
+        "x": names,
         "y": list(one.counts),
         "marker": {"color": "@series-2", "line": {"width": 0}},
-        "text": hovers,
+        "text": [f"{name}: {chart.plain(count)}" for name, count in zip(names, counted, strict=True)],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "xaxis": f"x{suffix}",
@@ -200,15 +174,9 @@ def _bars(material: Material, one: Bars, suffix: str) -> dict[str, Any]:
     }
 
 
-def _layout(material: Material, one: Bars) -> dict[str, Any]:
-    layout = chart.layout(material.text, HEIGHT, bargap=0.25)
-    return layout | _axes(one, "")
-
-
-def _axes(one: Bars, suffix: str) -> dict[str, Any]:
-    most = max(one.counts)
+def _axes(one: Bars, suffix: str = "") -> dict[str, Any]:
     across = chart.axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor=f"y{suffix}")
-    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if most <= 3 else {})
+    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if max(one.counts) <= 3 else {})
     return {f"xaxis{suffix}": across, f"yaxis{suffix}": up}
 
 
@@ -225,10 +193,8 @@ def notebook_figure(material: Material) -> dict[str, Any]:
         suffix = "" if place == 0 else str(place + 1)
         row, column = divmod(place, 2)
         axes = _axes(one, suffix)
-        axes[f"xaxis{suffix}"] |= {
-            "domain": [column * 0.54, column * 0.54 + 0.46],
-            "title": {"text": chart.plain(one.title), "font": {"size": 12}},
-        }
+        title = {"text": chart.plain(one.title), "font": {"size": 12}}
+        axes[f"xaxis{suffix}"] |= {"domain": [column * 0.54, column * 0.54 + 0.46], "title": title}
         axes[f"yaxis{suffix}"]["domain"] = [1 - (row + 0.72) / rows, 1 - row / rows]
         layout |= axes
         traces.append(_bars(material, one, suffix))
@@ -242,41 +208,33 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Mar
     if not material.facts.get("n_history"):
         return Markup("")
     rows = rows_of(material.kept("repeats"))
-    asked = sum(int(row["count"]) for row in rows)
-    text = _("No question was asked twice in the same words.")
-    if rows:
-        text = _.plural(
-            "{n} question was asked more than once in the same words ({asked} times in all)",
-            "{n} questions were asked more than once in the same words ({asked} times in all)",
-            len(rows),
-            asked=_.integer(asked),
-        )
-    head = html.heading(text) if rows else html.p(text)
-    return head + (ordered(_repeat(material, row) for row in rows[:count]) if rows else "") + _pages(material, count)
+    if not rows:
+        return html.p(_("No question was asked twice in the same words.")) + _pages(material, count)
+    text = _.plural(
+        "{n} question was asked more than once in the same words ({asked} times in all)",
+        "{n} questions were asked more than once in the same words ({asked} times in all)",
+        len(rows),
+        asked=_.integer(sum(int(row["count"]) for row in rows)),
+    )
+    return html.heading(text) + ordered(_repeat(material, row) for row in rows[:count]) + _pages(material, count)
 
 
 def _repeat(material: Material, row: Any) -> Markup:
-    _ = material.text
+    _, samples = material.text, [str(sample) for sample in row["samples"]]
     said = [
         _.plural("{n} user", "{n} users", int(row["users"])),
         _.plural("{n} page was shown", "{n} pages were shown", int(row["pages"])),
+        ", ".join(shortened(sample, 80) for sample in samples[:20]),
     ]
-    samples = [str(sample) for sample in row["samples"]]
-    return entry(
-        anchor("repeat", samples[0]),
-        shown(row["text"], 300),
-        html.all("×", _.integer(int(row["count"]))),
-        html.meta(" · ".join([*said, ", ".join(shown(s, 80) for s in samples[:20])])),
-    )
+    marks = html.all("×", _.integer(int(row["count"])))
+    return entry(anchor("repeat", samples[0]), shown(row["text"], 300), marks, html.meta(" · ".join(said)))
 
 
 def _pages(material: Material, count: int) -> Markup:
-    _ = material.text
-    rows = rows_of(material.kept("asked_pages"))[:count]
+    _, rows = material.text, rows_of(material.kept("asked_pages"))[:count]
     if not rows:
         return Markup("")
-    logged = int(material.facts.get("n_history", 0))
-    body = []
+    logged, body = int(material.facts.get("n_history", 0)), []
     for row in rows:
         gone = "" if row["in_base"] else _("not in the base any more")
         where = " · ".join(filter(None, (shortened(row["page"], 90) if clean(row["title"]).strip() else "", gone)))

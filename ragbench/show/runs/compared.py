@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +9,10 @@ from markupsafe import Markup
 
 from ragbench.bench.runs.changes import Refusal, said
 from ragbench.language import DASH
-from ragbench.show.basics.cells import cell, head, row, table, under
-from ragbench.show.basics.marks import chip, spread
-from ragbench.show.basics.material import Material
+from ragbench.show.basics.entries import rows_of
+from ragbench.show.basics.marks import chip, small, spread
+from ragbench.show.basics.material import Material, digits_of
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import ELLIPSIS, anchor, shown
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.page import view
@@ -36,52 +36,41 @@ def runs(material: Material, present: frozenset[str]) -> Markup:
         "status": _("status"),
         "origin": _("loaded from"),
     }
-    heads = [Markup("<td></td>"), *(head(shown(one.get("letter", "")), "rb-word") for one in known)]
+    heads = [html.blank(), *(html.head(shown(one.get("letter", "")), "rb-word") for one in known)]
     rows = []
     states = {"complete": _("complete"), "failed": _("failed"), "interrupted": _("interrupted")}
     known = [{**one, "status": states.get(str(one.get("status")), one.get("status"))} for one in known]
     for key, title in titles.items():
         values = [one.get(key) for one in known]
         if any(value not in (None, "", []) for value in values):
-            cells = [cell(shown(one.get("letter", "")), _told(one.get(key)), "rb-word") for one in known]
-            rows.append(row([Markup("<th scope=row>{}</th>").format(title), *cells]))
-    return table(_("Runs"), heads, rows, "rb-wide rb-runs") + standing_in(material)
+            cells = [html.cell(shown(one.get("letter", "")), _told(one.get(key)), "rb-word") for one in known]
+            rows.append(html.row([html.row_head(title), *cells]))
+    return html.table(_("Runs"), heads, rows, "rb-wide rb-runs") + standing_in(material)
 
 
-def _records(material: Material, name: str) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in one.items()} for one in material.kept(name).to_dict("records")]
-
-
-def _told(value: Any) -> Markup:
-    if isinstance(value, list | tuple):
-        return Markup(", ").join(shown(each, EXCERPT) for each in value) or Markup("{}").format(DASH)
-    return shown(value, EXCERPT) if value not in (None, "") else Markup("{}").format(DASH)
+def _told(value: Any) -> Markup | str:
+    texts = value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
+    return Markup(", ").join(shown(each, EXCERPT) for each in texts) or DASH
 
 
 @view("changes")
 def changes(material: Material, present: frozenset[str]) -> Markup:
     """What differs between two runs besides their numbers."""
     _ = material.text
-    found = _records(material, "changes")
-    if not found:
-        text = _(
-            "Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal."
-        )
-        return Markup("<p>{}</p>").format(text)
-    heads = [head(_("what")), head(_("before"), "rb-word"), head(_("after"), "rb-word")]
     rows = [
-        row(
-            [
-                Markup("<th scope=row>{} <small>{}</small></th>").format(
-                    shown(one["name"], 80), kind(material, one["kind"])
-                ),
-                cell(_("before"), _told(differing(one["before"], one["after"])), "rb-word"),
-                cell(_("after"), _told(differing(one["after"], one["before"])), "rb-word"),
-            ]
-        )
-        for one in found
+        [
+            shown(one["name"], 80) + small(kind(material, one["kind"])),
+            _told(differing(one["before"], one["after"])),
+            _told(differing(one["after"], one["before"])),
+        ]
+        for one in rows_of(material.kept("changes"))
     ]
-    return table(_("Changes"), heads, rows, "rb-wide rb-changes")
+    if not rows:
+        return html.p(
+            _("Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal.")
+        )
+    heads = [_("what"), (_("before"), "rb-word"), (_("after"), "rb-word")]
+    return html.grid(_("Changes"), heads, rows, "rb-wide rb-changes")
 
 
 def differing(text: str, other: str) -> str:
@@ -113,13 +102,11 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Markup:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    found = _records(material, "refused")
+    found = [Refusal(**{str(key): value for key, value in one.items()}) for one in rows_of(material.kept("refused"))]
     if not found:
         return Markup("")
-    items = Markup("").join(
-        Markup("<li><b>{}</b>: {}</li>").format(shown(one["notebook"]), shown(said(Refusal(**one), _))) for one in found
-    )
-    return Markup('<div class="rb-standin"><p>{}</p><ul>{}</ul></div>').format(_("Not compared:"), items)
+    items = [html.all(html.b(shown(one.notebook)), ": ", shown(said(one, _))) for one in found]
+    return html.div(html.p(_("Not compared:")) + html.list(items), "rb-standin")
 
 
 @view("fallen")
@@ -142,9 +129,9 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
                 counts["altered"],
             )
         )
-    text = Markup('<p class="rb-meta">{}.</p>').format("; ".join(said_of))
+    text = html.meta(f"{'; '.join(said_of)}.")
     if facts.get("other_data"):
-        text += Markup('<p class="rb-standin">{}</p>').format(
+        text += html.warning(
             _("The runs have other data: the questions are the same, the passages behind them may differ. A difference "
               "is one of system and data together.")
         )  # fmt: skip
@@ -155,60 +142,40 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
 def effects(material: Material, present: frozenset[str]) -> Markup:
     """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
     _ = material.text
-    found = material.measurement.comparisons
-    if not found:
-        return Markup("")
-    heads = [
-        head(_("metric")),
-        head(_("effect size")),
-        head(_("smallest difference that would be shown")),
-        head(_("n")),
-    ]
+    heads = [_("metric"), _("effect size"), _("smallest difference that would be shown"), _("n")]
     rows = []
-    for one in found:
-        c, digits = one.comparison, material.digits(one.metric)
-        cells = [
-            cell(_("effect size"), _.number(c.effect_size, 2, signed=True)),
-            cell(_("smallest difference that would be shown"), _.number(c.minimum_detectable, digits)),
-            cell(_("n"), _.integer(c.n)),
-        ]
-        rows.append(row([Markup("<th scope=row>{}</th>").format(shown(one.metric)), *cells]))
+    for one in material.measurement.comparisons:
+        c, least = one.comparison, _.number(one.comparison.minimum_detectable, material.digits(one.metric))
+        rows.append([shown(one.metric), _.number(c.effect_size, 2, signed=True), least, _.integer(c.n)])
+    if not rows:
+        return Markup("")
     note = _(
         "The effect size is the mean difference divided by the standard deviation of the questions' differences. The "
         "smallest difference is what four of five such comparisons would show, at the level that the correction leaves."
     )
-    return table(_("Effect sizes"), heads, rows) + Markup('<p class="rb-meta">{}</p>').format(note)
+    return html.grid(_("Effect sizes"), heads, rows) + html.meta(note)
 
 
 @view("summaries")
 def summaries(material: Material, present: frozenset[str]) -> Markup:
     """Numbers of two runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    found = _records(material, "summarized")
+    found = rows_of(material.kept("summarized"))
     if not found:
         return Markup("")
-    heads = [
-        head(_("metric")),
-        head("A"),
-        head("B"),
-        head(_("difference, two samples")),
-        head(_("p")),
-        head(_("verdict"), "rb-word"),
-    ]
+    heads = [html.head(title) for title in (_("metric"), "A", "B", _("difference, two samples"), _("p"))]
+    heads.append(html.head(_("verdict"), "rb-word"))
     rows = []
     for group in dict.fromkeys((one["notebook"], one["first"], one["second"]) for one in found):
-        notebook, first, second = group
-        name = shown(first) if first == second else Markup("{} / {}").format(shown(first), shown(second))
-        title = Markup("{} · {}").format(shown(notebook), name)
-        rows.append(Markup('<tr class="rb-group"><th scope=rowgroup colspan={}>{}</th></tr>').format(len(heads), title))
+        notebook, *names = map(shown, group)
+        rows.append(html.group(notebook + " · " + Markup(" / ").join(dict.fromkeys(names)), len(heads)))
         rows += [
             _summary_row(material, one) for one in found if (one["notebook"], one["first"], one["second"]) == group
         ]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
-    notes = [shown(note), *_other_data(material)]
-    below = Markup("").join(Markup('<p class="rb-meta">{}</p>').format(each) for each in notes)
-    return table(_("Numbers without pairs"), heads, rows, "rb-long") + below
+    notes = [note, *_other_data(material)]
+    return html.all(html.table(_("Numbers without pairs"), heads, rows, "rb-long"), *map(html.meta, notes))
 
 
 def _other_data(material: Material) -> list[Markup]:
@@ -228,42 +195,33 @@ def _other_data(material: Material) -> list[Markup]:
 
 def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
     _ = material.text
-    digits = digits_of([one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second")])
-    cells = [Markup('<th scope=row id="{}">{}</th>').format(anchor("summary", _key(one)), shown(one["metric"]))]
+    digits = digits_of(one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
+    named = f"{one['notebook']} {one['first']} {one['second']} {one['metric']}"
+    cells = [html.row_head(shown(one["metric"]), "", anchor("summary", named))]
     for side, letter in (("first", "A"), ("second", "B")):
         text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
         count = one[f"n_{side}"]
-        small = "" if _missing(count) else Markup(" <small>n {}</small>").format(_.integer(int(count)))
-        cells.append(cell(letter, spread(text.removesuffix(f" {DASH}")) + small))
+        value = spread(text.removesuffix(f" {DASH}"))
+        cells.append(html.cell(letter, value + small("" if _missing(count) else f"n {_.integer(int(count))}")))
     if one["why"]:
-        cells.append(Markup('<td colspan=3 class="rb-word rb-quiet">{}</td>').format(why(material, one["why"])))
+        cells.append(html.wide_cell(why(material, one["why"]), 3))
     else:
         number = _.number(one["difference"], digits, signed=True)
         text = f"{number} {_.interval(one['low'], one['high'], digits, signed=True)}"
         cells += [
-            cell(_("difference"), spread(text)),
-            cell(_("p"), Markup('<span class="rb-number">{}</span>').format(_.p_value(one["p"]))),
-            cell(_("verdict"), chip(material, Verdict(one["verdict"])), "rb-word"),
+            html.cell(_("difference"), spread(text)),
+            html.cell(_("p"), html.number(_.p_value(one["p"]))),
+            html.cell(_("verdict"), chip(material, Verdict(one["verdict"])), "rb-word"),
         ]
     detectable = one["minimum_detectable"]
     if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or _missing(detectable):
-        return row(cells)
+        return html.row(cells)
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    return row(cells, "rb-over") + under(text, len(cells))
-
-
-def _key(one: Mapping[str, Any]) -> str:
-    return f"{one['notebook']} {one['first']} {one['second']} {one['metric']}"
+    return html.row(cells, "rb-over") + html.under(text, len(cells))
 
 
 def _missing(value: Any) -> bool:
     return value is None or value != value
-
-
-def digits_of(numbers: list[Any]) -> int:
-    """How many decimals show numbers of this size."""
-    largest = max((abs(x) for x in numbers if not _missing(x) and math.isfinite(x)), default=0.0)
-    return 3 if largest < 10 else 2 if largest < 100 else 1 if largest < 1000 else 0
 
 
 def why(material: Material, reason: str) -> Markup:
@@ -283,7 +241,5 @@ def why(material: Material, reason: str) -> Markup:
         "unmeasured": _("not measured"),
     }
     return (
-        Markup("{}").format(words[reason])
-        if reason in words
-        else _.html("not comparable: {reason}", reason=shown(reason, EXCERPT))
+        shown(words[reason]) if reason in words else _.html("not comparable: {reason}", reason=shown(reason, EXCERPT))
     )

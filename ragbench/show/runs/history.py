@@ -11,66 +11,74 @@ from markupsafe import Markup
 from ragbench import stand_ins
 from ragbench.counts import counted
 from ragbench.language import DASH
-from ragbench.measurement import estimate_of
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import cell, head, row, table
-from ragbench.show.basics.marks import GLYPHS, SERIES, SYMBOLS, spread
-from ragbench.show.basics.material import Material
+from ragbench.show.basics.entries import rows_of
+from ragbench.show.basics.marks import GLYPHS, SERIES, SYMBOLS, small, spread
+from ragbench.show.basics.material import Material, digits_of
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.page import view
-from ragbench.show.runs.compared import digits_of, kind, why
+from ragbench.show.runs.compared import kind, why
+from ragbench.types import Estimate
 
 HEIGHT = 320
 MOST_LABELS = 5
 ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
 Point = Mapping[str, Any]
+"""A row of the table of points, with its `estimate`."""
 
 
 @view("history")
 def history(material: Material, present: frozenset[str]) -> Markup:
     """Values with intervals over runs, and marks of what changed."""
-    _ = material.text
-    points = [{str(key): value for key, value in one.items()} for one in material.kept("points").to_dict("records")]
+    points = [
+        {**row, "estimate": one.estimate}
+        for row, one in zip(
+            rows_of(material.kept("points", "stretch")),
+            material.measurement.estimates_by("run", "notebook"),
+            strict=True,
+        )
+    ]
     if not points:
-        return Markup("<p>{}</p>").format(_("No run has kept such a number."))
-    groups = dict.fromkeys((one["notebook"], one["metric"]) for one in points)
-    parts = []
-    for notebook, metric in groups:
+        return html.p(material.text("No run has kept such a number."))
+    parts = [standing_in(material)]
+    for notebook, metric in dict.fromkeys((one["notebook"], one["metric"]) for one in points):
         own = [one for one in points if (one["notebook"], one["metric"]) == (notebook, metric)]
-        title = Markup("<h2>{} · {}</h2>").format(shown(notebook), shown(metric))
-        parts.append(title + _figure(material, metric, own) + _table(material, own))
-    return standing_in(material) + Markup("").join(parts)
+        parts += [
+            html.heading(shown(f"{notebook} · {metric}"), 2),
+            _figure(material, metric, own),
+            _table(material, own),
+        ]
+    return html.all(*parts)
 
 
 def _systems(points: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(str(one["system"]) for one in points))
 
 
+def _places(points: Sequence[Point]) -> list[int]:
+    return sorted({int(one["place"]) for one in points})
+
+
 def _figure(material: Material, metric: str, points: Sequence[Point]) -> Markup:
     _ = material.text
-    systems = _systems(points)
-    places = sorted({int(one["place"]) for one in points})
-    legend = Markup("").join(
-        Markup('<li><span class="rb-s{0}" aria-hidden="true">{1}</span>{2}</li>').format(
-            number % SERIES, GLYPHS[number % SERIES], shown(name)
-        )
-        for number, name in enumerate(systems)
+    systems, places = _systems(points), _places(points)
+    legend = html.items(
+        html.sign(number % SERIES, GLYPHS[number % SERIES], shown(name)) for number, name in enumerate(systems)
     )
     title = _.plural("{metric} over {n} run", "{metric} over {n} runs", len(places), metric=shown(metric))
     key = _(
         "c code, d data, m model, p prompt changed before this run. Values on other data are not joined; crosses are "
         "not comparable."
     )
+    traces = [
+        trace
+        for number, name in enumerate(systems)
+        for trace in _traces(material, number, len(systems), [one for one in points if one["system"] == name])
+    ]
     made = {
-        "data": [
-            trace
-            for number, name in enumerate(systems)
-            for trace in _traces(
-                material, number, name, [_aside(one, number, len(systems)) for one in points if one["system"] == name]
-            )
-        ]
-        + _marks(material, places, points),
+        "data": traces + _marks(material, places, points),
         "layout": chart.layout(
             _, HEIGHT, margin={"l": 8, "r": 16, "t": 8, "b": 56, "pad": 0},
             xaxis=chart.axis(
@@ -79,15 +87,8 @@ def _figure(material: Material, metric: str, points: Sequence[Point]) -> Markup:
             yaxis=chart.axis(nticks=6),
         ),
     }  # fmt: skip
-    return Markup(
-        '<figure><figcaption><span class="rb-title">{}</span><ul class="rb-legend">{}</ul></figcaption>{}'
-        '<p class="rb-axis">{}</p></figure>'
-    ).format(title, legend, chart.plot(made, _("{title}. The table below holds the same numbers.", title=title)), key)
-
-
-def _aside(one: Point, number: int, count: int) -> Point:
-    """A system's place beside those of the others of its run, so that no interval hides another."""
-    return {**one, "place": int(one["place"]) + ASIDE * ((number + 0.5) / count - 0.5)}
+    plot = chart.plot(made, _("{title}. The table below holds the same numbers.", title=title))
+    return html.figure(title, legend, plot, key)
 
 
 def _labels(points: Sequence[Point], places: Sequence[int]) -> dict[str, Any]:
@@ -104,37 +105,34 @@ def _lines(one: Point) -> str:
     return "<br>".join(chart.plain(line, 16) for line in lines)
 
 
-def _traces(material: Material, number: int, name: str, points: Sequence[Point]) -> list[dict[str, Any]]:
-    """A line through each stretch of one data set, and the marks of what is not comparable by themselves."""
-    measured = [one for one in points if math.isfinite(one["value"])]
+def _traces(material: Material, number: int, count: int, points: Sequence[Point]) -> list[dict[str, Any]]:
+    """A line through each stretch of one data set, and the marks of what is not comparable by themselves.
+
+    number, count: a system's place among those of a run, which stand beside each other: no interval hides another.
+    """
+    measured = [one for one in points if math.isfinite(one["estimate"].value)]
     groups: list[tuple[str, list[Point]]] = [
         ("lines+markers", [one for one in measured if one["stretch"] == stretch and one["comparable"]])
         for stretch in sorted({one["stretch"] for one in measured})
     ]
     groups.append(("markers", [one for one in measured if not one["comparable"]]))
-    return [_trace(material, number, name, mode, group) for mode, group in groups if group]
+    aside = ASIDE * ((number + 0.5) / count - 0.5)
+    return [_trace(material, number, aside, mode, group) for mode, group in groups if group]
 
 
-def _trace(material: Material, number: int, name: str, mode: str, points: Sequence[Point]) -> dict[str, Any]:
+def _trace(material: Material, number: int, aside: float, mode: str, points: Sequence[Point]) -> dict[str, Any]:
     colour = f"@series-{number % SERIES}"
     symbol = SYMBOLS[number % SERIES] if mode != "markers" else "x-open"
+    found: list[Estimate] = [one["estimate"] for one in points]
     return {
         "type": "scatter",
         "mode": mode,
-        "name": chart.plain(name),
-        "x": [round(float(one["place"]), 3) for one in points],
-        "y": [one["value"] for one in points],
+        "name": chart.plain(points[0]["system"]),
+        "x": [round(int(one["place"]) + aside, 3) for one in points],
+        "y": [one.value for one in found],
         "line": {"color": colour, "width": 1.5},
         "marker": {"color": colour, "size": 9, "symbol": symbol},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [_reach(one, "high") for one in points],
-            "arrayminus": [_reach(one, "low") for one in points],
-            "color": colour,
-            "thickness": 2,
-            "width": 0,
-        },
+        "error_y": chart.reach(found, colour, 2),
         "text": [_hover(material, one) for one in points],
         "hovertemplate": "%{text}<extra></extra>",
         "showlegend": False,
@@ -142,45 +140,39 @@ def _trace(material: Material, number: int, name: str, mode: str, points: Sequen
     }
 
 
-def _reach(one: Point, end: str) -> float:
-    bound = one[end]
-    return 0.0 if bound is None or bound != bound else abs(bound - one["value"])
-
-
 def _hover(material: Material, one: Point) -> str:
     names = f"<b>{chart.plain(str(one['system']))}</b> · {chart.plain(str(one['run']))}"
-    text = f"{names}<br>{chart.plain(_value(material, one))}"
+    text = f"{names}<br>{chart.plain(_value(material, one['estimate']))}"
     return text if one["comparable"] else f"{text}<br>{chart.plain(str(why(material, one['reason']).striptags()))}"
 
 
-def _value(material: Material, one: Point) -> str:
-    _ = material.text
-    digits = digits_of([one["value"], one["low"], one["high"]])
-    if one["low"] is None or one["low"] != one["low"]:
-        return _.number(one["value"], digits)
-    return f"{_.number(one['value'], digits)} {_.interval(one['low'], one['high'], digits)}"
+def _digits(one: Estimate) -> int:
+    return digits_of((one.value, one.low, one.high))
+
+
+def _value(material: Material, one: Estimate) -> str:
+    value = material.text.number(one.value, _digits(one))
+    return value if one.low is None else f"{value} {material.text.interval(one.low, one.high, _digits(one))}"
 
 
 def _marks(material: Material, places: Sequence[int], points: Sequence[Point]) -> list[dict[str, Any]]:
     """The first letters of what changed before a run, in a row above the values."""
-    found = {place: _changed(material, place) for place in places}
-    texts = {
-        place: " ".join(dict.fromkeys(_letter(one["kind"]) for one in ones)) for place, ones in found.items() if ones
-    }
-    tops = [x for one in points for x in (one["value"], one["high"]) if x is not None and math.isfinite(x)]
-    if not texts or not tops:
+    found = {place: changed for place in places if (changed := _changed(material, place))}
+    numbers = [x for one in points for x in (one["estimate"].value, one["estimate"].high) if x is not None]
+    tops = list(filter(math.isfinite, numbers))
+    if not found or not tops:
         return []
-    lows = [x for one in points for x in (one["value"], one["low"]) if x is not None and math.isfinite(x)]
-    top = max(tops) + 0.12 * ((max(tops) - min(lows)) or 1.0)
+    lows = [x for one in points for x in (one["estimate"].value, one["estimate"].low) if x is not None]
+    top = max(tops) + 0.12 * ((max(tops) - min(filter(math.isfinite, lows))) or 1.0)
     return [
         {
             "type": "scatter",
             "mode": "text",
-            "x": list(texts),
-            "y": [top] * len(texts),
-            "text": list(texts.values()),
+            "x": list(found),
+            "y": [top] * len(found),
+            "text": [" ".join(dict.fromkeys(one["kind"][:1] for one in ones)) for ones in found.values()],
             "textfont": {"color": "@muted", "size": 12},
-            "hovertext": [chart.plain(_told(material, found[place]), 300) for place in texts],
+            "hovertext": [chart.plain(_told(material, ones), 300) for ones in found.values()],
             "hoverinfo": "text",
             "showlegend": False,
             "cliponaxis": False,
@@ -188,17 +180,11 @@ def _marks(material: Material, places: Sequence[int], points: Sequence[Point]) -
     ]
 
 
-def _letter(name: str) -> str:
-    return name[:1]
+def _changed(material: Material, place: int) -> list[Mapping[Any, Any]]:
+    return [one for one in rows_of(material.kept("changes")) if one["place"] == place]
 
 
-def _changed(material: Material, place: int) -> list[dict[str, Any]]:
-    found = material.kept("changes")
-    own = found[found["place"] == place].to_dict("records") if len(found) else []
-    return [{str(key): value for key, value in one.items()} for one in own]
-
-
-def _told(material: Material, ones: Sequence[Mapping[str, Any]]) -> str:
+def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
     names: dict[str, list[str]] = {}
     for one in ones:
         names.setdefault(kind(material, one["kind"]), []).append(str(one["name"]))
@@ -210,29 +196,30 @@ def _table(material: Material, points: Sequence[Point]) -> Markup:
     _ = material.text
     systems = _systems(points)
     mixed = len({_stood_in(material, one) for one in points}) > 1
-    heads = [head(_("run")), *(head(shown(name), "rb-name") for name in systems), head(_("changed"), "rb-word")]
+    heads = [html.head(_("run")), *(html.head(shown(name), "rb-name") for name in systems)]
     rows = []
-    for place in sorted({int(one["place"]) for one in points}, reverse=True):
+    for place in reversed(_places(points)):
         own = {str(one["system"]): one for one in points if one["place"] == place}
-        any_one = next(iter(own.values()))
-        first = Markup("<th scope=row>{} <small>{}</small></th>").format(shown(any_one["run"], 60), any_one["started"])
-        changed = _told(material, _changed(material, place))
-        cells = [cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
-        rows.append(row([first, *cells, cell(_("changed"), shown(changed, 200) or DASH, "rb-word")]))
-    return table(_("Values of every run"), heads, rows, "rb-wide rb-history")
+        run = next(iter(own.values()))
+        cells = [html.row_head(html.all(shown(run["run"], 60), " ", html.small(run["started"])))]
+        cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
+        changed = shown(_told(material, _changed(material, place)), 200) or DASH
+        rows.append(html.row([*cells, html.cell(_("changed"), changed, "rb-word")]))
+    heads.append(html.head(_("changed"), "rb-word"))
+    return html.table(_("Values of every run"), heads, rows, "rb-wide rb-history")
 
 
-def _number(material: Material, one: Point | None, mixed: bool) -> Markup:
+def _number(material: Material, one: Point | None, mixed: bool) -> Markup | str:
     """A value, how many it stands on, and where not all are made by the same, the stand-ins that made it."""
     if one is None:
-        return Markup("{}").format(DASH)
-    number = spread(_value(material, one))
-    small = [shown(counted(estimate_of(one), material.text, digits_of([one["value"], one["low"], one["high"]])))]
+        return DASH
+    estimate: Estimate = one["estimate"]
+    said = [shown(counted(estimate, material.text, _digits(estimate)))]
     if mixed and (names := stand_ins.names(_stood_in(material, one), material.text)):
-        small.append(shown(material.text("offline stand-ins: {names}", names=names)))
+        said.append(shown(material.text("offline stand-ins: {names}", names=names)))
     if not one["comparable"]:
-        small.append(why(material, one["reason"]))
-    return number + Markup(" <small>{}</small>").format(Markup("; ").join(small))
+        said.append(why(material, one["reason"]))
+    return spread(_value(material, estimate)) + small(Markup("; ").join(said))
 
 
 def _stood_in(material: Material, one: Point) -> tuple[stand_ins.StandIn, ...]:

@@ -26,12 +26,11 @@ def sentence(material: Material, name: str) -> Markup:
 
     Worse than one constant judge is worse than the better of them; better it is only where it is better than all.
     """
-    rows = [row for row in material.kept("constants").to_dict("records") if row["system"] == name]
-    if not rows:
+    found = [one for one in material.measurement.comparisons_by("constant") if one.comparison.challenger == name]
+    if not found:
         return Markup("")
     _ = material.text
-    verdicts = {Verdict(row["verdict"]) for row in rows}
-    metric = str(rows[0]["metric"])
+    verdicts, metric = {one.comparison.verdict for one in found}, found[0].metric
     places = {"judge": shown(name), "metric": shown(metric), **_values(material, name, metric)}
     if Verdict.WORSE in verdicts:
         said = _.html("<b>{judge} is worse than deciding nothing.</b>", **places)

@@ -13,6 +13,7 @@ from ragbench.metrics.cache import DISLIKED, LIKED
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
+from ragbench.types import Estimate
 
 
 def sentences(material: Material) -> list[Markup]:
@@ -30,24 +31,18 @@ def sentences(material: Material) -> list[Markup]:
 
 def _sentence(material: Material, name: str) -> Markup:
     _ = material.text
-    rate = material.estimate(name, "cache_hit_rate")
-    keep = material.estimate(name, "context_preservation")
-    parts = []
+    rate, keep = (material.estimate(name, metric) for metric in ("cache_hit_rate", "context_preservation"))
     if rate is not None and not math.isnan(rate.value):
-        parts.append(
-            _.html(
-                "<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions.",
-                embedder=shown(name),
-                entries=_.integer(int(material.facts.get("n_cached", 0))),
-                rate=html.number(_share(material, rate)),
-                n=_.integer(rate.n),
-            )
+        text = _.html(
+            "<b>{embedder}</b>: a cache of {entries} liked answers would serve {rate} of {n} questions.",
+            embedder=shown(name),
+            entries=_.integer(int(material.facts.get("n_cached", 0))),
+            rate=html.number(_share(material, rate)),
+            n=_.integer(rate.n),
         )
     else:
         text = _.html("<b>{embedder}</b>: there are no liked answers that a cache could hold.", embedder=shown(name))
-        parts.append(text)
-    more = []
-    more += _served_wrongly(material, name)
+    more = _served_wrongly(material, name)
     if keep is not None and not math.isnan(keep.value):
         more.append(
             _.plural(
@@ -59,17 +54,15 @@ def _sentence(material: Material, name: str) -> Markup:
         )
         if missing := lacking(keep, _, material.digits("context_preservation")):
             more.append(f"{missing[:1].upper()}{missing[1:]}.")
-    return html.p(Markup(" ").join(parts)) + html.more(" ".join(more))
+    return html.p(text) + html.more(" ".join(more))
 
 
-def _share(material: Material, estimate: Any) -> str:
+def _share(material: Material, estimate: Estimate) -> str:
     _ = material.text
-    low, high = (None if end is None else _.percent(end) for end in (estimate.low, estimate.high))
-    return (
-        _.percent(estimate.value)
-        if low is None or high is None
-        else f"{_.percent(estimate.value)} " + _.ends(low, high)
-    )
+    value = _.percent(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} {_.ends(_.percent(estimate.low), _.percent(estimate.high))}"
 
 
 def _served_wrongly(material: Material, name: str) -> list[str]:

@@ -7,7 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.judges import trust
 from ragbench.show.sentences import continuity
@@ -17,24 +19,22 @@ WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman an
 
 def sentences(material: Material) -> list[Markup]:
     """The answer of such a page, a sentence for each system, and how it is to be read."""
-    written: dict[str, Callable[[Material], list[Markup]]] = {
-        "space": _space,
-        "sources": _sources,
-        "judges": trust.sentences,
-        "dialogues": continuity.sentences,
-    }
-    return written[str(material.facts["describes"])](material)
+    return _said(material)[0](material)
 
 
 def method(material: Material) -> list[str]:
     """What was done, in sentences."""
-    written: dict[str, Callable[[Material], list[str]]] = {
-        "space": _space_method,
-        "sources": _sources_method,
-        "judges": trust.method,
-        "dialogues": continuity.method,
+    return _said(material)[1](material)
+
+
+def _said(material: Material) -> tuple[Callable[[Material], list[Markup]], Callable[[Material], list[str]]]:
+    written = {
+        "space": (_space, _space_method),
+        "sources": (_sources, _sources_method),
+        "judges": (trust.sentences, trust.method),
+        "dialogues": (continuity.sentences, continuity.method),
     }
-    return written[str(material.facts["describes"])](material)
+    return written[str(material.facts["describes"])]
 
 
 def value(material: Material, system: str, metric: str) -> float:
@@ -79,9 +79,9 @@ def _space(material: Material) -> list[Markup]:
         more = _("No two texts are nearly the same.")
         if count:
             more = _.plural("{n} pair of texts is nearly the same.", "{n} pairs of texts are nearly the same.", count)
-        said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
+        said.append(html.p(text) + html.more(more))
     closing = _("These numbers describe a space. Which embedder finds more is shown where it searches: in Tier 1.")
-    return [*said, Markup('<p class="rb-more">{}</p>').format(closing)]
+    return [*said, html.more(closing)]
 
 
 def _space_method(material: Material) -> list[str]:
@@ -126,16 +126,11 @@ def _sources(material: Material) -> list[Markup]:
         more = _("Every passage is retrieved at least once.") if idle == 0 else ""
         if idle > 0:
             more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", round(idle))
-        thin = sum(bool(row) for row in _column(material, name, "thin"))
+        thin = sum(bool(row["thin"]) for row in rows_of(material.kept("coverage", "topic_id"), name))
         if thin:
             more += " " + _.plural("{n} topic is thin.", "{n} topics are thin.", thin)
-        said.append(Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more))
+        said.append(html.p(text) + html.more(more))
     return said
-
-
-def _column(material: Material, system: str, column: str) -> list[Any]:
-    table = material.kept("coverage", "topic_id")
-    return table[table["system"] == system][column].tolist() if len(table) else []
 
 
 def _sources_method(material: Material) -> list[str]:

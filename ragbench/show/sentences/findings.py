@@ -7,9 +7,10 @@ from markupsafe import Markup
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import counted
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.sentences import constants, descriptions
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Verdict
 
 MANY = 4
 
@@ -19,7 +20,7 @@ def sentences(material: Material) -> list[Markup]:
     _ = material.text
     metric = material.primary
     if metric is None:
-        return [Markup("<p>{}</p>").format(_("Nothing was measured."))]
+        return [html.p(_("Nothing was measured."))]
     if material.facts.get("describes"):
         return descriptions.sentences(material)
     if material.baseline is None:
@@ -42,141 +43,94 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
             baseline=shown(material.baseline),
             metric=shown(metric),
         )
+    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     texts = {
-        Verdict.BETTER: _.html(
-            "On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, p {p}.",
-            **_places(material, comparison, metric),
+        Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, p {p}."),
+        Verdict.WORSE: _("On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, p {p}."),
+        Verdict.SAME: _("On {metric}, <b>{challenger}</b> and {baseline} are the same within ±{margin}: {difference}."),
+        Verdict.NOT_SHOWN: _(
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, p {p}."
         ),
-        Verdict.WORSE: _.html(
-            "On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, p {p}.",
-            **_places(material, comparison, metric),
-        ),
-        Verdict.SAME: _.html(
-            "On {metric}, <b>{challenger}</b> and {baseline} are the same within ±{margin}: {difference}.",
-            **_places(material, comparison, metric),
-        ),
-        Verdict.NOT_SHOWN: _.html(
-            "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, p {p}.",
-            **_places(material, comparison, metric),
-        ),
-        Verdict.CANNOT_BE_SHOWN: _.html(
-            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, p {p}.",
-            verdict=material.verdict(comparison),
-            **_places(material, comparison, metric),
+        Verdict.CANNOT_BE_SHOWN: _(
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, p {p}."
         ),
     }
-    return texts[comparison.verdict]
+    return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
+        metric=shown(metric),
+        challenger=shown(comparison.challenger),
+        baseline=shown(comparison.baseline),
+        difference=html.number(material.difference(comparison, metric)),
+        p=_.p_value(p, relation=True),
+        margin=_.number(comparison.margin, material.digits(metric)),
+        verdict=material.verdict(comparison),
+    )
 
 
 def finding(material: Material) -> str:
     """The figure's title: what the verdicts add up to."""
-    _ = material.text
-    if material.baseline is None or not material.measurement.comparisons:
+    _, baseline, challengers = material.text, material.baseline, material.challengers
+    if baseline is None or not material.measurement.comparisons:
         return _("What was measured")
-    if len(material.challengers) == 1:
-        return _one_finding(material, material.challengers[0])
-    leaders = [name for name in material.challengers if _count(material, name, Verdict.BETTER)]
-    if not leaders:
-        return _("No challenger is shown to be better than {baseline}", baseline=material.baseline)
-    said = [
-        _("{name} on {count}", name=name, count=_.integer(_count(material, name, Verdict.BETTER))) for name in leaders
-    ]
-    return _(
-        "Better than {baseline}: {leaders} of {total} metrics",
-        baseline=material.baseline,
-        leaders=_.enumeration(said),
-        total=_.integer(len(material.metrics)),
-    )
-
-
-def _one_finding(material: Material, challenger: str) -> str:
-    _ = material.text
-    better, worse = (_count(material, challenger, word) for word in (Verdict.BETTER, Verdict.WORSE))
-    places = {
-        "challenger": challenger,
-        "baseline": material.baseline,
-        "better": _.integer(better),
-        "worse": _.integer(worse),
-        "total": _.integer(len(material.verdicts(challenger))),
-    }
-    if better and worse:
-        return _("{challenger} is better than {baseline} on {better}, worse on {worse} of {total} metrics", **places)
-    if better:
-        return _("{challenger} is better than {baseline} on {better} of {total} metrics", **places)
-    if worse:
-        return _("{challenger} is worse than {baseline} on {worse} of {total} metrics", **places)
-    return _("No difference between {challenger} and {baseline} is shown", **places)
-
-
-def _count(material: Material, challenger: str, verdict: Verdict) -> int:
-    return sum(word is verdict for word in material.verdicts(challenger).values())
+    verdicts = {name: list(material.verdicts(name).values()) for name in challengers}
+    better = {name: each.count(Verdict.BETTER) for name, each in verdicts.items()}
+    if len(challengers) > 1:
+        leaders = [_("{name} on {count}", name=name, count=_.integer(n)) for name, n in better.items() if n]
+        if not leaders:
+            return _("No challenger is shown to be better than {baseline}", baseline=baseline)
+        return _(
+            "Better than {baseline}: {leaders} of {total} metrics",
+            baseline=baseline,
+            leaders=_.enumeration(leaders),
+            total=_.integer(len(material.metrics)),
+        )
+    [challenger], [found] = challengers, verdicts.values()
+    worse = found.count(Verdict.WORSE)
+    if better[challenger] and worse:
+        text = _("{challenger} is better than {baseline} on {better}, worse on {worse} of {total} metrics")
+    elif better[challenger]:
+        text = _("{challenger} is better than {baseline} on {better} of {total} metrics")
+    elif worse:
+        text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
+    else:
+        text = _("No difference between {challenger} and {baseline} is shown")
+    counts = {"better": better[challenger], "worse": worse, "total": len(found)}
+    return text.format(challenger=challenger, baseline=baseline, **{key: _.integer(n) for key, n in counts.items()})
 
 
 def _challenger(material: Material, challenger: str, metric: str) -> Markup:
-    comparison = material.comparison(challenger, metric)
-    more = []
+    comparison, more = material.comparison(challenger, metric), []
     if comparison is not None and comparison.verdict.unshown:
         said = beside(comparison, material.text, material.digits(metric))
-        if said:
-            more.append("; ".join(said) + ".")
-    tally = _tally(material, challenger)
-    if tally:
-        more.append(tally)
-    text = Markup("<p>{}</p>").format(sentence(material, challenger, metric))
-    return text + Markup("").join(Markup('<p class="rb-more">{}</p>').format(_capital(line)) for line in more)
+        more += ["; ".join(said) + "."] * bool(said)
+    more += filter(None, [_tally(material, challenger)])
+    lines = (html.more(line[:1].upper() + line[1:]) for line in more)
+    return html.all(html.p(sentence(material, challenger, metric)), *lines)
 
 
 def _tally(material: Material, challenger: str) -> str:
     """`Of 4 metrics: better on 3 (…), not shown on 1 (…).` Empty for a page of one metric."""
-    _ = material.text
-    verdicts = material.verdicts(challenger)
+    _, verdicts = material.text, material.verdicts(challenger)
     if len(verdicts) < 2:
         return ""
     parts = []
     for verdict in Verdict:
         named = [shown(metric) for metric, word in verdicts.items() if word is verdict]
-        if not named:
-            continue
-        text = _("{verdict} on {count}", verdict=material.verdict(verdict), count=_.integer(len(named)))
-        listed = Markup(" ({})").format(Markup(", ").join(named)) if len(named) <= MANY else ""
-        parts.append(Markup("{}{}").format(text, listed))
+        if named:
+            text = _("{verdict} on {count}", verdict=material.verdict(verdict), count=_.integer(len(named)))
+            listed = Markup(" ({})").format(Markup(", ").join(named)) if len(named) <= MANY else ""
+            parts.append(Markup("{}{}").format(text, listed))
     whole = _.plural("Of {n} metric", "Of {n} metrics", len(verdicts))
     return Markup("{}: {}.").format(whole, Markup("; ").join(parts))
 
 
 def _alone(material: Material, system: str, metric: str) -> Markup:
-    _ = material.text
-    estimate = material.estimate(system, metric)
+    _, estimate = material.text, material.estimate(system, metric)
     if estimate is None:
         return Markup("")
+    number = html.number(material.value(estimate, metric))
+    value = html.all(number, " (", counted(estimate, _, material.digits(metric)), ")")
     text = _.html(
-        "On {metric}, <b>{system}</b> reaches {value}.",
-        metric=shown(metric),
-        system=shown(system),
-        value=Markup("{} ({})").format(
-            _nobreak(material.value(estimate, metric)), counted(estimate, _, material.digits(metric))
-        ),
+        "On {metric}, <b>{system}</b> reaches {value}.", metric=shown(metric), system=shown(system), value=value
     )
     more = _("Only one system was measured: nothing is compared here.") if len(material.systems) == 1 else ""
-    return Markup('<p>{}</p><p class="rb-more">{}</p>').format(text, more)
-
-
-def _places(material: Material, comparison: Comparison, metric: str) -> dict[str, object]:
-    _ = material.text
-    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
-    return {
-        "metric": shown(metric),
-        "challenger": shown(comparison.challenger),
-        "baseline": shown(comparison.baseline),
-        "difference": _nobreak(material.difference(comparison, metric)),
-        "p": _.p_value(p, relation=True),
-        "margin": _.number(comparison.margin, material.digits(metric)),
-    }
-
-
-def _nobreak(text: str) -> Markup:
-    return Markup('<span class="rb-number">{}</span>').format(text)
-
-
-def _capital(text: str | Markup) -> str | Markup:
-    return text[:1].upper() + text[1:]
+    return html.p(text) + html.more(more)

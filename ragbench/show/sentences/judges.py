@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ragbench import answered_by
 from ragbench.bench.scoring import attendance
 from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean
 from ragbench.stand_ins import of
 
@@ -56,4 +57,4 @@ def incomplete(material: Material) -> Markup:
         "others: “Who judged” says whose means that moves.",
         few,
     )
-    return Markup('<p class="rb-standin">{}</p>').format(text)
+    return html.warning(text)
