@@ -230,8 +230,8 @@ class Comparison:
     attainable: the smallest p, after the correction where there is one, that so many groups can have.
     margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
     family: how many comparisons were corrected together, and by what.
-    intervals: every interval of the difference that was computed at `level`, by method.
-    alone: the interval of this comparison by itself, where (low, high) holds together with those of its family.
+    intervals: every interval of the difference that was computed at `level`, by method; by "alone" the one that this
+        comparison has by itself, where (low, high) holds together with those of its family.
     """
 
     baseline: str
@@ -262,7 +262,11 @@ class Comparison:
     seed: int | None = None
     note: str = ""
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    alone: tuple[float, float] | None = None
+
+    @property
+    def alone(self) -> tuple[float, float]:
+        """The interval of this comparison by itself: the printed one where it has no family."""
+        return self.intervals.get("alone", (self.low, self.high))
 
     @property
     def groups(self) -> int:

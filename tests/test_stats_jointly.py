@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ragbench import stats
 from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.families import jointly
-from ragbench.stats.samples import as_codes
 from ragbench.types import Array, Comparison, Verdict
 
 SHOWN = {Verdict.BETTER, Verdict.WORSE}
@@ -47,7 +46,7 @@ def test_no_interval_contradicts_its_verdict(seed: int) -> None:
     clusters = [int(code) for code in rng.integers(0, max(n // 3, 1), n)] if rng.random() < 0.4 else None
     tested = pairs(first, second, clusters=clusters, margin=rng.choice([None, 0.2]), level=rng.choice([0.9, 0.95]))
     alone = [one.alone for one in tested]
-    families = [alone, jointly(tested, as_codes(clusters, n), 200, seed), stats.adjust(alone)]
+    families = [alone, jointly(tested, clusters, resamples=200, seed=seed), stats.adjust(alone)]
     for one in [each for family in families for each in family]:
         assert agrees(one), one
     for one, before in zip(families[1], alone, strict=True):
@@ -79,7 +78,7 @@ def test_a_family_shows_what_a_plain_westfall_and_young_shows() -> None:
     rng = np.random.default_rng(11)
     shared = rng.normal(0.12, 0.35, (200, 1))
     moved = np.hstack([shared * rng.uniform(0.6, 1.2, 14) + rng.normal(0, 0.08, (200, 14)) for _ in range(2)])
-    found = jointly(pairs(np.zeros_like(moved), moved), None, 4000, 1)
+    found = jointly(pairs(np.zeros_like(moved), moved), resamples=4000, seed=1)
     plain = westfall_young(moved, 4000, 2)
     assert [one.p_adjusted for one in found] == pytest.approx(plain, abs=0.012)
     assert sum(one.verdict in SHOWN for one in found) >= sum(p <= 0.05 for p in plain) > 0
@@ -91,8 +90,8 @@ def test_a_family_shows_what_a_plain_westfall_and_young_shows() -> None:
 def test_hypotheses_that_are_the_same_value_by_value_are_one() -> None:
     rng = np.random.default_rng(2)
     first, second = rng.random((40, 1)), rng.random((40, 1)) + 0.15
-    alone = jointly(pairs(first, second), None, 2000, 0)[0]
-    thrice = jointly(pairs(np.repeat(first, 3, axis=1), np.repeat(second, 3, axis=1)), None, 2000, 0)
+    alone = jointly(pairs(first, second), resamples=2000)[0]
+    thrice = jointly(pairs(np.repeat(first, 3, axis=1), np.repeat(second, 3, axis=1)), resamples=2000)
     assert {one.family for one in thrice} == {"1, max-T"}
     assert [one.p_adjusted for one in thrice] == pytest.approx([alone.p] * 3, abs=0.01)
 

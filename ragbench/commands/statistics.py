@@ -152,7 +152,6 @@ def significance(
     """
     from ragbench import stats
     from ragbench.bench.basics import tabulation
-    from ragbench.bench.basics.families import corrected
     from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.columns import Table, numbers_of_both
     from ragbench.datasets.rows import cut
@@ -185,12 +184,12 @@ def significance(
         labels = first.labels(cluster)
         groups = [labels[row] for row in rows[0]]
     titles = (first.name, second.name) if first.name != second.name else (str(baseline), str(challenger))
-    found = stats.compare_metrics(
+    tested = stats.hypotheses(
         sides[0], sides[1], clusters=groups, better={n: "lower" if n in (lower or ()) else "higher" for n in names},
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
-    family = corrected({name: [one] for name, one in found.items() if one.n}, "metrics")
-    adjusted = {name: family[name][0] if name in family else one for name, one in found.items()}
+    done = stats.jointly(list(tested.values()), groups, resamples=resamples, seed=seed)
+    adjusted = dict(zip(tested, done, strict=True))
     if as_json:
         values = {name: {"value": one.difference} | asdict(one) for name, one in adjusted.items()}
         report = {

@@ -3,10 +3,17 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
-from ragbench.stats.comparisons import compare, compare_metrics, equivalence_p, randomization_p
+from ragbench.stats.comparisons import (
+    Hypothesis,
+    compare,
+    compare_metrics,
+    equivalence_p,
+    hypotheses,
+    randomization_p,
+)
 from ragbench.stats.distinct import distinct
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems
-from ragbench.stats.families import adjust, benjamini_hochberg, holm
+from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly
 from ragbench.stats.histograms import cells
 from ragbench.stats.pairs import pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
@@ -18,10 +25,11 @@ from ragbench.stats.ranktests import rank_test_p
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.summaries import Summary, compare_summaries
-from ragbench.stats.sums import compare_statistic, resample
+from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many
 
 __all__ = [
+    "Hypothesis",
     "Summary",
     "VarianceSplit",
     "adjust",
@@ -44,7 +52,9 @@ __all__ = [
     "fleiss_kappa",
     "fleiss_kappa_of_counts",
     "holm",
+    "hypotheses",
     "icc",
+    "jointly",
     "krippendorff_alpha",
     "minimum_detectable_difference",
     "pairwise_mean",
@@ -59,5 +69,6 @@ __all__ = [
     "resample",
     "sample_size",
     "spearman",
+    "statistic_hypothesis",
     "variance_split",
 ]

@@ -26,7 +26,7 @@ from ragbench.stats.comparisons import (
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Codes, units_of
+from ragbench.stats.samples import Labels, as_codes, units_of
 from ragbench.types import Array, Comparison
 
 
@@ -82,18 +82,18 @@ def with_adjusted(
     comparisons together set the threshold.
     """
     found = replace(decided(one, p, threshold, instead, joint), p_adjusted=p, family=family)
-    low, high = one.alone or (one.low, one.high)
+    low, high = one.alone
     if threshold < 1 - one.level and not math.isnan(low + high):
         low, high = stretched((low, high), one.difference, max(one.groups - 1, 1), one.level, 1 - threshold)
     return agreeing(replace(found, low=low, high=high))
 
 
 def jointly(
-    hypotheses: Sequence[Hypothesis], codes: Codes | None, resamples: int = 10_000, seed: int = 0
+    hypotheses: Sequence[Hypothesis], clusters: Labels | None = None, *, resamples: int = 10_000, seed: int = 0
 ) -> list[Comparison]:
     """The comparisons of a family, whose p, verdicts and intervals hold together; all are about the same questions.
 
-    codes: the cluster of each question, None where each stands alone. Studentized step-down max-T (Westfall, Young
+    clusters: one label a question, None where each stands alone. Studentized step-down max-T (Westfall, Young
     1993, algorithm 2.8; Romano, Wolf 2005): every difference over its own standard error, the signs of a question, or
     of a whole cluster, flipped for all hypotheses together. So a noisy system does not hide or feign a difference of
     others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
@@ -105,7 +105,7 @@ def jointly(
     matrix = np.nan_to_num(np.column_stack([one.column for one in tested]))
     error = 1 - tested[0].alone.level
     adjusted, thresholds = stepped_down(
-        units_of(matrix, codes).sums, [one.alone.p for one in tested], error, resamples, seed
+        units_of(matrix, as_codes(clusters, len(matrix))).sums, [one.alone.p for one in tested], error, resamples, seed
     )
     different = len(np.unique(matrix, axis=1).T)
     family = f"{different}, max-T"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ragbench.stats.comparisons import hypotheses
 from ragbench.stats.families import jointly
-from ragbench.stats.samples import Labels, as_codes, as_values, check_better
+from ragbench.stats.samples import Labels, as_values, check_better
 from ragbench.types import Better, Comparison
 
 
@@ -50,4 +50,4 @@ def compare_many(
         )["values"]
         for first, second in pairs
     ]  # fmt: skip
-    return jointly(tested, as_codes(clusters, len(columns[pairs[0][0]])), resamples, seed)
+    return jointly(tested, clusters, resamples=resamples, seed=seed)

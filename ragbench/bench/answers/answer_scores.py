@@ -100,15 +100,19 @@ def find(
     metrics: Sequence[Metric],
     sureness: Sureness,
     systems: Sequence[str],
+    primary: str,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
-    """Estimates of every system and metric in the metrics' order, and all comparisons with the first as one family."""
+    """Estimates of every system and metric in the metrics' order, and all comparisons with the first."""
+    asked = sorted(asked, key=lambda question: question.id)
     clusters = frames.clusters(asked)
     single = [each for each in metrics if not corpora.is_corpus(each)]
     whole = [each for each in metrics if corpora.is_corpus(each)]
     aligned = {name: _aligned(answered, asked, name) for name in systems}
     labels = None if clusters is None else [clusters[question.id] for question in asked]
     corpus = corpora.find(aligned, whole, labels, sureness)
-    estimates, comparisons = findings.find(worth.scores, single, systems, clusters, sureness, corpus.comparisons)
+    estimates, comparisons = findings.find(
+        worth.scores, single, systems, clusters, sureness, primary, corpus.hypotheses, [each.id for each in asked]
+    )
     order = {each.label: place for place, each in enumerate(metrics)}
     place = {name: number for number, name in enumerate(systems)}
     return (

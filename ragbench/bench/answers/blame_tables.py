@@ -196,12 +196,15 @@ def compared(
     Of parts that nobody had to answer for there is nothing to compare.
     """
     groups: dict[str, Group] = {}
+    samples = list(dict.fromkeys(table["sample"]))
+    labels = None if clusters is None else [clusters[sample] for sample in samples]
     for group, parts in PARTS.items():
         own = table[table["group"] == group]
         wide = own.pivot_table(index="sample", columns="system", values="part", aggfunc="first", sort=False)
         if set(systems) - set(wide.columns) or len(systems) < 2:
             continue
-        labels = None if clusters is None else [clusters[sample] for sample in wide.index]
+        places = np.flatnonzero(np.isin(samples, wide.index))
+        wide = wide.reindex(samples)
         flags = {name: indicators(wide[name].fillna(Part.UNMEASURED.value), parts) for name in systems}
         for part in parts:
             if part is Part.RIGHT_REFUSAL:
@@ -209,6 +212,6 @@ def compared(
             better: Better = "higher" if part in GOOD else "lower"
             values = {name: flags[name][part.value] for name in systems}
             if any(np.nansum(column) > 0 for column in values.values()):
-                groups[part.value] = Group(values, better, labels)
-    found = families.compared(groups, "metrics", sureness)
+                groups[part.value] = Group(values, better, places)
+    found = families.compared(groups, labels, sureness)
     return tuple(NamedComparison(METRIC, one, {"part": part}) for part, against in found.items() for one in against)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import overlap
-from ragbench.types import Comparison, Sample
+from ragbench.types import Sample
 
 NAMES = frozenset(each.name for each in overlap.CORPUS)
 
 
 @dataclass(frozen=True)
 class Found:
-    """estimates: of every system and measure. comparisons: by measure, of every other system with the first."""
+    """estimates: of every system and measure. hypotheses: by measure, that another system is as the first."""
 
     estimates: tuple[NamedEstimate, ...] = ()
-    comparisons: Mapping[str, list[Comparison]] = field(default_factory=dict)
+    hypotheses: Mapping[str, list[stats.Hypothesis]] = field(default_factory=dict)
 
 
 def is_corpus(metric: Metric) -> bool:
@@ -34,13 +34,12 @@ def find(
     clusters: Sequence[str] | None,
     sureness: Sureness,
 ) -> Found:
-    """Corpus values with intervals from resampled counts, and paired comparisons by approximate randomization.
+    """Corpus values with intervals from resampled counts, and hypotheses to be tested in the page's families.
 
-    samples: system → one sample a question, in one order for all. p is corrected over the challengers of a measure
-    (Bonferroni); the correction over measures is the page's.
+    samples: system → one sample a question, in one order for all.
     """
     estimates: list[NamedEstimate] = []
-    comparisons: dict[str, list[Comparison]] = {}
+    hypotheses: dict[str, list[stats.Hypothesis]] = {}
     for metric in metrics:
         statistic = overlap.statistic(metric)
         rows = {name: overlap.sufficient(metric, each) for name, each in samples.items()}
@@ -50,19 +49,11 @@ def find(
         ]
         first, *others = rows
         better = metric.better or "higher"
-        found = [
-            stats.compare_statistic(
+        hypotheses[metric.label] = [
+            stats.statistic_hypothesis(
                 statistic, rows[first], rows[name], clusters=clusters, better=better, names=(first, name),
                 **asdict(sureness),
             )
             for name in others
         ]  # fmt: skip
-        measured = [one for one in found if one.p == one.p]
-        if len(measured) > 1:
-            number = len(measured)
-            measured = [
-                replace(one, p_adjusted=min(1.0, one.p * number), threshold=(1 - one.level) / number)
-                for one in measured
-            ]
-        comparisons[metric.label] = measured
-    return Found(tuple(estimates), comparisons)
+    return Found(tuple(estimates), hypotheses)

@@ -125,7 +125,14 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     )
     worth = answer_scores.measured(session, scored, found, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
-        session, worth, found, scored, request.chosen, request.take(Sureness), writers.systems
+        session,
+        worth,
+        found,
+        scored,
+        request.chosen,
+        request.take(Sureness),
+        writers.systems,
+        primary(request.chosen, PRIMARY),
     )
     clusters = frames.clusters(scored)
     return Measurement(

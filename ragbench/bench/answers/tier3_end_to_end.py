@@ -145,7 +145,14 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     )
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
-        session, worth, answers, scored, request.chosen, request.take(Sureness), session.systems
+        session,
+        worth,
+        answers,
+        scored,
+        request.chosen,
+        request.take(Sureness),
+        session.systems,
+        primary(request.chosen, PRIMARY),
     )
     assert found.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, found.readings, answers, worth)

@@ -1,31 +1,25 @@
-"""One family of comparisons on a page: several systems on each of several metrics, or on each of several slices.
+"""The families of a page's comparisons: what is tested together, so that words and intervals hold together.
 
-Within a group (a metric, a slice) systems are compared by studentized step-down max-T, because they share their
-questions (see `ragbench.stats.compare_many`); over groups by Holm's steps. A group gives way to the next only when
-every comparison in it is settled: stepping on at its first would test the others of that group as if they were no
-longer there, and the level would not hold. With two systems a group is one comparison, and the steps are plain Holm.
-
-The level holds by the sequential rejection principle (Goeman and Solari 2010): with G groups not yet settled each is
-tested at (1 − level) / G, within a group any such level holds for all of its comparisons together, and no threshold
-falls when more is rejected.
+The primary metric is a family of its own: every challenger against the baseline on it, tested at the full level,
+whatever else the page measures. All other metrics are the second family. Within a family p, verdicts and intervals hold
+for all of its comparisons at once: see `ragbench.stats.families.jointly`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.requests import Draws
-from ragbench.stats.families import with_adjusted
+from ragbench.language import Translator
+from ragbench.stats import Hypothesis
 from ragbench.types import Array, Better, Comparison
 
-What = Literal["metrics", "slices"]
+PRIMARY, SECONDARY = "primary", "secondary"
 
 
 @dataclass(frozen=True)
@@ -45,85 +39,84 @@ class Sureness:
 
 @dataclass(frozen=True)
 class Group:
-    """What is compared within one step: one number a question for every system, the baseline first."""
+    """One metric, or one metric on a part of the questions.
+
+    values: one number a question of the family for every system, the baseline first. places: of the questions that it
+    is about; None: it is about all.
+    """
 
     values: Mapping[str, Array]
     better: Better
-    clusters: Sequence[str] | None = None
+    places: NDArray[np.int64] | None = None
 
 
 def compared(
-    groups: Mapping[str, Group], what: What, sureness: Sureness, more: Mapping[str, Sequence[Comparison]] | None = None
+    groups: Mapping[str, Group],
+    clusters: Sequence[str] | None,
+    sureness: Sureness,
+    primary: str = "",
+    more: Mapping[str, Sequence[Hypothesis]] | None = None,
 ) -> dict[str, list[Comparison]]:
-    """Every system against the first, group by group, with p corrected over all groups together.
+    """Every system against the first, group by group, each group in its family.
 
-    A system that a group has no values of is not compared there. more: groups that were compared elsewhere and are
-    corrected together with these.
+    clusters: of all the family's questions. primary: the group that is a family of its own; empty: all are one. more:
+    hypotheses of groups that were made elsewhere, about the same questions in the same order. A system that a group has
+    no values of is not compared there.
     """
-    return corrected({name: _within(group, sureness) for name, group in groups.items()} | dict(more or {}), what)
-
-
-def _within(group: Group, sureness: Sureness) -> list[Comparison]:
-    """Comparisons of one group, p corrected within it, on the questions that all were measured on."""
-    measured = {name: column for name, column in group.values.items() if not np.isnan(column).all()}
-    baseline = next(iter(group.values))
-    if baseline not in measured or len(measured) < 2:
-        return []
-    found = stats.compare_many(measured, baseline, clusters=group.clusters, better=group.better, **asdict(sureness))
-    return [one for one in found if one.n]
-
-
-def corrected(groups: Mapping[str, Sequence[Comparison]], what: What) -> dict[str, list[Comparison]]:
-    """The comparisons with p corrected over all groups, the family named, and verdicts from the corrected p.
-
-    p of a group of several is taken as already corrected within the group (`p_adjusted`), of a single one as it is.
-    What a comparison could have shown is said for the threshold of the family's hardest step.
-    """
-    known = {name: list(group) for name, group in groups.items() if group}
-    p = [[_p(one) for one in group] for group in known.values()]
-    number = sum(len(group) for group in known.values())
-    family = f"{number}, holm"
-    if any(len(group) > 1 for group in known.values()):
-        family = f"{number}, max-T within each of the {what}, Holm over {len(known)} {what}"
-
-    def instead(group: int, place: int, other: float) -> float:
-        row = [*p[group][:place], other, *p[group][place + 1 :]]
-        return stepped([*p[:group], row, *p[group + 1 :]])[group][place]
-
-    adjusted = stepped(p)
-    found = {
-        name: [
-            with_adjusted(
-                one, adjusted[at][place], family, (one.threshold or 1 - one.level) / len(known),
-                partial(instead, at, place), len(group) > 1,
-            )
-            for place, one in enumerate(group)
-        ]
-        for at, (name, group) in enumerate(known.items())
-    }  # fmt: skip
-    return {name: found.get(name, []) for name in groups}
-
-
-def stepped(groups: Sequence[Sequence[float]]) -> list[list[float]]:
-    """p-values, each already corrected within its group, corrected over the groups: the smallest level that rejects.
-
-    At level a, a group is settled when its largest p is at most a / (groups not yet settled); in the groups that stay,
-    whatever is at most a / (their number) is rejected.
-    """
-    largest = [max(group) for group in groups]
-    order = sorted(range(len(groups)), key=largest.__getitem__)
-    settled_at = [0.0]  # the level at which the first j groups are settled
-    for place, group in enumerate(order):
-        settled_at.append(max(settled_at[-1], (len(groups) - place) * largest[group]))
-    found: list[list[float]] = [[] for _ in groups]
-    for place, group in enumerate(order):
-        found[group] = [
-            min(1.0, *(max(settled_at[j], (len(groups) - j) * p) for j in range(place + 1))) for p in groups[group]
-        ]
+    made = {name: _hypotheses(group, clusters, sureness) for name, group in groups.items()} | dict(more or {})
+    found: dict[str, list[Comparison]] = {name: [] for name in made}
+    first = [name for name in made if name == primary and made[name]]
+    rest = [name for name in made if name not in first]
+    for title, names in ((PRIMARY, first), (SECONDARY, rest)):
+        tested = [(name, one) for name in names for one in made[name]]
+        done = stats.jointly([one for _name, one in tested], clusters, resamples=sureness.resamples, seed=sureness.seed)
+        for (name, _one), one in zip(tested, done, strict=True):
+            if one.n:
+                found[name].append(replace(one, family=f"{title}: {one.family}") if first else one)
     return found
 
 
-def _p(one: Comparison) -> float:
-    p = one.p if one.p_adjusted is None else one.p_adjusted
-    assert not math.isnan(p), "a comparison of measured pairs has a p"
-    return p
+def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness) -> list[Hypothesis]:
+    """A hypothesis for each system that was measured, its column as long as the family has questions."""
+    baseline, *others = group.values
+    places = np.arange(len(group.values[baseline])) if group.places is None else group.places
+    own = None if clusters is None else [clusters[place] for place in places]
+    values = {name: column[places] for name, column in group.values.items()}
+    made = []
+    for name in others:
+        if np.isnan(values[baseline]).all() or np.isnan(values[name]).all():
+            continue
+        one = stats.hypotheses(
+            {"": values[baseline]}, {"": values[name]}, clusters=own, better=group.better, names=(baseline, name),
+            **asdict(sureness),
+        )[""]  # fmt: skip
+        column = np.full(len(group.values[name]), np.nan)
+        column[places] = one.column
+        made.append(replace(one, column=column))
+    return made
+
+
+def said(family: str, _: Translator) -> str:
+    """What a family's name says to people: how many comparisons p, verdict and interval are adjusted for, and how.
+
+    Empty for a comparison that stands alone; a name that no family has today is said as it is.
+    """
+    title, _colon, rest = family.rpartition(": ")
+    number, comma, method = rest.partition(", ")
+    if not comma or not number.isdigit():
+        return family
+    if number == "1":
+        return _("primary metric, tested by itself") if title == PRIMARY else ""
+    names = {"max-T": "max-T", "holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
+    how = f"{adjusted(family, _)} ({names.get(method, method)})"
+    if title == PRIMARY:
+        return _("primary metric, {adjusted}", adjusted=how)
+    return _("secondary metrics, {adjusted}", adjusted=how) if title == SECONDARY else how
+
+
+def adjusted(family: str, _: Translator) -> str:
+    """`adjusted for 3 comparisons`; empty where nothing was adjusted."""
+    number = family.rpartition(": ")[2].partition(", ")[0]
+    if not number.isdigit() or number == "1":
+        return ""
+    return _.plural("adjusted for {n} comparison", "adjusted for {n} comparisons", int(number))

@@ -10,7 +10,8 @@ from ragbench import stats
 from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.types import Array, Comparison
+from ragbench.stats import Hypothesis
+from ragbench.types import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,46 +27,46 @@ def find(
     systems: Sequence[str],
     clusters: Mapping[str, str] | None,
     sureness: Sureness,
-    more: Mapping[str, Sequence[Comparison]] | None = None,
+    primary: str = "",
+    more: Mapping[str, Sequence[Hypothesis]] | None = None,
+    samples: Sequence[str] | None = None,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric, and comparisons of every other system with the first.
 
     scores: the long score table (one row per system, metric and sample, NaN where unmeasured).
-    clusters: sample → cluster, where samples are not independent. more: comparisons by metric that were made from
-    something else than single scores; they belong to the same family.
-
-    All comparisons form one family: see `ragbench.bench.basics.families`. What no pair of values was measured of is not
-    compared.
+    clusters: sample → cluster, where samples are not independent. primary: the metric that is a family of its own; see
+    `ragbench.bench.basics.families`. more: hypotheses by metric that were made from something else than single scores,
+    one number for each of `samples`, all that there are, by id (None: those of the
+    scores). What no pair of values was measured of is not compared.
     """
-    values = {name: columns(scores, name, metrics) for name in systems}
-    labels = None if clusters is None else [clusters[sample] for sample in _samples(scores)]
+    samples = sorted(set(scores["sample"])) if samples is None else samples
+    values = {name: columns(scores, name, metrics, samples) for name in systems}
+    labels = None if clusters is None else [clusters[sample] for sample in samples]
     scales = {each.label: bounds(each) for each in metrics}
     estimates = [
         NamedEstimate(*key, estimate)
         for key, estimate in stats.estimate_systems(values, clusters=labels, bounds=scales, **asdict(sureness)).items()
     ]
     groups = {
-        each.label: Group({name: values[name][each.label] for name in systems}, each.better, labels)
+        each.label: Group({name: values[name][each.label] for name in systems}, each.better)
         for each in metrics
         if each.better is not None
     }
-    by_metric = compared(groups, "metrics", sureness, more)
+    by_metric = compared(groups, labels, sureness, primary, more)
     order = {name: place for place, name in enumerate(systems)}
     found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
     found.sort(key=lambda each: order[each.comparison.challenger])
     return tuple(estimates), tuple(found)
 
 
-def columns(scores: pd.DataFrame, system: str, metrics: Sequence[Metric]) -> dict[str, Array]:
+def columns(
+    scores: pd.DataFrame, system: str, metrics: Sequence[Metric], samples: Sequence[str] | None = None
+) -> dict[str, Array]:
     """One column a metric, its rows by the samples' ids: no number depends on the order in which a file has them."""
     own = scores[scores["system"] == system]
     wide = own.pivot_table(index="sample", columns="metric", values="value", dropna=False, sort=False, aggfunc="first")
-    wide = wide.reindex(_samples(scores))
+    wide = wide.reindex(sorted(set(scores["sample"])) if samples is None else list(samples))
     return {each.label: wide[each.label].to_numpy(dtype=float) for each in metrics}
-
-
-def _samples(scores: pd.DataFrame) -> list[str]:
-    return sorted(set(scores["sample"]))
 
 
 def bounds(metric: Metric) -> Bounds | None:

@@ -54,19 +54,20 @@ def findings(
     asked = sorted(asked, key=lambda question: question.id)  # as the columns are
     parts = _parts(asked, dimensions)
     values = {name: columns(scores, name, [metric])[metric.label] for name in systems}
-    labels = None if clusters is None else np.array([clusters[question.id] for question in asked], dtype=object)
+    labels = None if clusters is None else [clusters[question.id] for question in asked]
     groups: dict[str, Group] = {}
     for part, places in parts.items():
-        own = {name: column[places] for name, column in values.items()}
-        groups[part] = Group(own, metric.better or "higher", None if labels is None else list(labels[places]))
+        groups[part] = Group(values, metric.better or "higher", places)
     large = {part: group for part, group in groups.items() if len(parts[part]) >= FEWEST and metric.better}
-    found = compared(large, "slices", sureness)
+    found = compared(large, labels, sureness)
     made: list[Finding] = []
-    for part, group in groups.items():
+    for part in groups:
         where = {"slice": part}
-        how: dict[str, Any] = {"clusters": group.clusters, "bounds": bounds(metric), **asdict(sureness)}
+        own_labels = None if labels is None else [labels[place] for place in parts[part]]
+        how: dict[str, Any] = {"clusters": own_labels, "bounds": bounds(metric), **asdict(sureness)}
         made += [
-            NamedEstimate(name, metric.label, stats.estimate(group.values[name], **how), where) for name in systems
+            NamedEstimate(name, metric.label, stats.estimate(values[name][parts[part]], **how), where)
+            for name in systems
         ]
         made += [NamedComparison(metric.label, one, where) for one in found.get(part, ())]
     return tuple(made)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragbench.bench.basics import verdicts
+from ragbench.bench.basics.families import said as family_said
 from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.tables import Column, Found, Table
@@ -61,8 +62,8 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
     if len(set(compared)) > 1:
         columns = [Column(_("compared")), *columns]
         rows = [(who, *row) for who, row in zip(compared, rows, strict=True)]
-    families = dict.fromkeys(one.family for _metric, one in pairs if one.family)
-    notes = [_("corrected over all comparisons: {family}", family=family) for family in families]
+    families = dict.fromkeys(family_said(one.family, _) for _metric, one in pairs if one.family)
+    notes = [_("corrected p and interval: {family}", family=family) for family in families if family]
     if any(one.minimum_detectable is not None for _metric, one in pairs):
         notes.append(_("detectable: a difference of this size or more would be shown, in 80 of 100 such studies"))
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))

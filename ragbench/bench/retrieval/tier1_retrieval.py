@@ -138,7 +138,9 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     }
     rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
     scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
-    estimates, comparisons = findings.find(scores, request.chosen, session.systems, clusters, sureness)
+    estimates, comparisons = findings.find(
+        scores, request.chosen, session.systems, clusters, sureness, request.primary.label
+    )
     return Measurement(
         notebook=session.notebook,
         facts={

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench.basics.families import Sureness, corrected
+from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
@@ -326,7 +326,7 @@ def _in_one_family(
     """p corrected over everything that carries a verdict, by Holm's steps."""
     every = [each.comparison for pairing in pairings for each in pairing.comparisons]
     every += [one.comparison for one in summarized if one.comparison]
-    done = (one for [one] in corrected({str(place): [one] for place, one in enumerate(every)}, "metrics").values())
+    done = iter(stats.adjust(every))
     better = [
         replace(each, comparisons=tuple(replace(one, comparison=next(done)) for one in each.comparisons))
         for each in pairings

@@ -114,7 +114,7 @@ class Scores:
         table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
         clusters = frames.clusters(row.sample for row in self.rows)
         sureness = Sureness(self.level, self.resamples, self.seed)
-        return find(table, self.metrics, self.systems, clusters, sureness)[1]
+        return find(table, self.metrics, self.systems, clusters, sureness, self.metrics[0].label)[1]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""

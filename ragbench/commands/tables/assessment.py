@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -118,33 +119,27 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
 def _compared(
     values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
 ) -> list[tuple[str, Comparison]]:
-    """Every run against the first, or every pair: max-T within a metric, Holm over the metrics.
+    """Every run against the first, or every pair, on every metric: one family, tested jointly.
 
     Where no query is measured on both sides there is nothing to correct; the comparison says so.
     """
     from ragbench import stats
-    from ragbench.bench.basics.families import corrected
 
     names = list(values)
-    if len(names) < 2:
+    pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
+    if not pairs:
         return []
-    groups: dict[str, list[Comparison]] = {}
-    for name, metric in plan.metrics.items():
-        columns = {run: values[run][name] for run in names}
-        more: dict[str, Any] = {"clusters": labels, "better": metric.better or "higher", **plan.sureness}
-        if len(names) == 2:
-            first, second = columns.values()
-            groups[name] = [stats.compare(first, second, names=(names[0], names[1]), **more)]
-        else:
-            groups[name] = stats.compare_many(columns, None if plan.all_pairs else names[0], **more)
-    measured = {name: [one for one in group if one.n] for name, group in groups.items()}
-    found = [
-        (name, one)
-        for name, group in corrected(measured, "metrics").items()
-        for one in [*group, *(one for one in groups[name] if not one.n)]
-    ]
-    place = {name: number for number, name in enumerate(names)}
-    return sorted(found, key=lambda pair: (place[pair[1].baseline], place[pair[1].challenger]))
+    better = {name: metric.better or "higher" for name, metric in plan.metrics.items()}
+    tested = {
+        (pair, metric): one
+        for pair in pairs
+        for metric, one in stats.hypotheses(
+            values[pair[0]], values[pair[1]], clusters=labels, better=better, names=pair, **plan.sureness
+        ).items()
+    }
+    more = {key: plan.sureness[key] for key in ("resamples", "seed")}
+    done = stats.jointly(list(tested.values()), labels, **more)
+    return [(metric, one) for (_pair, metric), one in zip(tested, done, strict=True)]
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:

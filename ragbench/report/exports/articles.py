@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import tables
+from ragbench.bench.basics.families import said
 from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -37,9 +38,9 @@ def latex_table(made: Measurement, _: Translator) -> str:
     level = next((e.estimate.level for e in made.estimates), 0.95)
     notes = [_("Means over questions with {level} intervals.", level=_.percent(level))]
     if made.comparisons:
-        family = made.comparisons[0].comparison.family
-        places = {"baseline": material.baseline, "family": family}
-        notes.append(_("Arrows mark a difference from {baseline}, p corrected ({family}).", **places))
+        families = dict.fromkeys(said(one.comparison.family, _) for one in made.comparisons)
+        places = {"baseline": material.baseline, "family": "; ".join(filter(None, families))}
+        notes.append(_("Arrows mark a difference from {baseline}; intervals and p: {family}.", **places))
         few = [c.comparison for c in made.comparisons if c.comparison.verdict is Verdict.CANNOT_BE_SHOWN]
         notes += [f"∅: {text}." for text in dict.fromkeys(material.verdict(one) for one in few)]
     if any(e.estimate.n_unmeasured for e in made.estimates):

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.families import said as said_of
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.footnotes import method_name
@@ -70,10 +71,8 @@ def _tests(material: Material) -> list[str]:
         return []
     names = dict.fromkeys(test_name(material, c.test) for c in comparisons)
     said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(list(names)))]
-    corrected = sum(c.p_adjusted is not None for c in comparisons)
-    if corrected:
-        families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None)
-        said.append(_correction(material, corrected, [family for family in families if family]))
+    families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None and c.family)
+    said += [text for text in [_correction(material, list(families))] if text]
     dropped = max(c.n_dropped for c in comparisons)
     if dropped:
         said.append(
@@ -97,32 +96,22 @@ def _tests(material: Material) -> list[str]:
     return said
 
 
-def _correction(material: Material, corrected: int, families: Sequence[str]) -> str:
-    """How p was corrected, over how many comparisons."""
+def _correction(material: Material, families: Sequence[str]) -> str:
+    """What p, verdicts and intervals are adjusted for."""
     _ = material.text
-    lower = [family.lower() for family in families]
-    if lower and all("max-t" in family and "holm" in family for family in lower):
-        metrics = {c.metric for c in material.measurement.comparisons}
-        return _.plural(
-            "p is corrected over all {n} comparison of this page in two steps: within a metric by studentized "
-            "step-down max-T, because all systems answer the same questions; over the {metrics} "
-            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
-            "the chance of even one wrong verdict among all of them is at most {error}.",
-            "p is corrected over all {n} comparisons of this page in two steps: within a metric by studentized "
-            "step-down max-T, because all systems answer the same questions; over the {metrics} "
-            "metrics by Holm, where a metric gives way to the next only when every comparison in it is settled. So "
-            "the chance of even one wrong verdict among all of them is at most {error}.",
-            corrected,
-            metrics=_.integer(len(metrics)),
-            error=_.percent(1 - material.measurement.comparisons[0].comparison.level),
-        )
-    if lower and all("holm" in family for family in lower):
-        return _.plural(
-            "p is corrected by Holm over {n} comparison of this page.",
-            "p is corrected by Holm over the {n} comparisons of this page.",
-            corrected,
-        )
-    return _("p is corrected: {family}.", family=_.enumeration(list(families)) or _("by family"))
+    named = [text for text in (said_of(family, _) for family in families) if text]
+    if not named:
+        return ""
+    error = _.percent(1 - material.measurement.comparisons[0].comparison.level)
+    if not all("max-T" in family for family in families):
+        return _("p is corrected: {family}.", family=_.enumeration(named))
+    return _(
+        "p, verdicts and intervals hold together within a family ({family}): studentized step-down max-T over sign "
+        "flips that all its comparisons share, so that the chance of even one wrong verdict in it is at most {error}. "
+        "An interval holds 0 exactly where no difference is shown.",
+        family="; ".join(named),
+        error=error,
+    )
 
 
 def test_name(material: Material, test: str) -> str:
@@ -131,12 +120,12 @@ def test_name(material: Material, test: str) -> str:
     name, _comma, exact = test.partition(",")
     names = {
         "sign flips": _("sign-flip randomization"),
-        "McNemar": _("exact McNemar test"),
+        "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
-    if name == "sign flips" and exact.strip() == "exact":
-        return _("complete sign-flip randomization")
+    if name.endswith("of pseudo-values"):
+        return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 
 

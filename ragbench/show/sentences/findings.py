@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.families import adjusted
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import counted
 from ragbench.show.basics.material import Material
@@ -60,7 +61,7 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
         challenger=shown(comparison.challenger),
         baseline=shown(comparison.baseline),
         difference=html.number(material.difference(comparison, metric)),
-        p=_.p_value(p, relation=True),
+        p=", ".join(filter(None, [_.p_value(p, relation=True), adjusted(comparison.family, _)])),
         margin=_.number(comparison.margin, material.digits(metric)),
         verdict=material.verdict(comparison),
     )
