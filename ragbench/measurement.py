@@ -249,8 +249,6 @@ def _read_findings(path: Path) -> list[dict[str, Any]]:
 def _comparison(row: dict[str, Any]) -> NamedComparison:
     known = _fields(row, Comparison, ("difference", "low", "high", "p", "effect_size", "error"))
     known["verdict"] = Verdict(known["verdict"])
-    alone = known.get("alone")
-    known["alone"] = None if alone is None else (float(alone[0]), float(alone[1]))
     return NamedComparison(row["metric"], Comparison(**known), row["where"])
 
 

@@ -78,7 +78,7 @@ def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> N
     assert list(own["value"]) == [1.0, 0.5, 1.0, 1.0]
     against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
     assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}
-    assert set(table["family"].dropna()) == {"2, holm"}, "the small ones are not in the family"
+    assert set(table["family"].dropna()) == {"2, max-T"}, "the small ones are not in the family"
 
 
 def test_slices_respect_clusters() -> None:

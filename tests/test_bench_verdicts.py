@@ -47,7 +47,7 @@ def test_the_words() -> None:
     english, russian = translator("en"), translator("ru")
     assert verdicts.said(few(), english) == "cannot be shown with 7 groups"
     assert verdicts.said(few(), russian) == "нельзя показать на 7 группах"
-    assert verdicts.needed(few(), english) == "9 independent groups or more are needed before a difference can be shown"
+    assert verdicts.needed(few(), english) == "8 independent groups or more are needed before a difference can be shown"
     alone = stats.compare([0] * 5, [1] * 5)
     assert verdicts.said(alone, english) == "cannot be shown with 5 questions"
     assert verdicts.needed(alone, english) == "6 questions or more are needed before a difference can be shown"

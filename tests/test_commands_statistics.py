@@ -132,16 +132,15 @@ def test_significance_is_that_of_the_statistics(
     assert list(report["statistics"]) == ["hit", "ndcg", "seconds"]
     joined = scores[0].merge(scores[1], on="id", suffixes=("_a", "_b")).sort_values("id")
     better = {"hit": "higher", "ndcg": "higher", "seconds": "lower"}
-    expected = stats.compare_metrics(
+    tested = stats.hypotheses(
         {name: joined[f"{name}_a"] for name in better}, {name: joined[f"{name}_b"] for name in better}, better=better,  # type: ignore[arg-type]
     )  # fmt: skip
-    adjusted = stats.holm([one.p for one in expected.values()])
-    for (name, one), p in zip(expected.items(), adjusted, strict=True):
+    for name, one in zip(tested, stats.jointly(list(tested.values())), strict=True):
         found = report["statistics"][name]
         assert found["value"] == pytest.approx(one.difference)
         assert (found["low"], found["high"]) == pytest.approx((one.low, one.high))
         assert (found["n"], found["method"], found["test"]) == (one.n, one.method, one.test)
-        assert found["p_adjusted"] == pytest.approx(p)
+        assert (found["p"], found["p_adjusted"]) == pytest.approx((one.p, one.p_adjusted))
     assert report["statistics"]["ndcg"]["verdict"] == "better"
     assert report["statistics"]["seconds"]["verdict"] == "worse"
     assert report["statistics"]["hit"]["verdict"] == "not shown"

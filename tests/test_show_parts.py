@@ -214,13 +214,16 @@ def test_views_are_the_same_after_a_round_through_files(tmp_path) -> None:
     assert html(Measurement.load(tmp_path), *VIEWS) == html(found, *VIEWS)
 
 
-def test_two_steps_of_correction_are_told_in_the_method() -> None:
+def test_families_are_told_in_the_method() -> None:
     found = full(("base", "new", "other"))
-    family = "4, max-T within each of the metrics, Holm over 2 metrics"
-    told = tuple(replace(c, comparison=replace(c.comparison, family=family)) for c in found.comparisons)
+    title = {name: "primary: 2" if name == "mrr" else "secondary: 2" for name in ("mrr", "recall")}
+    told = tuple(
+        replace(c, comparison=replace(c.comparison, family=f"{title.get(c.metric, 'secondary: 2')}, max-T"))
+        for c in found.comparisons
+    )
     page = Page(replace(found, comparisons=told))
     text = plain(str(show.about.method(page).html()))
-    assert "within a metric by studentized step-down max-T" in text
-    assert "over the 2 metrics by Holm" in text
+    assert "secondary metrics, adjusted for 2 comparisons (max-T)" in text
+    assert "studentized step-down max-T over sign flips" in text
     assert "at most 5%" in text
-    assert "p (max-T, Holm)" in plain(str(show.comparison.table(page).html()))
+    assert "p (max-T)" in plain(str(show.comparison.table(page).html()))

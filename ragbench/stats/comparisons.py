@@ -214,6 +214,8 @@ def by_signs(one: Comparison) -> Comparison:
     """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
     agreement with it, and its power."""
     found = agreeing(decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level))
+    if math.isnan(found.low):
+        return found
     return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
 
 
