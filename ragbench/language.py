@@ -79,10 +79,18 @@ class Translator:
         return format_percent(share, format=pattern, locale=self.language)
 
     def interval(self, low: float | None, high: float | None, digits: int = 3, *, signed: bool = False) -> str:
-        """`[0.125, 0.280]`; a semicolon between the ends where the decimal mark is a comma; a dash for None."""
+        """`[0.125, 0.280]`; a semicolon between the ends where the decimal mark is a comma; a dash for None.
+
+        signed: of a difference; an end that is not 0 is not written as 0, see `end`.
+        """
         if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
             return DASH
-        return self.ends(self.number(low, digits, signed=signed), self.number(high, digits, signed=signed))
+        return self.ends(*(self.end(one, digits) if signed else self.number(one, digits) for one in (low, high)))
+
+    def end(self, value: float, digits: int) -> str:
+        """The end of a difference's interval: `+0.0004`, `>0`; see `decimals`."""
+        found = decimals(value, digits)
+        return beside_zero(value) if found is None else self.number(value, found, signed=True)
 
     def ends(self, low: str, high: str) -> str:
         """`[low, high]` of ends already written; a semicolon between them where the decimal mark is a comma."""
@@ -148,3 +156,14 @@ def catalogue(path: Path) -> Any:
 
     with path.open("rb") as file:
         return read_po(file, abort_invalid=True)
+
+
+def decimals(value: float, digits: int) -> int | None:
+    """Of the end of a difference's interval, so that one without 0 is never read as one with it: `digits`, or up to
+    three more where it would be rounded to 0 but is not; None closer to it."""
+    return digits if value == 0 else next((more for more in range(digits, digits + 4) if round(value, more) != 0), None)
+
+
+def beside_zero(value: float) -> str:
+    """What is written for an end that no number of decimals tells from 0."""
+    return ">0" if value > 0 else "<0"

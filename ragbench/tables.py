@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ragbench import terminal
-from ragbench.language import DASH, Translator, translator
+from ragbench.language import DASH, Translator, beside_zero, decimals, translator
 from ragbench.types import Estimate, Verdict
 
 Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
@@ -169,7 +169,12 @@ class Style:
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """Both ends of an interval."""
-        return f"{self.number(low, digits, signed)} … {self.number(high, digits, signed)}"
+        return " … ".join(self.end(one, digits, signed) for one in (low, high))
+
+    def end(self, value: float, digits: int, signed: bool) -> str:
+        """One end; of a difference see `ragbench.language.decimals`."""
+        found = decimals(value, digits) if signed else digits
+        return beside_zero(value) if found is None else self.number(value, found, signed)
 
     def without(self, one: Found) -> str:
         """What stands in place of an interval."""
@@ -251,7 +256,7 @@ class Latex(Spoken):
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """`$[0.645, 0.758]$`."""
-        return f"$[{low:.{digits}f}, {high:.{digits}f}]$"
+        return f"$[{', '.join(self.end(one, digits, signed).strip('$+') for one in (low, high))}]$"
 
     def without(self, one: Found) -> str:
         """Nothing: the number stands alone; the sign of a reason that the caption tells."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import language
+from ragbench.tables import Column, Found, Table
 from tests.test_notebooks import NOTEBOOKS
 from tests.texts import all_texts, texts_of_code
 
@@ -101,6 +102,20 @@ def test_intervals_part_their_ends_where_a_comma_is_the_decimal_mark() -> None:
     assert language.translator("en").interval(0.125, 0.28) == "[0.125, 0.280]"
     assert language.translator("ru").interval(0.125, 0.28) == "[0,125; 0,280]"
     assert language.translator("ru").interval(None, 0.28) == "—"
+
+
+def test_no_interval_without_zero_is_written_as_one_with_it() -> None:
+    """Ends of differences have more decimals near 0, and a sign where no number of them serves; values have not."""
+    told = language.translator("en").interval
+    assert told(0.0004, 0.1, signed=True) == "[+0.0004, +0.100]"
+    assert told(math.nextafter(0, 1), 0.1, signed=True) == "[>0, +0.100]"
+    assert told(-0.1, -1e-9, signed=True) == "[−0.100, <0]"
+    assert told(0.0, 0.1, signed=True) == "[0.000, +0.100]"
+    assert told(0.0004, 0.1) == "[0.000, 0.100]"
+    one = Table((Column("d", "interval", signed=True),), ((Found(math.nextafter(0, 1), 0.1),),))
+    assert "$[>0, 0.100]$" in one.latex("x")
+    assert "[>0, +0.100]" in one.markdown()
+    assert "[&gt;0, +0.100]" in one._repr_html_()
 
 
 def test_p_values() -> None:
