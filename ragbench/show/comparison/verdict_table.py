@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.families import said
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import brackets, missing
 from ragbench.language import DASH
@@ -81,10 +82,35 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.bodies(_("Values and comparisons"), heads, bodies, kind),
         _measured(material),
+        _families(material),
         columns.notes.html(),
         bands.draw(material, present),
         behind(material, present),
     )
+
+
+def _families(material: Material) -> Markup:
+    """What p, verdicts and the intervals of differences are adjusted for; folded, the interval of each by itself."""
+    _ = material.text
+    made = [c for c in material.measurement.comparisons if c.comparison.family]
+    told = list(filter(None, dict.fromkeys(said(c.comparison.family, _) for c in made)))
+    wider = [c for c in made if c.comparison.alone != (c.comparison.low, c.comparison.high)]
+    if not wider:
+        return html.meta(_("Differences: {families}.", families="; ".join(told))) if told else Markup()
+    several = len(material.challengers) > 1
+    rows = [
+        (
+            shown(c.metric),
+            *([shown(c.comparison.challenger)] if several else []),
+            _.number(c.comparison.difference, material.digits(c.metric), signed=True),
+            _.interval(*c.comparison.alone, material.digits(c.metric), signed=True),
+        )
+        for c in wider
+    ]
+    title = _("Interval of each difference by itself")
+    heads = [_("metric"), *([_("system")] if several else []), _("difference"), _("interval")]
+    told_all = _("Differences: {families}; their intervals hold together.", families="; ".join(told))
+    return html.meta(told_all) + html.fold(title, html.grid(title, heads, rows))
 
 
 def _wide(columns: Columns, present: frozenset[str]) -> tuple[list[Markup], list[list[Markup]]]:
