@@ -142,7 +142,8 @@ def differences(
             error += one.difference - population.mean
             rejected += one.p <= 0.05
             equal += one.p_equivalence is not None and one.p_equivalence <= 0.05
-            for name, (low, high) in {**one.intervals, "default": (one.low, one.high)}.items():
+            for name, (low, high) in {**one.intervals, "alone": (one.low, one.high)}.items():
+                name = "default" if name == "alone" else name
                 right[name] += low - 1e-12 <= population.mean <= high + 1e-12
         done += CHUNK
     clusters = None if codes is None else int(codes.max()) + 1

@@ -85,7 +85,7 @@ def redundant(n: int, simulations: int, *, copies: int = 14) -> list[Outcome]:
         wrong += any(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in found)
     return [
         Outcome("test", f"{copies} near-copies of a metric", "family-wise, page", n, None, None, simulations, 0.05,
-                wrong / simulations, 0.0, np.nan, "Holm")
+                wrong / simulations, 0.0, np.nan, "max-T")
     ]  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def _page_of_copies(
         )
         for k in range(copies)
     }
-    return [one for [one] in compared(groups, "metrics", Sureness(0.95, resamples, seed)).values()]
+    return [one for [one] in compared(groups, None, Sureness(0.95, resamples, seed)).values()]
 
 
 def power(name: str, study: Study, n: int, simulations: int, *, groups: int | None = None) -> list[Outcome]:
