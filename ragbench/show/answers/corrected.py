@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import chip, named, small
 from ragbench.show.basics.material import Material
@@ -46,7 +45,7 @@ def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
             _.number(one["n_effective"], 0) if one["n_effective"] == one["n_effective"] else DASH,
         ]
         body.append(values)
-    return grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
+    return html.grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
 
 
 def _name(material: Material, system: str) -> Markup:
@@ -115,4 +114,4 @@ def _differences(material: Material) -> Markup:
                 _.integer(int(one["labels"])),
             ]
         )
-    return grid(_("Differences corrected by people's labels"), heads, body)
+    return html.grid(_("Differences corrected by people's labels"), heads, body)
