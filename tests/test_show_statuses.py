@@ -108,7 +108,7 @@ def _nothing(one: NamedEstimate) -> NamedEstimate:
 
 
 def _emptied(table: pd.DataFrame, step: int) -> pd.DataFrame:
-    """A table of estimates with every step-th of them unmeasured, as `estimate_row` writes it."""
+    """A table with numbers and their intervals, every step-th of them unmeasured."""
     if not {"value", "low", "high", "n"} <= set(table.columns):
         return table
     changed = table.reset_index(drop=True).copy()
