@@ -145,7 +145,7 @@ def _questions(
         asked.append(replace(question, cluster=None if clusters is None else clusters[name], relevant=gains))
     table = frames.questions(asked)
     # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
-    return table.assign(text=[each or None for each in table["text"]])
+    return table.assign(text=table["text"].where(table["text"] != "", None))
 
 
 def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
