@@ -123,7 +123,8 @@ class Request(BaseModel):
     def told(self) -> list[dict[str, Any]]:
         """What was asked for, as JSON values for a page: of each parameter its name, value, default and help.
 
-        Without secrets, and of a file that is named by its place on this machine only the file's name.
+        Without the language, which is the page's: it can be drawn in another one. Without secrets, and of a file that
+        is named by its place on this machine only the file's name.
         """
         values = self.model_dump(mode="json")
         return [
@@ -134,6 +135,7 @@ class Request(BaseModel):
                 "help": field.description,
             }
             for name, field in self.parameters().items()
+            if name != "language"
         ]
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.about.provenance import flat
+from ragbench.show.about.provenance import PLAIN, flat
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
@@ -44,22 +44,22 @@ def parameters(material: Material) -> Markup:
 
 def _row(material: Material, one: Mapping[str, Any]) -> list[Markup]:
     _ = material.text
-    value, default = one.get("value"), one.get("default")
-    used = _resolved(material, str(one["name"])) if value in EMPTY else None
-    by_default = shown(_("yes")) if value == default else html.all(_("no"), ": ", _written(material, default))
+    name, value, default = str(one["name"]), one.get("value"), one.get("default")
+    used = _resolved(material, name) if value in EMPTY else None
+    by_default = shown(_("yes")) if value == default else html.all(_("no"), ": ", _written(material, name, default))
     return [
-        html.code(shown(one["name"])),
-        _written(material, value) if used is None else used,
+        html.code(shown(name)),
+        _written(material, name, value) if used is None else used,
         by_default,
         shown(_(clean(one.get("help")))),
     ]
 
 
-def _written(material: Material, value: Any) -> Markup:
+def _written(material: Material, name: str, value: Any) -> Markup:
     """A value; what is empty, yes or no as the notebook and the lines of help write it."""
     if isinstance(value, bool) or value in EMPTY:
         return html.code('""' if value == "" else str(value))
-    return flat(material, value)
+    return shown(value) if name in PLAIN else flat(material, value)
 
 
 def _resolved(material: Material, name: str) -> Markup | None:
