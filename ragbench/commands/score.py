@@ -80,6 +80,7 @@ def score(
     from ragbench.commands.console import outputs, plans
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
+    from ragbench.judge import asks_nobody
     from ragbench.llm import Outlook, run
     from ragbench.metrics import meant
     from ragbench.names import meant as near
@@ -107,7 +108,7 @@ def score(
         Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    asks = any("judge" in metric.needs for metric in chosen) and set(names) != {settings.OFFLINE}
+    asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
     by = [one for name in parted(embedder) if (one := known.embedders.get(name)) is not None and one.base_url]
     embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
     if asks or embeds:
