@@ -317,7 +317,7 @@ def test_the_method_shows_what_was_asked_for_and_provenance_does_not_repeat_it()
     assert "<script>" not in html
     assert "draws" not in said(show.about.provenance(page))
     russian = str(show.about.method(Page(page.measurement, language="ru")).html())
-    assert "число повторов бутстрепа и рандомизации" in russian
+    assert "число повторных выборок бутстрепа и рандомизации" in russian
 
 
 def test_a_measurement_that_kept_no_request_has_no_table_of_parameters() -> None:
