@@ -21,7 +21,7 @@ def parameters(material: Material) -> Markup:
     Nothing of a measurement that did not keep what it was asked for.
     """
     _ = material.text
-    asked = [one for one in material.facts.get("request", ()) if isinstance(one, Mapping) and one.get("name")]
+    asked = [one for one in material.facts.get("request") or () if isinstance(one, Mapping) and one.get("name")]
     if not asked:
         return Markup("")
     changed = sum(one.get("value") != one.get("default") for one in asked)
