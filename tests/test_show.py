@@ -320,6 +320,12 @@ def test_the_method_shows_what_was_asked_for_and_provenance_does_not_repeat_it()
     assert "число повторных выборок бутстрепа и рандомизации" in russian
 
 
+def test_an_empty_parameter_is_not_said_to_be_what_another_one_named() -> None:
+    asked = [{"name": "answers", "value": "a.csv", "default": "", "help": ""}, ASKED[0]]
+    html = str(show.about.method(Page(measurement(facts={"dataset": "a.csv", "request": asked}))).html())
+    assert html.count("a.csv") == 1
+
+
 def test_a_measurement_that_kept_no_request_has_no_table_of_parameters() -> None:
     assert "Parameters" not in said(show.about.method(Page(measurement())))
     kept = [{**one, "value": one["default"]} for one in ASKED]

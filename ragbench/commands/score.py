@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +14,7 @@ from ragbench.commands import gate
 from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
+    from ragbench.bench.answers.rag_metrics import RagMetricsRequest
     from ragbench.bench.scoring.answer_tables import AnswerTable
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
@@ -137,9 +139,11 @@ def score(
     _write(found, json_file, out)
     if out is None and not bounds:
         return
-    measured = _measured(found, asked, of_samples(samples, file.name))
+    answers, spoken = of_samples(samples, file.name), language or known.language
+    request = _request(found, asked, answers, spoken)
+    measured = _measured(found, asked, answers, request)
     if out is not None:
-        _draw(found, asked, measured, out, language or known.language)
+        _draw(measured, request, out, spoken)
     if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
@@ -155,21 +159,12 @@ def _gate(text: str) -> tuple[str, GateSettings]:
     return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
 
 
-def _measured(found: Scores, asked: Asked, answers: AnswerTable) -> Measurement:
-    """These scores as the notebook rag_metrics would have measured them."""
-    from ragbench.bench.answers.rag_metrics import Made, measurement_of
-    from ragbench.bench.basics.session import told
+def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -> RagMetricsRequest:
+    """What the notebook rag_metrics would have been asked for."""
+    from ragbench.bench.answers.rag_metrics import RagMetricsRequest
 
-    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
-    return told(measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders)))
-
-
-def _draw(found: Scores, asked: Asked, measured: Measurement, out: Path, language: str) -> None:
-    """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.report import assemble
-
-    given = {
-        "answers": measured.facts["dataset"],
+    given: dict[str, Any] = {
+        "answers": str(answers.facts["dataset"]),
         "metrics": ", ".join(metric.label for metric in found.metrics),
         "judges": ", ".join(map(str, asked.judges)),
         "aggregate": asked.rule.how,
@@ -182,6 +177,24 @@ def _draw(found: Scores, asked: Asked, measured: Measurement, out: Path, languag
         "seed": found.seed,
         "language": language,
     }
+    return RagMetricsRequest(**given)
+
+
+def _measured(found: Scores, asked: Asked, answers: AnswerTable, request: RagMetricsRequest) -> Measurement:
+    """These scores as the notebook rag_metrics would have measured them."""
+    from ragbench.bench.answers.rag_metrics import Made, measurement_of
+    from ragbench.bench.basics.session import told
+
+    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
+    made = measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders))
+    return told(replace(made, facts={**made.facts, "request": request.told()}))
+
+
+def _draw(measured: Measurement, request: RagMetricsRequest, out: Path, language: str) -> None:
+    """The page of the notebook rag_metrics, over these scores."""
+    from ragbench.report import assemble
+
+    given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
     terminal.say(assemble(out, measured, given, language, VIEWS), err=True)
 
 

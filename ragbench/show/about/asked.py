@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -38,14 +38,14 @@ def parameters(material: Material) -> Markup:
         (_("by default"), "rb-word"),
         (_("meaning"), "rb-word"),
     ]
-    table = html.grid(_("Parameters of this measurement"), heads, [_row(material, one) for one in asked])
+    table = html.grid(_("Parameters of this measurement"), heads, [_row(material, one, asked) for one in asked])
     return html.fold(summary, table)
 
 
-def _row(material: Material, one: Mapping[str, Any]) -> list[Markup]:
+def _row(material: Material, one: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Markup]:
     _ = material.text
     name, value, default = str(one["name"]), one.get("value"), one.get("default")
-    used = _resolved(material, name) if value in EMPTY else None
+    used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
     by_default = shown(_("yes")) if value == default else html.all(_("no"), ": ", _written(material, name, default))
     return [
         html.code(shown(name)),
@@ -62,9 +62,14 @@ def _written(material: Material, name: str, value: Any) -> Markup:
     return shown(value) if name in PLAIN else flat(material, value)
 
 
-def _resolved(material: Material, name: str) -> Markup | None:
-    """What an empty parameter came to, where the facts say it by the same name; else None."""
+def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Markup | None:
+    """What an empty parameter came to, where the facts say it by the same name; else None.
+
+    A text that another parameter asked for came from there: `dataset` is a file of answers where one was named.
+    """
     known = material.facts.get(name)
+    if isinstance(known, str) and known in asked:
+        return None
     if isinstance(known, list):
         names = [one.get("name") if isinstance(one, Mapping) else one for one in known]
         known = names if all(isinstance(one, str) and one for one in names) else None
