@@ -98,7 +98,8 @@ class Measurement:
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
-        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins).
+        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
+        request (what was asked for: a list of {name, value, default, help}).
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
     questions: one row per sample (QUESTION_COLUMNS).
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).

@@ -251,6 +251,13 @@ def html_pieces(source: str) -> int:
     )
 
 
+def test_no_macro_of_a_template_hides_another_of_its_name() -> None:
+    folder = Path(__file__).parent.parent / "ragbench" / "report_template"
+    for path in sorted(folder.rglob("*.j2")):
+        names = re.findall(r"{%-? *macro (\w+)", path.read_text(encoding="utf-8"))
+        assert len(names) == len(set(names)), (path.name, sorted({one for one in names if names.count(one) > 1}))
+
+
 def test_html_is_written_in_templates() -> None:
     found = {"/".join(one.parts[1:]): html_pieces(one.text) for one in this_house().modules}
     some = {name: count for name, count in found.items() if count}
