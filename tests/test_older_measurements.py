@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -42,20 +43,33 @@ LEFT = {
 """Tables that hold more than findings, and what stays of them."""
 
 
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as it was written then: findings in one file, and in tables beside it."""
+    folder = tmp_path_factory.mktemp("older")
     made = measurement(("ngrams", "ngrams-svd"), ("mrr@10",))
-    made.save(tmp_path)
+    made.save(folder)
     for name in (ESTIMATES, COMPARISONS):
-        (tmp_path / name).unlink()
-    about = json.loads((tmp_path / FINDINGS).read_text(encoding="utf-8"))
+        (folder / name).unlink()
+    about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
     about["estimates"] = [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in made.estimates]
     about["comparisons"] = [{"metric": c.metric, **asdict(c.comparison)} for c in made.comparisons]
-    (tmp_path / FINDINGS).write_text(json.dumps(without_nan(about)), encoding="utf-8")
+    (folder / FINDINGS).write_text(json.dumps(without_nan(about)), encoding="utf-8")
     for one in TABLES:
-        pd.DataFrame(one["rows"], columns=one["columns"]).to_parquet(tmp_path / f"extra-{one['table']}.parquet")
-    return tmp_path
+        pd.DataFrame(one["rows"], columns=one["columns"]).to_parquet(folder / f"extra-{one['table']}.parquet")
+    return folder
+
+
+@pytest.fixture
+def older(stored: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return shutil.copytree(stored, tmp_path / "older")
+
+
+@pytest.fixture(scope="module")
+def read(stored: Path) -> Measurement:
+    """What is read of it today."""
+    return Measurement.load(stored)
 
 
 def test_findings_of_the_whole_and_tables_without_findings_stay(older: Path) -> None:
@@ -65,10 +79,10 @@ def test_findings_of_the_whole_and_tables_without_findings_stay(older: Path) -> 
 
 
 @pytest.mark.parametrize("table", PLACES)
-def test_every_estimate_of_a_table_is_at_its_place(table: str, older: Path) -> None:
+def test_every_estimate_of_a_table_is_at_its_place(table: str, read: Measurement) -> None:
     [stored] = [one for one in TABLES if one["table"] == table]
     rows = [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]]
-    found = Measurement.load(older).estimates_by(*PLACES[table])
+    found = read.estimates_by(*PLACES[table])
     found = [one for one in found if one.where.get("trial", table) == table]
     assert len(found) == len(rows)
     assert PLACES[table] in [one.where for one in found]
