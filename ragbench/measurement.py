@@ -34,7 +34,10 @@ COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
     "verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family",
 )  # fmt: skip
-"""What summaries and tables say of an estimate, and of a comparison."""
+"""What summaries say of an estimate, and of a comparison."""
+ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))
+COMPARISON_ROW = ("metric", *(each.name for each in fields(Comparison) if each.name != "intervals"))
+"""What a row of a flat table holds of each: all that is one value."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
@@ -51,6 +54,15 @@ class NamedEstimate:
     estimate: Estimate
     where: Where = field(default_factory=dict)
 
+    def row(self) -> dict[str, Any]:
+        """System, metric, and all that is known of the estimate."""
+        return {"system": self.system, "metric": self.metric, **asdict(self.estimate)}
+
+    def summary(self) -> dict[str, Any]:
+        """System, metric, and what summaries say of an estimate (ESTIMATE_COLUMNS)."""
+        known = {name: getattr(self.estimate, name) for name in ESTIMATE_COLUMNS}
+        return {"system": self.system, "metric": self.metric, **known}
+
 
 @dataclass(frozen=True)
 class NamedComparison:
@@ -59,6 +71,15 @@ class NamedComparison:
     metric: str
     comparison: Comparison
     where: Where = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """Metric, and all that is known of the comparison; its verdict as a plain text."""
+        return {"metric": self.metric, **asdict(self.comparison), "verdict": str(self.comparison.verdict)}
+
+    def summary(self) -> dict[str, Any]:
+        """Metric, and what summaries say of a comparison (COMPARISON_COLUMNS)."""
+        known = {name: getattr(self.comparison, name) for name in COMPARISON_COLUMNS}
+        return {"metric": self.metric, **known, "verdict": str(self.comparison.verdict)}
 
 
 Finding = NamedEstimate | NamedComparison
@@ -77,7 +98,8 @@ class Measurement:
 
     notebook: the notebook's name, which is the page's.
     facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
-        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins).
+        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
+        request (what was asked for: a list of {name, value, default, help}).
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
     questions: one row per sample (QUESTION_COLUMNS).
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
@@ -142,9 +164,9 @@ class Measurement:
         """Write the two long frames of findings: those of the whole first, then those with a place."""
         estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
         comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
-        rows = [{"system": e.system, "metric": e.metric, "where": e.where, **asdict(e.estimate)} for e in estimates]
+        rows = [{"where": one.where, **one.row()} for one in estimates]
         _write_findings(folder / ESTIMATES, rows, ("system", "metric", "where"), Estimate)
-        rows = [{"metric": c.metric, "where": c.where, **asdict(c.comparison)} for c in comparisons]
+        rows = [{"where": one.where, **one.row()} for one in comparisons]
         _write_findings(folder / COMPARISONS, rows, ("metric", "where"), Comparison)
 
     @classmethod
@@ -182,35 +204,6 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a whole Parquet file without secrets, or none."""
     kept = masked_table(table, exact_masker())
     write_by(path, lambda temporary: kept.to_parquet(temporary, index=False))
-
-
-def estimate_row(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as a row of a table says it (ESTIMATE_COLUMNS)."""
-    return {name: getattr(estimate, name) for name in ESTIMATE_COLUMNS}
-
-
-def estimate_of(row: Mapping[Any, Any]) -> Estimate:
-    """The estimate that `estimate_row` has written; what a table holds as NaN or NA is None again."""
-    import pandas as pd
-
-    known = {name: row[name] for name in ESTIMATE_COLUMNS if not pd.isna(row.get(name))}
-
-    def number(name: str) -> float | None:
-        return float(known[name]) if name in known else None
-
-    return Estimate(
-        float(known.get("value", math.nan)),
-        number("low"),
-        number("high"),
-        float(known.get("level", math.nan)),
-        str(known.get("method", "none")),
-        int(known.get("n", 0)),
-        int(known.get("n_unmeasured", 0)),
-        clusters=int(known["clusters"]) if "clusters" in known else None,
-        floor=number("floor"),
-        ceiling=number("ceiling"),
-        note=str(known.get("note", "")),
-    )
 
 
 def without_nan(value: Any) -> Any:

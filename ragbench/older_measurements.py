@@ -84,6 +84,22 @@ def _cells(row: Row) -> list[Row]:
     return made
 
 
+def _corrected(row: Row) -> list[Row]:
+    named = {key: row[key] for key in ("system", "metric", "level")}
+    of_people = {"value": row["people"]} | _of(row, "people_") | {"n": row["labels"]}
+    of_people["method"] = "none" if row["people_low"] is None else "people"
+    return [
+        _finding({"mean": "judge"}, {"value": row["judge"]} | _of(row, "judge_") | named, n=row["items"]),
+        _finding({"mean": "people"}, of_people | named),
+        _finding({"mean": "corrected"}, row, n=row["labels"]),
+    ]
+
+
+def _corrected_differences(row: Row) -> list[Row]:
+    untold = {"test": "", "effect_size": None, "better": "higher", "p": row["p"]}
+    return [_finding({"mean": "corrected"}, row, **untold, n=row["labels"])]
+
+
 def _shares(row: Row) -> list[Row]:
     return [_finding({"part": row["part"]}, row, metric="blame", value=row["share"])]
 
@@ -196,6 +212,7 @@ def _of(row: Row, prefix: str) -> Row:
 
 
 KEPT = {
+    "corrected": ("system", "metric", "items", "correlation", "annotators", "alpha"),
     "coverage": ("judge", "outcome", "count", "asked"),
     "probes": ("judge", "probe", "limit_low", "limit_high", "p", "p_adjusted", "verdict", "why"),
     "thresholds": ("system", "threshold", "n_chosen", "n_scored", "cost_chosen", "show_all", "show_none"),
@@ -212,6 +229,8 @@ TABLES: dict[str, tuple[str, Callable[[Row], list[Row]]]] = {
     "calibration": ("judge", _trial("calibration")),
     "classes": ("judge", _placed("class")),
     "constants": ("constant", _constants),
+    "corrected": ("people_low", _corrected),
+    "corrected_differences": ("difference", _corrected_differences),
     "correlations": ("other", _correlations),
     "coverage": ("n_unmeasured", _trial("coverage", "outcome")),
     "curve": ("wrong_least", _cache),

@@ -1,13 +1,15 @@
-"""A table: rows under declared columns, and one way each to write it as text, HTML, Markdown and LaTeX."""
+"""A table: rows under declared columns, and one way each to write it as text, HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
 from ragbench.language import DASH, Translator, beside_zero, decimals, translator
@@ -20,6 +22,8 @@ _LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "∅": r"$\emptyset$", "†": r"$\dagger$",
 }  # fmt: skip
+ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, the full-width signs of East Asian programs among it."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
            Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
@@ -121,6 +125,50 @@ class Table:
         for note in self.notes:
             lines += ["", markdown(note)]
         return "\n".join(lines) + "\n"
+
+    def csv(self, *, raw: bool = False) -> str:
+        """The table as `write_csv` writes it."""
+        made = io.StringIO()
+        self.write_csv(made, raw=raw)
+        return made.getvalue()
+
+    def write_csv(self, out: TextIO, *, raw: bool = False) -> None:
+        """The table for other programs (RFC 4180), without its notes: each line is a row.
+
+        Numbers are whole and have a point in every language; an interval is a column an end, and one each for its
+        number and for the word or reason beside it where any cell has one; what is not known is empty. Texts that a
+        spreadsheet would execute begin with an apostrophe unless `raw`, numbers are always numbers. Lines end with both
+        signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a line, and what
+        follows it a cell.
+        """
+        style = Exact(raw=raw)
+        lines = csv.writer(out, lineterminator="\r\n")
+        apart = self._with_ends_apart()
+        lines.writerow([style.text(one.title) for one in apart.columns])
+        for row in apart.rows:
+            lines.writerow([style.cell(column, cell, 0) for column, cell in zip(apart.columns, row, strict=True)])
+
+    def _with_ends_apart(self) -> Table:
+        """The table with a column for each of what an interval's cell holds."""
+        parts = [tuple(_parts(self, place)) for place, _column in enumerate(self.columns)]
+        if not any(parts):
+            return self
+        columns = [
+            column._replace(title=f"{column.title} {part}".strip(), kind="text" if part == "note" else "number")
+            if part is not None
+            else column
+            for column, own in zip(self.columns, parts, strict=True)
+            for part in own or (None,)
+        ]
+        rows = [
+            tuple(
+                _part(cell, part) if part is not None else cell
+                for cell, own in zip(row, parts, strict=True)
+                for part in own or (None,)
+            )
+            for row in self.rows
+        ]
+        return replace(self, columns=tuple(columns), rows=tuple(rows))
 
     def latex(self, name: str) -> str:
         """The table for an article, in the form of the booktabs package, its notes as the caption."""
@@ -287,6 +335,54 @@ class Latex(Spoken):
     def text(self, text: str) -> str:
         """A text, every sign of LaTeX's language escaped."""
         return latex(text)
+
+
+class Exact(Style):
+    """How cells are written for other programs: each as what it is, nothing rounded.
+
+    raw: texts as they are, also those that a spreadsheet would execute.
+    """
+
+    nothing = ""
+
+    def __init__(self, *, raw: bool) -> None:
+        self.raw = raw
+
+    def cell(self, column: Column, cell: Any, digits: int) -> str:
+        """A cell by its own kind: a column may hold counts and words."""
+        if isinstance(cell, str):
+            return self.text(cell)
+        if isinstance(cell, Estimate | tuple):
+            return self.counts(cell if isinstance(cell, tuple) else (cell,), digits)
+        if _unknown(cell):
+            return self.nothing
+        return str(cell) if isinstance(cell, int | float) else self.text(str(cell))
+
+    def text(self, text: str) -> str:
+        """A text; with an apostrophe before it if a spreadsheet would take it for a formula.
+
+        White space before the sign does not help: programs strip it.
+        """
+        active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
+        return f"'{text}" if active and not self.raw else text
+
+
+def _parts(table: Table, place: int) -> Iterator[str]:
+    """What a column of intervals becomes: its number where there is one, both ends, a note where there is one."""
+    if table.columns[place].kind != "interval":
+        return
+    found = [row[place] for row in table.rows if row[place] is not None]
+    if any(one.value is not None for one in found):
+        yield ""
+    yield from ("low", "high")
+    if any(one.why or one.word for one in found):
+        yield "note"
+
+
+def _part(cell: Found | None, part: str) -> Any:
+    if cell is None:
+        return None
+    return {"": cell.value, "low": cell.low, "high": cell.high, "note": cell.word or cell.why or None}[part]
 
 
 def latex(text: object) -> str:

@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    gc.disable()  # until all is collected: next to nothing of what is imported is garbage
     if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files
 
@@ -68,6 +69,7 @@ def pytest_collection_finish() -> None:
     """What all tests have imported stays to the end: no collection of garbage walks through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -89,6 +91,14 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("RAGBENCH_TRUST", "all")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_waits_for_the_disk() -> Iterator[None]:
+    """What tests write need not outlive the power; that it would is held by tests that watch the calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from ragbench.show.page import called
 
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
 STARTED = 1_795_330_800  # 2026-11-22 07:00 UTC
+_FILES: dict[bytes, dict[Path, bytes]] = {}
+"""What was written for the first run of these measurements: many tests begin with the same one."""
 
 
 def make(
@@ -31,19 +34,32 @@ def make(
     """The folder of a finished run, as `report.run` leaves it but for the drawn pages."""
     folder = reports / name
     folder.mkdir(parents=True)
+    asked = pickle.dumps((measurements, started, parameters, stdout, status))
+    if asked not in _FILES:
+        _write(folder, *measurements, started=started, parameters=parameters or {}, stdout=stdout, status=status)
+        _FILES[asked] = {one.relative_to(folder): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+        return folder
+    for path, content in _FILES[asked].items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def _write(
+    folder: Path, *measurements: Measurement, started: int, parameters: Mapping[str, Any], stdout: str, status: str
+) -> None:
     for made in measurements:
         made.save(folder / "parts" / made.notebook)
         files.write(folder / f"{made.notebook}.ipynb", nbformat.writes(notebook(made.notebook, stdout)) + "\n")
     kept = Measurements(folder)
-    about = {"status": status, "failure": "", "language": "en", "parameters": {"k": 10, **(parameters or {})}}
+    about = {"status": status, "failure": "", "language": "en", "parameters": {"k": 10, **parameters}}
     described = [{"name": made.notebook, **about} for made in measurements]
     manifest = results.manifest(
-        kept, parameters or {}, described, format=1, status=status, language="en", started=started, seconds=3.5
+        kept, parameters, described, format=1, status=status, language="en", started=started, seconds=3.5
     )
     results.write_json(folder / results.MANIFEST, manifest)
     results.write_scores(folder / results.SCORES, kept)
     results.write_json(folder / results.SUMMARY, results.summary(kept))
-    return folder
 
 
 def notebook(name: str, stdout: str = "") -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.runs.history import history
+from ragbench.bench.runs.history import history, rows
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from ragbench.store.records import RunPart, RunRecord, RunValue
@@ -35,6 +35,15 @@ def test_runs_stand_in_the_order_of_time_and_those_without_a_date_come_first() -
     assert list(points["metric"]) == ["mrr"] * 3  # the primary one
     assert list(points["place"]) == [0, 1, 2]
     assert list(history([run("a", 1, 0.4)], metrics=["ndcg@10", "mrr"]).extra["points"]["metric"]) == ["ndcg@10", "mrr"]
+
+
+def test_a_point_has_its_number_and_its_own_counts() -> None:
+    alone = replace(run("b", 2, 0.5), values=(RunValue("tier1", "s", "mrr", 0.5, None, None).checked(),))
+    first, second = rows(history([run("a", 1, 0.4), alone]))
+    assert (first["run"], first["system"], first["value"], first["low"], first["n"]) == ("a", "s", 0.4, 0.4 - 0.1, 50)
+    assert second["low"] is None
+    assert second["n"] != second["n"], "nobody says of how many"
+    assert {"place", "started", "stretch", "level", "method"} < set(first)
 
 
 def test_other_data_and_other_units_begin_a_stretch() -> None:

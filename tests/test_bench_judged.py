@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+import ragbench
 from ragbench import settings as configuration
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.datasets import Dataset
+from ragbench.judge import OFFLINE_JUDGES, LexicalJudge, WordReader
 from ragbench.measurement import SCORE_COLUMNS
 from ragbench.metrics import catalogue
 from ragbench.types import Chunk, Question, Sample
@@ -51,3 +53,19 @@ def test_a_judge_that_is_not_configured_is_named_with_the_legal_ones() -> None:
         judged(session(), samples(), [catalogue()["faithfulness"]], Judging(judges="gpt"))
     with pytest.raises(BenchError, match=r"no embedder 'bert'.*hashing"):
         judged(session(), samples(), [catalogue()["faithfulness"]], Judging(embedder="bert"))
+
+
+class Strict(LexicalJudge):
+    name = "strict"
+
+    def __init__(self) -> None:
+        super().__init__(WordReader(0.95))
+
+
+def test_another_offline_judge_is_named_as_a_stand_in_wherever_it_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(OFFLINE_JUDGES, Strict.name, Strict)
+    found = judged(session(), samples(), [catalogue()["faithfulness"]], Judging(judges="strict, lexical", prompts="en"))
+    assert [(one["name"], one["stand_in"]) for one in found.facts["judges"]] == [("strict", True), ("lexical", True)]
+    assert set(found.judgements["judge"]) == {"strict", "lexical"}
+    alone = ragbench.score([samples()[0]], ["faithfulness"], "strict", resamples=200)
+    assert [(one.part, one.name) for one in alone.stand_ins] == [("judge", "strict")]

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,18 @@ import pytest
 
 from ragbench import show, stats
 from ragbench.bench import BenchError, corrected
-from ragbench.bench.scoring.corrections import corrections
+from ragbench.bench.scoring.corrections import Corrections, corrections
 from ragbench.bench.scoring.labels import COLUMNS, read
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import (
+    QUESTION_COLUMNS,
+    RETRIEVED_COLUMNS,
+    SCORE_COLUMNS,
+    Measurement,
+    NamedComparison,
+    NamedEstimate,
+)
 from ragbench.show import Page
+from ragbench.types import Comparison, Verdict
 
 KIND, N = 0.15, 400  # how much too kind the judge is, and answers
 
@@ -49,9 +58,31 @@ def table(people: np.ndarray, system: str | None, annotator: str = "anna", count
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def means(found: Corrections) -> list[dict[str, Any]]:
+    """What is known of each labelled mean, those of people alone and of the judge beside the corrected one."""
+    rows = []
+    for row in found.labels.to_dict("records"):
+        own = [one for one in found.findings if isinstance(one, NamedEstimate)]
+        seen = {str(one.where["mean"]): one.estimate for one in own
+                if (one.system, one.metric) == (row["system"], row["metric"])}  # fmt: skip
+        both, people, judge = (seen[by] for by in ("corrected", "people", "judge"))
+        known = {name: getattr(both, name) for name in ("value", "low", "high", "method", "note", "n_effective")}
+        known |= {"people": people.value, "people_low": people.low, "people_high": people.high, "judge": judge.value}
+        assert both.n == people.n
+        rows.append({**row, **known, "labels": both.n})
+    return rows
+
+
+def difference(found: Corrections) -> Comparison:
+    """The only one."""
+    [one] = [one for one in found.findings if isinstance(one, NamedComparison)]
+    assert one.where == {"mean": "corrected"}
+    return one.comparison
+
+
 def test_the_corrected_mean_is_the_prediction_powered_one() -> None:
     people, judge = world(1)
-    [row] = corrections(measurement(one=judge), table(people, "one")).means.to_dict("records")
+    [row] = means(corrections(measurement(one=judge), table(people, "one")))
     expected = stats.prediction_powered(people[:60], judge[:60], judge[60:], bounds=(0, 1), level=0.95, seed=0)
     assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
     assert (row["labels"], row["items"], row["annotators"]) == (60, N, 1)
@@ -66,36 +97,36 @@ def test_several_annotators_count_as_their_mean_and_agree_by_alpha() -> None:
     people, judge = world(2)
     other = table(np.clip(people + 0.1, 0, 1), "one", "boris")
     both = pd.concat([table(people, "one"), other], ignore_index=True)
-    [row] = corrections(measurement(one=judge), both).means.to_dict("records")
+    [row] = means(corrections(measurement(one=judge), both))
     assert row["annotators"] == 2
     assert row["labels"] == 60
     assert row["people"] == pytest.approx((people[:60].mean() + other["value"].mean()) / 2)
     assert 0.3 < row["alpha"] < 0.95
     same = pd.concat([table(people, "one"), table(people, "one", "boris")], ignore_index=True)
-    assert corrections(measurement(one=judge), same).means["alpha"][0] == pytest.approx(1.0)
+    assert means(corrections(measurement(one=judge), same))[0]["alpha"] == pytest.approx(1.0)
 
 
 def test_a_judge_that_follows_nobody_is_left_aside() -> None:
     people, judge = world(3)
     blind = np.random.default_rng(0).permutation(judge)
     labels = table(people, "one")
-    [row] = corrections(measurement(one=blind), labels).means.to_dict("records")
+    [row] = means(corrections(measurement(one=blind), labels))
     assert abs(row["correlation"]) < 1 / math.sqrt(58)
     assert row["note"] == "weak_judge"
     assert (row["value"], row["low"], row["high"]) == (row["people"], row["people_low"], row["people_high"])
     assert row["value"] == pytest.approx(people[:60].mean())
-    few = corrections(measurement(one=judge), labels[:8]).means
-    assert (few["method"][0], few["note"][0], few["labels"][0]) == ("people", "few", 8)
+    [few] = means(corrections(measurement(one=judge), labels[:8]))
+    assert (few["method"], few["note"], few["labels"]) == ("people", "few", 8)
     alone = stats.estimate(people[:8], bounds=(0, 1))
-    assert (alone.method, few["low"][0], few["high"][0]) == ("wilson", alone.low, alone.high)
-    everything = corrections(measurement(one=judge), table(people, "one", count=N)).means
-    assert everything["note"][0] == "few", "there is no unlabelled answer to lean on"
-    assert everything["value"][0] == pytest.approx(people.mean())
+    assert (alone.method, few["low"], few["high"]) == ("wilson", alone.low, alone.high)
+    [everything] = means(corrections(measurement(one=judge), table(people, "one", count=N)))
+    assert everything["note"] == "few", "there is no unlabelled answer to lean on"
+    assert everything["value"] == pytest.approx(people.mean())
 
 
 def test_labels_alone_never_have_an_interval_without_width() -> None:
     judge = world(11)[1]
-    [row] = corrections(measurement(one=judge), table(np.ones(N), "one")).means.to_dict("records")
+    [row] = means(corrections(measurement(one=judge), table(np.ones(N), "one")))
     assert (row["value"], row["note"]) == (1.0, "no_spread")
     alone = stats.estimate(np.ones(60), bounds=(0, 1))
     assert (row["method"], row["low"], row["high"]) == ("people", alone.low, alone.high)
@@ -107,7 +138,7 @@ def test_questions_of_one_cluster_are_not_independent() -> None:
     made = measurement(one=judge)
     rows = [(f"q{n}", "?", None, None, "en", f"c{n // 4}", None, []) for n in range(N)]
     grouped = replace(made, questions=pd.DataFrame(rows, columns=list(QUESTION_COLUMNS)))
-    [row] = corrections(grouped, table(people, "one")).means.to_dict("records")
+    [row] = means(corrections(grouped, table(people, "one")))
     labels = [f"c{n // 4}" for n in range(N)]
     expected = stats.prediction_powered(
         people[:60], judge[:60], judge[60:], clusters=(labels[:60], labels[60:]), bounds=(0, 1), level=0.95, seed=0
@@ -115,28 +146,26 @@ def test_questions_of_one_cluster_are_not_independent() -> None:
     assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
     assert expected.clusters == 15
     free = replace(grouped, facts={**made.facts, "cluster_by": "none"})
-    assert corrections(free, table(people, "one")).means["low"][0] != expected.low
+    assert means(corrections(free, table(people, "one")))[0]["low"] != expected.low
 
 
 def test_differences_are_peoples_and_not_the_judges() -> None:
     people, judge = world(4)
     vain = np.clip(judge + 0.1, 0, 1)  # a judge that likes the second system for nothing
     labels = pd.concat([table(people, "one"), table(people, "two")], ignore_index=True)
-    found = corrections(measurement(one=judge, two=vain), labels)
-    [row] = found.differences.to_dict("records")
-    assert (row["baseline"], row["challenger"], row["labels"]) == ("one", "two", 60)
-    assert row["difference"] == pytest.approx(0.0, abs=1e-9)
-    assert row["verdict"] == "not shown"
+    one = difference(corrections(measurement(one=judge, two=vain), labels))
+    assert (one.baseline, one.challenger, one.n) == ("one", "two", 60)
+    assert one.difference == pytest.approx(0.0, abs=1e-9)
+    assert one.verdict is Verdict.NOT_SHOWN
     better = pd.concat([table(people, "one"), table(np.clip(people + 0.1, 0, 1), "two")], ignore_index=True)
-    [row] = corrections(measurement(one=judge, two=judge), better).differences.to_dict("records")
-    assert row["difference"] == pytest.approx(0.1, abs=0.02)
+    assert difference(corrections(measurement(one=judge, two=judge), better)).difference == pytest.approx(0.1, abs=0.02)
 
 
 def test_unmeasured_scores_are_no_items() -> None:
     people, judge = world(5)
     judge = judge.copy()
     judge[[0, 1, 100]] = np.nan
-    [row] = corrections(measurement(one=judge), table(people, "one")).means.to_dict("records")
+    [row] = means(corrections(measurement(one=judge), table(people, "one")))
     assert (row["labels"], row["items"]) == (58, N - 3)
 
 
@@ -157,7 +186,7 @@ def test_labels_that_fit_nothing_are_named(change: dict[str, object], said: str)
 
 def test_a_label_without_a_system_is_of_the_only_one() -> None:
     people, judge = world(7)
-    assert len(corrections(measurement(one=judge), table(people, None)).means) == 1
+    assert len(corrections(measurement(one=judge), table(people, None)).labels) == 1
     with pytest.raises(BenchError, match="names no system, and the page has 2: one, two"):
         corrections(measurement(one=judge, two=judge), table(people, None))
 
@@ -206,6 +235,12 @@ def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.Monke
     pd.testing.assert_frame_equal(again.extra["corrected"], found.extra["corrected"])
     (project / "labels.csv").unlink()
     assert corrected(again, "labels.csv") is again, "a page is drawn again without the labels"
+    assert [(one.where, one.estimate.value, one.estimate.low) for one in again.estimates_by("mean")] == [
+        (one.where, one.estimate.value, one.estimate.low) for one in found.estimates_by("mean")
+    ]
+    (folder / "extra-corrected.parquet").unlink()
+    table(people, "one").to_csv(project / "labels.csv", index=False)
+    assert len(corrected(Measurement.load(folder), "labels.csv").placed) == 3, "what a kill has left is replaced"
     html = show.answers.corrected(Page(again, language="ru")).html()
     assert "60" in html
     assert show.answers.corrected(Page(again)).html() == show.answers.corrected(Page(found)).html()
@@ -215,7 +250,10 @@ def test_the_view_says_why_a_judge_was_left_aside() -> None:
     people, judge = world(10)
     made = corrected(measurement(one=judge), table(people, "one")[:8])
     assert "too few labels" in show.answers.corrected(Page(made)).html()
-    evil = replace(made, extra={**made.extra, "corrected": made.extra["corrected"].assign(system="<b>x</b>")})
+    evil = replace(
+        made, extra={"corrected": made.extra["corrected"].assign(system="<b>x</b>")},
+        placed=tuple(replace(one, system="<b>x</b>") for one in made.placed if isinstance(one, NamedEstimate)),
+    )  # fmt: skip
     assert "<b>x</b>" not in show.answers.corrected(Page(evil)).html()
 
 

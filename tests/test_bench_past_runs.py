@@ -125,6 +125,14 @@ def test_lists_are_measured_anew_by_chunk(tmp_path: Path) -> None:
     assert scores.values["v2", "mrr"].tolist() == [1.0, 0.5, 0.0]
 
 
+def test_a_file_of_ids_alone_pairs_with_runs_that_were_loaded_before(tmp_path: Path) -> None:
+    changed = copy.deepcopy(made.RESULT)
+    for detail in changed["per_query_details"]:
+        detail.pop("question", None)
+    [of_ids], [whole] = (result(tmp_path, content).runs for content in (changed, made.RESULT))
+    assert [run.scores[0].fingerprints[0] for run in (of_ids, whole)] == ["5e70775ae5d9ac08", "b1dad5ad75f8c037"]
+
+
 def test_a_number_that_is_rounded_is_the_same_and_one_a_digit_off_is_not(tmp_path: Path) -> None:
     """mrr of the lists is 0.5; the file has four digits."""
     for stated, is_named in ((0.50004, False), (0.5001, True)):

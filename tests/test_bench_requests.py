@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from ragbench import bench
 from ragbench.bench import BenchError
-from ragbench.bench.basics.requests import legal
+from ragbench.bench.basics import requests
+from ragbench.bench.basics.requests import Request, legal
+from ragbench.measurement import Measurement
 
 TIERS = [each for name in bench.__all__ if hasattr(each := getattr(bench, name), "request")]
 
@@ -44,3 +48,48 @@ def test_what_is_not_legal_is_refused_with_what_is(wrong: dict[str, Any], said: 
     with pytest.raises(BenchError) as refusal:
         bench.tier1_retrieval(**wrong)
     assert said in str(refusal.value)
+
+
+def told(request: Request) -> dict[str, tuple[Any, Any]]:
+    """Parameter → its value and its default, as a page is told them."""
+    return {one["name"]: (one["value"], one["default"]) for one in request.told()}
+
+
+@pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.__name__)
+def test_what_was_asked_for_is_told_in_plain_values_and_in_the_order_of_the_parameters(tier: Any) -> None:
+    asked = tier.request().told()
+    assert json.loads(json.dumps(asked)) == asked
+    assert [one["name"] for one in asked] == [name for name in tier.request.parameters() if name != "language"]
+    assert all(one["value"] == one["default"] and one["help"] for one in asked)
+
+
+def test_a_list_is_the_default_when_it_holds_the_same() -> None:
+    asked = told(bench.tier1_retrieval.request(ef_searches=[10, 40, 160], k=20, slice_by=["kind"]))  # type: ignore[attr-defined]
+    assert asked["ef_searches"] == ([10, 40, 160], [10, 40, 160])
+    assert asked["k"] == (20, 10)
+    assert asked["slice_by"] == (["kind"], "kind, language, source")
+
+
+def test_neither_secrets_nor_folders_of_this_machine_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "hidden-words")
+    asked = told(
+        bench.rag_metrics.request(  # type: ignore[attr-defined]
+            labels="/home/John Smith/a.csv, C:\\Users\\x\\b.csv, ~/c.csv, people/d.csv", answers="of hidden-words.csv"
+        )
+    )
+    assert asked["labels"][0] == "a.csv, b.csv, c.csv, people/d.csv"
+    assert asked["answers"][0] == "of ••••.csv"
+
+
+def test_what_was_asked_for_is_a_fact_of_what_was_measured() -> None:
+    class Asking(Request):
+        k: int = Field(5, description="how many")
+        notebook: str = "asking"
+
+    @requests.tier(Asking)
+    def asking(request: Asking) -> Measurement:
+        return Measurement(request.notebook, {"seed": 0})
+
+    made = asking(k=6)
+    assert made.facts["request"] == [{"name": "k", "value": 6, "default": 5, "help": "how many"}]
+    assert made.facts["seed"] == 0

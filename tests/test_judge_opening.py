@@ -7,7 +7,16 @@ import json
 
 import pytest
 
-from ragbench.judge import ModelJudge, OpenJudges, PlanningJudge, open_judges
+from ragbench.judge import (
+    OFFLINE_JUDGES,
+    LexicalJudge,
+    ModelJudge,
+    OpenJudges,
+    PlanningJudge,
+    WordReader,
+    asks_nobody,
+    open_judges,
+)
 from ragbench.llm import Client, Experience, MemoryJournal, experience
 from ragbench.settings import ConfigurationError, JudgeSettings, ProviderSettings, Settings
 from ragbench.store.journal import JournalSize
@@ -114,3 +123,40 @@ class TestOpening:
             JudgeSettings(model="m")
         with pytest.raises(ValueError, match="providers are none"):
             Settings(judges={"a": JudgeSettings(provider="p", model="m")})
+
+
+class Strict(LexicalJudge):
+    name = "strict"
+
+    def __init__(self) -> None:
+        super().__init__(WordReader(0.95))
+
+
+class TestOffline:
+    @pytest.fixture(autouse=True)
+    def _second(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(OFFLINE_JUDGES, Strict.name, Strict)
+
+    def test_whom_the_table_names_is_opened_and_asks_nobody(self) -> None:
+        chosen = Settings(judges={"model": JudgeSettings(base_url="http://h/v1", model="m")})
+        for rehearsed in (False, True):
+            opened = open_judges(chosen, ["strict", "lexical"], rehearsed=rehearsed)
+            assert [type(judge) for judge in opened.judges] == [Strict, LexicalJudge]
+            assert opened.judges[0].identity != opened.judges[1].identity
+            assert all(map(asks_nobody, opened.judges))
+        assert [asks_nobody(name) for name in ("strict", "lexical", "model", "")] == [True, True, False, False]
+
+    def test_it_is_named_among_the_legal_ones_and_its_name_is_its_own(self) -> None:
+        taken = Settings(judges={"strict": JudgeSettings(base_url="http://h/v1", model="m")})
+        with pytest.raises(ConfigurationError, match=r"judges\.strict: this name belongs to an offline judge"):
+            open_judges(taken, ["lexical"])
+        with pytest.raises(ConfigurationError, match=r"no judge 'x'; judges are lexical, strict \(tables"):
+            open_judges(Settings(), ["x"])
+
+    def test_a_judge_of_your_own_says_that_it_asks_nobody(self) -> None:
+        class Own:
+            name = identity = "own"
+
+        assert not asks_nobody(Own())  # type: ignore[arg-type]
+        Own.is_stand_in = True  # type: ignore[attr-defined]
+        assert asks_nobody(Own())  # type: ignore[arg-type]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
@@ -42,20 +43,33 @@ LEFT = {
 """Tables that hold more than findings, and what stays of them."""
 
 
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as it was written then: findings in one file, and in tables beside it."""
+    folder = tmp_path_factory.mktemp("older")
     made = measurement(("ngrams", "ngrams-svd"), ("mrr@10",))
-    made.save(tmp_path)
+    made.save(folder)
     for name in (ESTIMATES, COMPARISONS):
-        (tmp_path / name).unlink()
-    about = json.loads((tmp_path / FINDINGS).read_text(encoding="utf-8"))
+        (folder / name).unlink()
+    about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
     about["estimates"] = [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in made.estimates]
     about["comparisons"] = [{"metric": c.metric, **asdict(c.comparison)} for c in made.comparisons]
-    (tmp_path / FINDINGS).write_text(json.dumps(without_nan(about)), encoding="utf-8")
+    (folder / FINDINGS).write_text(json.dumps(without_nan(about)), encoding="utf-8")
     for one in TABLES:
-        pd.DataFrame(one["rows"], columns=one["columns"]).to_parquet(tmp_path / f"extra-{one['table']}.parquet")
-    return tmp_path
+        pd.DataFrame(one["rows"], columns=one["columns"]).to_parquet(folder / f"extra-{one['table']}.parquet")
+    return folder
+
+
+@pytest.fixture
+def older(stored: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return shutil.copytree(stored, tmp_path / "older")
+
+
+@pytest.fixture(scope="module")
+def read(stored: Path) -> Measurement:
+    """What is read of it today."""
+    return Measurement.load(stored)
 
 
 def test_findings_of_the_whole_and_tables_without_findings_stay(older: Path) -> None:
@@ -65,10 +79,10 @@ def test_findings_of_the_whole_and_tables_without_findings_stay(older: Path) -> 
 
 
 @pytest.mark.parametrize("table", PLACES)
-def test_every_estimate_of_a_table_is_at_its_place(table: str, older: Path) -> None:
+def test_every_estimate_of_a_table_is_at_its_place(table: str, read: Measurement) -> None:
     [stored] = [one for one in TABLES if one["table"] == table]
     rows = [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]]
-    found = Measurement.load(older).estimates_by(*PLACES[table])
+    found = read.estimates_by(*PLACES[table])
     found = [one for one in found if one.where.get("trial", table) == table]
     assert len(found) == len(rows)
     assert PLACES[table] in [one.where for one in found]
@@ -155,6 +169,44 @@ def test_rates_of_a_cache_were_columns_of_two_tables(tmp_path: Path) -> None:
         assert {name: getattr(estimate, name) for name in wrong} == wrong
     assert now.extra["caches"].to_dict("records") == [{"system": "hashing", "asked": "history", **counts}]
     assert "curve" not in now.extra
+
+
+def test_means_that_labels_corrected_are_at_their_places(tmp_path: Path) -> None:
+    """Rows as runs stored them while each held a mean as the judge, people and both see it."""
+    made = measurement(("old", "new"), ("faithfulness",))
+    mean = {
+        "system": "new", "metric": "faithfulness", "judge": 0.8, "judge_low": 0.75, "judge_high": 0.85, "people": 0.6,
+        "people_low": 0.5, "people_high": 0.7, "value": 0.65, "low": 0.6, "high": 0.72, "level": 0.95,
+        "method": "prediction_powered", "note": "", "labels": 60, "items": 400, "correlation": 0.9,
+        "n_effective": 131.5, "annotators": 2, "alpha": 0.7,
+    }  # fmt: skip
+    few = mean | {"system": "old", "people_low": None, "people_high": None, "low": None, "high": None,
+                  "method": "none", "note": "empty", "people": math.nan, "value": math.nan, "labels": 0}  # fmt: skip
+    against = {
+        "metric": "faithfulness", "baseline": "old", "challenger": "new", "difference": 0.1, "low": 0.02, "high": 0.18,
+        "level": 0.95, "p": 0.01, "p_adjusted": 0.02, "verdict": "better", "labels": 60,
+        "method": "prediction_powered", "note": "",
+    }  # fmt: skip
+    extra = {"corrected": pd.DataFrame([mean, few]), "corrected_differences": pd.DataFrame([against])}
+    replace(made, extra=extra).save(tmp_path)
+    now = Measurement.load(tmp_path)
+    judge, people, both, *others = [one.estimate for one in now.estimates_by("mean")]
+    assert [one.where["mean"] for one in now.estimates_by("mean")] == ["judge", "people", "corrected"] * 2
+    assert (judge.value, judge.low, judge.high, judge.n) == (0.8, 0.75, 0.85, 400)
+    assert people == Estimate(0.6, 0.5, 0.7, 0.95, "people", 60)
+    assert both == Estimate(0.65, 0.6, 0.72, 0.95, "prediction_powered", 60, n_effective=131.5)
+    assert [(one.low, one.method) for one in others] == [(0.75, "none"), (None, "none"), (None, "none")]
+    assert (math.isnan(others[1].value), others[2].note) == (True, "empty")
+    [found] = now.comparisons_by("mean")
+    for name in ("baseline", "challenger", "difference", "low", "high", "p", "p_adjusted", "verdict", "method"):
+        assert getattr(found.comparison, name) == against[name], name
+    assert (found.comparison.n, found.where) == (60, {"mean": "corrected"})
+    assert list(now.extra) == ["corrected"]
+    assert list(now.extra["corrected"]) == ["system", "metric", "items", "correlation", "annotators", "alpha"]
+    html = Page(now).view("corrected").html()
+    assert all(text in html for text in ("[0.600, 0.720]", "60 of 400", "+0.100", "better", "no label is of an answer"))
+    now.save(tmp_path / "now")
+    assert Page(Measurement.load(tmp_path / "now")).view("corrected").html() == html
 
 
 def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:

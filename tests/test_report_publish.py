@@ -176,6 +176,22 @@ def test_no_cell_of_a_csv_is_a_formula_unless_asked(tmp_path: Path, raw: bool) -
     assert [row[0].removeprefix("'") for row in rows[1:]] == list(FORMULAS)
 
 
+def test_findings_in_csv_are_those_of_the_measurement_and_counts_are_whole(tmp_path: Path) -> None:
+    made = measurement(questions=12)
+    [one, *_others] = (each.estimate for each in made.estimates)
+    some = replace(made.estimates[0], estimate=replace(one, clusters=7))
+    tabular.write(tmp_path, {"a": replace(made, estimates=(some, *made.estimates[1:])), "b": made})
+    rows = list(csv.DictReader((tmp_path / "estimates.csv").open(encoding="utf-8", newline="")))
+    assert [row["notebook"] for row in rows] == ["a"] * len(made.estimates) + ["b"] * len(made.estimates)
+    assert (float(rows[0]["value"]), rows[0]["n"], rows[0]["clusters"]) == (one.value, str(one.n), "7")
+    assert rows[1]["clusters"] == "" == rows[-1]["clusters"]
+    assert "{" not in (tmp_path / "comparisons.csv").read_text(encoding="utf-8"), "what is no single value is left out"
+    tabular.write(tmp_path, {"a": Measurement("a", {})})
+    [head] = csv.reader((tmp_path / "comparisons.csv").open(encoding="utf-8", newline=""))
+    assert head == list(pd.read_parquet(tmp_path / "comparisons.parquet").columns)
+    assert {"notebook", "metric", "verdict", "family"} < set(head)
+
+
 @pytest.mark.fault("formulas", tried="formulas from data in all CSV of a site", count=12)
 def test_formulas_from_data_reach_no_csv_of_a_site(bare: Path) -> None:
     made = measurement(questions=12, systems=("base", "=1+1"))

@@ -296,6 +296,42 @@ def test_provenance_holds_no_path() -> None:
     assert "20261122" in text
 
 
+ASKED = [
+    {"name": "dataset", "value": "", "default": "", "help": "bootstrap and randomization draws"},
+    {"name": "labels", "value": "<b>x</b>", "default": "", "help": "a <script>"},
+    {"name": "seed", "value": 123456, "default": 0, "help": "of every random draw"},
+    {"name": "length_limit", "value": None, "default": None, "help": "{none}"},
+    {"name": "mask", "value": False, "default": True, "help": ""},
+]
+
+
+def test_the_method_shows_what_was_asked_for_and_provenance_does_not_repeat_it() -> None:
+    page = Page(measurement(facts={"dataset": "campus", "request": ASKED}))
+    html = str(show.about.method(page).html())
+    rows = [re.sub(r"<[^>]*>", " ", row).split() for row in html[html.index("<table") :].split("<tr>")[2:]]
+    assert [row[:4] for row in rows] == [
+        ["dataset", "campus", "yes", "bootstrap"], ["labels", "&lt;b&gt;x&lt;/b&gt;", "no:", "&#34;&#34;"],
+        ["seed", "123456", "no:", "0"], ["length_limit", "None", "yes", "{none}"], ["mask", "False", "no:", "True"],
+    ]  # fmt: skip
+    assert "Parameters of this measurement: 3 not as by default" in html
+    assert "<script>" not in html
+    assert "draws" not in said(show.about.provenance(page))
+    russian = str(show.about.method(Page(page.measurement, language="ru")).html())
+    assert "число повторных выборок бутстрепа и рандомизации" in russian
+
+
+def test_an_empty_parameter_is_not_said_to_be_what_another_one_named() -> None:
+    asked = [{"name": "answers", "value": "a.csv", "default": "", "help": ""}, ASKED[0]]
+    html = str(show.about.method(Page(measurement(facts={"dataset": "a.csv", "request": asked}))).html())
+    assert html.count("a.csv") == 1
+
+
+def test_a_measurement_that_kept_no_request_has_no_table_of_parameters() -> None:
+    assert "Parameters" not in said(show.about.method(Page(measurement())))
+    kept = [{**one, "value": one["default"]} for one in ASKED]
+    assert "all as by default" in said(show.about.method(Page(measurement(facts={"request": kept}))))
+
+
 @pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_the_same_measurement_gives_the_same_bytes_and_survives_the_disk(tmp_path: Any) -> None:
     m = measurement()
@@ -367,7 +403,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
 
 @pytest.mark.fault("markup", tried="random texts in a view", count=100)
 @given(text=st.text(max_size=60))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_stays_a_text(text: str) -> None:
     m = measurement(("a" + text, "b" + text), ("mrr",), 4, question=text, chunk=text, facts={"dataset": text})
     for name, html in drawn(Page(m)).items():

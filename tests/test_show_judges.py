@@ -39,6 +39,12 @@ def test_the_offline_judge_is_said_to_be_a_baseline_wherever_its_numbers_are(lan
     assert "lexical" not in show.comparison.answer(page(judge("gpt", model="m"))).html()
 
 
+def test_of_another_offline_judge_nothing_is_said_that_holds_for_the_lexical_one_alone() -> None:
+    html = show.comparison.answer(page(judge("strict", stand_in=True))).html()
+    assert "Offline judges are a baseline" in html
+    assert "compares words" not in html
+
+
 def test_tokens_and_cost_are_those_of_the_replies_used() -> None:
     html = show.answers.judges(page(judge("gpt", model="m", usage=USAGE), judge("lexical", stand_in=True))).html()
     assert "1,204" in html

@@ -108,7 +108,7 @@ def _nothing(one: NamedEstimate) -> NamedEstimate:
 
 
 def _emptied(table: pd.DataFrame, step: int) -> pd.DataFrame:
-    """A table of estimates with every step-th of them unmeasured, as `estimate_row` writes it."""
+    """A table with numbers and their intervals, every step-th of them unmeasured."""
     if not {"value", "low", "high", "n"} <= set(table.columns):
         return table
     changed = table.reset_index(drop=True).copy()
@@ -137,8 +137,15 @@ def test_every_status_has_a_word() -> None:
 
 
 @pytest.mark.fault("garbage", tried="judged answers that end in every way, every view in two languages", count=15)
-@pytest.mark.parametrize("systems", [(None,), ("one",), ("base", "new"), ("a", "b", "c")])
-@pytest.mark.parametrize("judges", [1, 2])
+@pytest.mark.parametrize(
+    ("systems", "judges"),
+    [
+        ((None,), 2), (("one",), 1), (("base", "new"), 2), (("a", "b", "c"), 1),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in [
+            ((None,), 1), (("one",), 2), (("base", "new"), 1), (("a", "b", "c"), 2),
+        ]),
+    ],
+)  # fmt: skip
 def test_answers_that_end_in_every_way(systems: tuple[str | None, ...], judges: int, tmp_path: Path) -> None:
     made = judged(every_ending.samples(systems=systems), judges, judges)
     assert set(made.scores["status"]) == {status.value for status in Status}
@@ -162,6 +169,12 @@ def test_rows_of_every_status_in_the_record(status: Status, step: int, tmp_path:
     assert deaths(kept(ended(made, [status], step), tmp_path)) == []
 
 
+@pytest.fixture(scope="module")
+def paid_for() -> Measurement:
+    """Answers that are measured, and answers of which something is left out."""
+    return judged(every_ending.samples(("ok", "left_out")))
+
+
 @pytest.mark.fault("garbage", tried="judgements of other versions, or of none", count=12)
 @pytest.mark.parametrize(
     "detail",
@@ -172,9 +185,9 @@ def test_rows_of_every_status_in_the_record(status: Status, step: int, tmp_path:
         '{"statements": [{"statement": 1, "verdict": ["x"], "reason": null, "chunks": "c1", "cosine": "NaN"}]}',
     ],
 )  # fmt: skip
-def test_details_that_nothing_writes_today(detail: str | None, tmp_path: Path) -> None:
+def test_details_that_nothing_writes_today(detail: str | None, paid_for: Measurement, tmp_path: Path) -> None:
     """A page that died after it was paid for can be drawn again: its rows hold claims without verdicts as texts."""
-    made = judged(every_ending.samples(("ok", "left_out")))
+    made = paid_for
     rows = made.extra["judgements"].assign(detail=detail)
     again = kept(replace(made, extra={**made.extra, "judgements": rows}), tmp_path)
     assert deaths(again) == []

@@ -13,7 +13,7 @@ from ragbench.stats import draws, histograms
 from ragbench.stats.samples import units_of
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(arrays.arrays(np.float64, (25, 3), elements=st.sampled_from([-0.0, 0.0, 0.5, 1.0, 1 / 3])))
 def test_cells_are_the_distinct_rows_with_their_counts(matrix: np.ndarray) -> None:
     rows, counts = histograms.cells(matrix)

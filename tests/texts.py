@@ -21,7 +21,7 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import write_po
 
 import ragbench.metrics
-from ragbench import language
+from ragbench import bench, language
 from ragbench.metric import registered
 
 ROOT = Path(__file__).parent.parent
@@ -70,9 +70,17 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
                     yield f"metric {name}", text
 
 
+def texts_of_requests() -> Iterator[tuple[str, str]]:
+    """The line of help of every parameter: a page's Method section shows it."""
+    for name in bench.__all__:
+        if (request := getattr(getattr(bench, name), "request", None)) is not None:
+            for parameter, field in request.parameters().items():
+                yield f"{name}: {parameter}", field.description
+
+
 def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:
-    """Texts of code, of notebooks, and of metrics (of these grains; all if none is named)."""
-    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_metrics(*grains)]
+    """Texts of code, of notebooks, of parameters, and of metrics (of these grains; all if none is named)."""
+    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_requests(), *texts_of_metrics(*grains)]
 
 
 def update(path: Path) -> list[str | tuple[str, str]]:

@@ -35,6 +35,8 @@ DRAWN = (
     ".every((e) => e.querySelector('.main-svg') || !e.querySelector('script[type=\"application/json\"]'))"
 )
 """Every chart is drawn, or says in words that it cannot be."""
+REST = "new Promise((resolve) => requestIdleCallback(() => setTimeout(() => requestIdleCallback(resolve), 50)))"
+"""It has nothing left to do, and still has not a moment later: half a second without requests is what others wait."""
 CUT = (
     "[...document.querySelectorAll('p, li, dd, h1, h2, h3, td, th, summary, label, button, select')]"
     ".filter((e) => !e.closest('.rb-scroll, pre, .skip') && e.getBoundingClientRect().width > 1)"
@@ -69,8 +71,8 @@ class Visit:
         self.page.on("dialog", lambda d: (self.said.append(f"dialog: {d.message}"), d.dismiss()))
         self.page.on("request", lambda r: self.asked.append(r.url))
         self.page.goto(path.resolve().as_uri() + hash_)
-        self.page.wait_for_load_state("networkidle")
         self.until(DRAWN)
+        self.run(REST)
 
     def __enter__(self) -> Visit:
         return self

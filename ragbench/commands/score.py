@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +14,7 @@ from ragbench.commands import gate
 from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
+    from ragbench.bench.answers.rag_metrics import RagMetricsRequest
     from ragbench.bench.scoring.answer_tables import AnswerTable
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
@@ -80,6 +82,7 @@ def score(
     from ragbench.commands.console import outputs, plans
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
+    from ragbench.judge import asks_nobody
     from ragbench.llm import Outlook, run
     from ragbench.metrics import meant
     from ragbench.names import meant as near
@@ -107,7 +110,7 @@ def score(
         Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    asks = any("judge" in metric.needs for metric in chosen) and set(names) != {settings.OFFLINE}
+    asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
     by = [one for name in parted(embedder) if (one := known.embedders.get(name)) is not None and one.base_url]
     embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
     if asks or embeds:
@@ -136,9 +139,11 @@ def score(
     _write(found, json_file, out)
     if out is None and not bounds:
         return
-    measured = _measured(found, asked, of_samples(samples, file.name))
+    answers, spoken = of_samples(samples, file.name), language or known.language
+    request = _request(found, asked, answers, spoken)
+    measured = _measured(found, asked, answers, request)
     if out is not None:
-        _draw(found, asked, measured, out, language or known.language)
+        _draw(measured, request, out, spoken)
     if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
@@ -154,21 +159,12 @@ def _gate(text: str) -> tuple[str, GateSettings]:
     return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
 
 
-def _measured(found: Scores, asked: Asked, answers: AnswerTable) -> Measurement:
-    """These scores as the notebook rag_metrics would have measured them."""
-    from ragbench.bench.answers.rag_metrics import Made, measurement_of
-    from ragbench.bench.basics.session import told
+def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -> RagMetricsRequest:
+    """What the notebook rag_metrics would have been asked for."""
+    from ragbench.bench.answers.rag_metrics import RagMetricsRequest
 
-    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
-    return told(measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders)))
-
-
-def _draw(found: Scores, asked: Asked, measured: Measurement, out: Path, language: str) -> None:
-    """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.report import assemble
-
-    given = {
-        "answers": measured.facts["dataset"],
+    given: dict[str, Any] = {
+        "answers": str(answers.facts["dataset"]),
         "metrics": ", ".join(metric.label for metric in found.metrics),
         "judges": ", ".join(map(str, asked.judges)),
         "aggregate": asked.rule.how,
@@ -181,6 +177,24 @@ def _draw(found: Scores, asked: Asked, measured: Measurement, out: Path, languag
         "seed": found.seed,
         "language": language,
     }
+    return RagMetricsRequest(**given)
+
+
+def _measured(found: Scores, asked: Asked, answers: AnswerTable, request: RagMetricsRequest) -> Measurement:
+    """These scores as the notebook rag_metrics would have measured them."""
+    from ragbench.bench.answers.rag_metrics import Made, measurement_of
+    from ragbench.bench.basics.session import told
+
+    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
+    made = measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders))
+    return told(replace(made, facts={**made.facts, "request": request.told()}))
+
+
+def _draw(measured: Measurement, request: RagMetricsRequest, out: Path, language: str) -> None:
+    """The page of the notebook rag_metrics, over these scores."""
+    from ragbench.report import assemble
+
+    given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
     terminal.say(assemble(out, measured, given, language, VIEWS), err=True)
 
 

@@ -2,6 +2,7 @@
 
 from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
+from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
 from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
 from ragbench.judge.pairwise import Choice, Duel, compare
 from ragbench.judge.panel import (
@@ -19,6 +20,7 @@ from ragbench.judge.plan import PlanningJudge
 
 __all__ = [
     "AGGREGATES",
+    "OFFLINE_JUDGES",
     "Aggregate",
     "Attendance",
     "Attended",
@@ -33,8 +35,10 @@ __all__ = [
     "Rehearsed",
     "Rule",
     "WordReader",
+    "asks_nobody",
     "attendance",
     "compare",
     "leave_one_out",
+    "legal_names",
     "open_judges",
 ]

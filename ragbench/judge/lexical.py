@@ -127,7 +127,7 @@ class LexicalJudge:
     @property
     def identity(self) -> str:
         """Everything that changes an answer."""
-        return f"lexical {VERSION} {self.reader!r}"
+        return f"{self.name} {VERSION} {self.reader!r}"
 
     async def ask(
         self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
@@ -138,11 +138,11 @@ class LexicalJudge:
         if missing := prompt.slots ^ set(texts):
             raise ValueError(f"prompt {prompt.name}: the slots are {sorted(prompt.slots)}; wrong: {sorted(missing)}")
         if prompt.offline is None:
-            return Answer(None, Status.JUDGE_ERROR, f"the lexical judge cannot answer {prompt.name}: name a model")
+            return Answer(None, Status.JUDGE_ERROR, f"the {self.name} judge cannot answer {prompt.name}: name a model")
         began = time.perf_counter()
         value = prompt.offline(self.reader, _plain(texts))
         if value is None:
-            return Answer(None, Status.EMPTY_INPUT, "the lexical judge decides by passages, and there are none")
+            return Answer(None, Status.EMPTY_INPUT, f"the {self.name} judge decides by passages, and there are none")
         return Answer(value, seconds=time.perf_counter() - began)
 
 

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
+from ragbench.judge.offline import OFFLINE_JUDGES, legal_names
 from ragbench.judge.plan import PlanningJudge
 from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience, open_budget
-from ragbench.settings import OFFLINE, Settings
+from ragbench.settings import ConfigurationError, Settings
 from ragbench.types import Judge
 
 
@@ -68,7 +68,8 @@ def open_judges(
     on_change: Callable[[Tally], None] | None = None,
     rehearsed: bool = False,
 ) -> OpenJudges:
-    """The judges of these names ("lexical", or tables [judges.NAME]); without names all configured ones, else lexical.
+    """The judges of these names (offline ones, or tables [judges.NAME]); without names all configured ones, else the
+    offline one.
 
     journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
     rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
@@ -76,11 +77,15 @@ def open_judges(
     """
     budget = Budget() if rehearsed else open_budget(settings.budget)
     tally, providers = Tally(on_change=on_change), Providers()
-    spoken = language or settings.language
+    spoken, legal = language or settings.language, legal_names(settings)
 
     def opened(name: str) -> Judge:
-        if name == OFFLINE:
-            return LexicalJudge()
+        if name not in legal:
+            raise ConfigurationError(
+                f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])"
+            )
+        if name in OFFLINE_JUDGES:
+            return OFFLINE_JUDGES[name]()
         known = settings.judge(name)
         if rehearsed:
             return PlanningJudge(name, known, journal, spoken)

@@ -44,7 +44,7 @@ from ragbench.settings.tables import (
 )
 
 OFFLINE = "lexical"
-"""The judge that is always there, and asks no model; no table may have its name."""
+"""The judge that is meant where none is named or configured: it is always there, and asks no model."""
 PREFIX = "RAGBENCH_"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
@@ -162,7 +162,7 @@ class Settings(BaseSettings):
         Raises ConfigurationError with the legal names.
         """
         if name not in self.judges:
-            legal = ", ".join([OFFLINE, *sorted(self.judges)])
+            legal = ", ".join(sorted(self.judges)) or "none"
             raise ConfigurationError(f"there is no judge {name!r}; judges are {legal} (tables [judges.NAME])")
         return self._with_provider(self.judges[name])
 

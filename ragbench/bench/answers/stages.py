@@ -11,8 +11,8 @@ from ragbench import stats
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import timing
+from ragbench.judge import asks_nobody
 from ragbench.measurement import NamedEstimate
-from ragbench.settings import OFFLINE
 from ragbench.types import Question
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _judging(session: Session, worth: Worth) -> pd.DataFrame:
 
     table = worth.judgements
     table = table[table["judge"].notna() & table["seconds"].notna()]
-    models = table[table["judge"] != OFFLINE]
+    models = table[[not asks_nobody(name) for name in table["judge"]]]
     chosen = models if len(models) else table
     if not len(chosen):
         return pd.DataFrame(columns=list(timing.LATENCIES))

@@ -28,9 +28,9 @@ from ragbench.bench.retrieval import timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
+from ragbench.judge import asks_nobody
 from ragbench.measurement import Measurement
 from ragbench.metric import Metric
-from ragbench.settings import OFFLINE
 from ragbench.types import Question
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "stand_ins": [
                 *stand_ins.facts("retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True),
                 *embedding_stand_ins(session, request.chosen, worth.facts),
-                *stand_ins.facts("judge", {request.blaming.production_judge} & {OFFLINE}),
+                *stand_ins.facts("judge", filter(asks_nobody, [request.blaming.production_judge])),
             ],
         },
         scores=worth.scores,

@@ -1,6 +1,7 @@
 """What can be asked of a tier, declared once: the parameters of its notebook, with defaults, bounds and a line of help.
 
-The notebooks' parameters, the refusal of a wrong value and docs/parameters.md are made from these models.
+The notebooks' parameters, the refusal of a wrong value, docs/parameters.md and what a page's Method section says was
+asked for are made from these models.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import collections.abc
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import PurePosixPath, PureWindowsPath
 from types import NoneType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
@@ -17,10 +19,11 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from ragbench.bench.basics.session import BenchError, kept
+from ragbench.bench.basics.session import BenchError, kept, parted
 from ragbench.judge import Aggregate
 from ragbench.measurement import Measurement
 from ragbench.names import meant
+from ragbench.settings import secrets
 
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
@@ -117,6 +120,24 @@ class Request(BaseModel):
         ordered = sorted(cls.model_fields.items(), key=lambda item: item[0] in Draws.model_fields)
         return {name: field for name, field in ordered if field.description}
 
+    def told(self) -> list[dict[str, Any]]:
+        """What was asked for, as JSON values for a page: of each parameter its name, value, default and help.
+
+        Without the language, which is the page's: it can be drawn in another one. Without secrets, and of a file that
+        is named by its place on this machine only the file's name.
+        """
+        values = self.model_dump(mode="json")
+        return [
+            {
+                "name": name,
+                "value": _public(values[name]),
+                "default": list(field.default) if isinstance(field.default, tuple) else field.default,
+                "help": field.description,
+            }
+            for name, field in self.parameters().items()
+            if name != "language"
+        ]
+
     @classmethod
     def signature(cls) -> inspect.Signature:
         """Of a function of the parameters."""
@@ -170,17 +191,37 @@ def _words(kind: Any, bounds: Sequence[Any] = ()) -> str:
     return " ".join([WORDS[kind], *(BOUNDS[type(each)].format(each) for each in bounds)])
 
 
+def _public(value: Any) -> Any:
+    if isinstance(value, str):
+        parts = [_without_folder(part) for part in parted(value)]
+        return secrets.masker()(value if parts == list(parted(value)) else ", ".join(parts))
+    return [_public(one) for one in value] if isinstance(value, list) else value
+
+
+def _without_folder(name: str) -> str:
+    for kind in (PurePosixPath, PureWindowsPath):
+        if (path := kind(name)).is_absolute() or path.parts[:1] == ("~",):
+            return path.name
+    return name
+
+
 def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callable[P, Measurement]]:
     """Makes what measures a request a function of the request's parameters, which a headless run calls once.
 
     The function knows its model as `request`, and tells the parameters to whoever asks for its signature or its help.
+    What was asked for is the fact `request` of what it measures.
     """
     model = cast("type[Request]", asked)
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
             request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
-            return kept(request.notebook, lambda: measure(request))
+
+            def asked_for() -> Measurement:
+                found = measure(request)
+                return replace(found, facts={**found.facts, "request": request.told()})
+
+            return kept(request.notebook, asked_for)
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
         measured = functools.wraps(measure)(measured)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.bench.judges.items import Answers, Temptations
-from ragbench.judge import Choice, Duel, compare
+from ragbench.judge import Choice, Duel, asks_nobody, compare
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
@@ -147,7 +147,7 @@ async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None
         variant_reasons={
             name: tuple(score.reason for score in group) for name, group in zip(variants, made, strict=True)
         },
-        stand_in=getattr(judge, "is_stand_in", False),
+        stand_in=asks_nobody(judge),
     )
 
 

@@ -19,8 +19,8 @@ from ragbench.bench.judges.biases import family
 from ragbench.bench.judges.items import Answers, Scale
 from ragbench.datasets.files import DatasetError, parse_json
 from ragbench.datasets.rows import checked, cut, decimal, listed, read_rows
+from ragbench.judge import asks_nobody
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import OFFLINE
 from ragbench.types import Sample, Status
 
 NOTHING = ("null", "none", "nan")
@@ -241,5 +241,5 @@ def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
         np.vectorize(str, otypes=[object])(statuses),
         choices=choices,
         family=family(name),
-        stand_in=name == OFFLINE,
+        stand_in=asks_nobody(name),
     )

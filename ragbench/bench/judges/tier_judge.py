@@ -25,7 +25,7 @@ from ragbench.bench.judges.items import NOTHING, Answers, Scale
 from ragbench.bench.judges.probes import Limits
 from ragbench.bench.judges.tables import Settled
 from ragbench.bench.scoring.judged_metrics import Judging, described
-from ragbench.judge import LexicalJudge, Rule
+from ragbench.judge import OFFLINE_JUDGES, Rule
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
@@ -129,11 +129,11 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
     trial = Trial(measured, answers, temptations, hearing.twins(session, answers), request.repeats)
     heard, faithfulness, usage = hearing.all_heard(session, known, names, trial, faithfulness_rating)
     heard = hearing.with_families(heard, known.judges)
-    baseline = next((one for one in heard if one.stand_in), None)
+    baseline = next((one for one in heard if one.name == OFFLINE), None)
     if baseline is None and names:
-        baseline = llm.run(asking.hear(LexicalJudge(), replace(trial, repeats=1, temptations=NOTHING)))
+        baseline = llm.run(asking.hear(OFFLINE_JUDGES[OFFLINE](), replace(trial, repeats=1, temptations=NOTHING)))
     heard = hearing.timed(session, known, names, trial, heard, request.fresh_timings)
-    tried = Tried(answers, temptations, hearing.bounds(measured), request.good, LexicalJudge.name)
+    tried = Tried(answers, temptations, hearing.bounds(measured), request.good, OFFLINE)
     facts = {
         "judges": [
             {**one, **({"answered_by": usage[one["name"]].answered_by} if one["name"] in usage else {})}

@@ -81,13 +81,9 @@ def history(
 
 
 def rows(made: Measurement) -> list[dict[str, Any]]:
-    """The points of a history with their numbers, as plain values."""
+    """The points of a history with their numbers, as plain values; a count is the point's, NaN where nobody says."""
     points = zip(made.extra["points"].to_dict("records"), made.estimates_by("run", "notebook"), strict=True)
-    named = ("value", "low", "high", "level")
-    return [
-        {**{str(key): item for key, item in row.items()}, **{name: getattr(one.estimate, name) for name in named}}
-        for row, one in points
-    ]
+    return [{**one.summary(), **{str(key): item for key, item in row.items()}} for row, one in points]
 
 
 def _estimate(run: str, value: RunValue) -> NamedEstimate:

@@ -6,21 +6,22 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragbench import rankings
-from ragbench.bench.basics import findings
+from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.past_runs import RETRIEVAL, Loaded
 from ragbench.bench.runs.record import fingerprints, scores, told, values
 from ragbench.datasets import Dataset
 from ragbench.datasets.past_runs import Detail, Result, read_result
-from ragbench.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
-from ragbench.types import Status
+from ragbench.types import Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,17 +137,15 @@ def _questions(
     dataset: Dataset | None,
     clusters: Mapping[str, str] | None,
 ) -> pd.DataFrame:
-    import pandas as pd
-
     known = {} if dataset is None else {question.id: question for question in dataset.questions}
-    rows = []
+    asked = []
     for detail, gains in zip(kept, relevant, strict=True):
-        asked, own = known.get(str(detail.id)), None if clusters is None else clusters[str(detail.id)]
-        about: tuple[Any, ...] = (detail.question, None, None, None, own, None)
-        if asked is not None:
-            about = (asked.text, asked.reference, asked.kind, asked.language, own, asked.answerable)
-        rows.append((detail.id, *about, sorted(gains)))
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+        name = str(detail.id)
+        question = known.get(name, Question(name, detail.question or ""))
+        asked.append(replace(question, cluster=None if clusters is None else clusters[name], relevant=gains))
+    table = frames.questions(asked)
+    # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
+    return table.assign(text=table["text"].where(table["text"] != "", None))
 
 
 def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ragbench import stats
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import BenchError, part
 from ragbench.bench.scoring.labels import read
-from ragbench.measurement import Measurement, write_table
+from ragbench.measurement import Finding, Measurement, NamedComparison, NamedEstimate, write_table
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
@@ -23,31 +23,29 @@ from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-CORRECTED = (
-    "system", "metric", "judge", "judge_low", "judge_high", "people", "people_low", "people_high", "value", "low",
-    "high", "level", "method", "note", "labels", "items", "correlation", "n_effective", "annotators", "alpha",
-)  # fmt: skip
-DIFFERENCES = (
-    "metric", "baseline", "challenger", "difference", "low", "high", "level", "p", "p_adjusted", "verdict", "labels",
-    "method", "note",
-)  # fmt: skip
+CORRECTED = ("system", "metric", "items", "correlation", "annotators", "alpha")
+"""Of a labelled mean: scores of the judge, their correlation with people's labels on the same answers, how many people
+labelled, and Krippendorff's α among them; NaN where there is none."""
 
 
 @dataclass(frozen=True)
 class Corrections:
-    """means: rows of CORRECTED, one a system and metric with labels. differences: rows of DIFFERENCES."""
+    """findings: each labelled mean as the judge, people, and both together see it (`mean` in their place is "judge",
+    "people", "corrected"), and differences of corrected means; n counts labels, of the judge's mean scores.
+    labels: rows of CORRECTED, one a labelled mean.
+    """
 
-    means: pd.DataFrame
-    differences: pd.DataFrame
+    findings: tuple[Finding, ...]
+    labels: pd.DataFrame
 
 
 def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, seed: int | None = None) -> Measurement:
-    """The measurement with its judged means beside what people would give: tables `corrected` and
-    `corrected_differences`, which the view `corrected` shows.
+    """The measurement with its judged means beside what people would give: findings at `mean` and a table `corrected`,
+    which the view `corrected` shows.
 
     labels: a file or a table of labels (see `read`); "" leaves the measurement as it is. seed: of the folds; the
-    measurement's own where None. A headless run keeps the tables with the measurement, so that its page can be drawn
-    again without the labels. Raises BenchError for labels that fit nothing of the measurement.
+    measurement's own where None. A headless run keeps them with the measurement, so that its page can be drawn again
+    without the labels. Raises BenchError for labels that fit nothing of the measurement.
     """
     if isinstance(labels, str) and not labels.strip():
         return measurement
@@ -56,11 +54,17 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
         return measurement
     table = read(labels) if isinstance(labels, str | Path) else labels
     found = corrections(measurement, table, seed=seed)
-    extra = {"corrected": found.means, "corrected_differences": found.differences}
+    others = (one for one in measurement.placed if set(one.where) != {"mean"})
+    made = replace(
+        measurement,
+        placed=(*others, *found.findings),
+        extra={**measurement.extra, "corrected": found.labels},
+    )
     if folder is not None and folder.is_dir():
-        for name, each in extra.items():
-            write_table(folder / f"extra-{name}.parquet", each)
-    return replace(measurement, extra={**measurement.extra, **extra})
+        made.save_findings(folder)
+        # last: with this table all that was corrected is there, also after a kill in the middle
+        write_table(folder / "extra-corrected.parquet", found.labels)
+    return made
 
 
 def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | None = None) -> Corrections:
@@ -78,12 +82,15 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     level = float(measurement.facts.get("level", 0.95))
     wide = _wide(measurement)
     means = [
-        _mean(measurement, labels, wide[name, metric], own, name, metric, level, seed)
-        for (name, metric), own in people.items()
+        _mean(measurement, wide[name, metric], own, name, metric, level, seed) for (name, metric), own in people.items()
+    ]
+    about = [
+        (*key, len(wide[key]), _correlation(wide[key], own), *_agreement(labels, *key, seed))
+        for key, own in people.items()
     ]
     differences = _differences(measurement, wide, people, level, seed)
     return Corrections(
-        pd.DataFrame(means, columns=list(CORRECTED)), pd.DataFrame(differences, columns=list(DIFFERENCES))
+        (*(one for three in means for one in three), *differences), pd.DataFrame(about, columns=list(CORRECTED))
     )
 
 
@@ -146,9 +153,9 @@ def _check(metric: str, value: float, sample: str) -> None:
 
 
 def _mean(
-    measurement: Measurement, labels: pd.DataFrame, judged: Column, people: Column, system: str, metric: str,
-    level: float, seed: int,
-) -> tuple[Any, ...]:  # fmt: skip
+    measurement: Measurement, judged: Column, people: Column, system: str, metric: str, level: float, seed: int
+) -> tuple[NamedEstimate, ...]:
+    """The mean as the judge, people, and both together see it."""
     both = [sample for sample in judged if sample in people]
     others = [sample for sample in judged if sample not in people]
     y, f = _array(people, both), _array(judged, both)
@@ -159,14 +166,22 @@ def _mean(
         y, f, _array(judged, others), clusters=groups, bounds=scale, level=level, seed=seed
     )
     page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
-    judge = (page.value, page.low, page.high) if page else (float(np.mean(list(judged.values()))), None, None)
-    alone: tuple[float | None, float | None] = one.intervals.get("people", (None, None))
-    raters, alpha = _agreement(labels, system, metric, seed)
-    correlation = float(np.corrcoef(y, f)[0, 1]) if len(both) > 2 and np.ptp(y) > 0 and np.ptp(f) > 0 else math.nan
-    return (
-        system, metric, *judge, float(y.mean()) if len(y) else math.nan, *alone, one.value, one.low, one.high, level,
-        one.method, one.note, one.n, len(judged), correlation, one.n_effective, raters, alpha,
+    judge = page or Estimate(float(np.mean(list(judged.values()))), None, None, level, "none", len(judged))
+    alone = one.intervals.get("people")
+    low, high = alone or (None, None)
+    own = Estimate(
+        float(y.mean()) if len(y) else math.nan, low, high, level, "people" if alone else "none", one.n,
+        clusters=one.clusters, seed=seed,
     )  # fmt: skip
+    seen = {"judge": judge, "people": own, "corrected": one}
+    return tuple(NamedEstimate(system, metric, estimate, {"mean": by}) for by, estimate in seen.items())
+
+
+def _correlation(judged: Column, people: Column) -> float:
+    """Of the judge's scores with people's labels on the same answers; NaN for fewer than three, or without spread."""
+    both = [sample for sample in judged if sample in people]
+    y, f = _array(people, both), _array(judged, both)
+    return float(np.corrcoef(y, f)[0, 1]) if len(both) > 2 and np.ptp(y) > 0 and np.ptp(f) > 0 else math.nan
 
 
 def _clusters(
@@ -201,7 +216,7 @@ def _differences(
     people: dict[tuple[str, str], Column],
     level: float,
     seed: int,
-) -> list[tuple[Any, ...]]:
+) -> list[NamedComparison]:
     baseline = measurement.facts.get("baseline")
     found: list[tuple[str, Comparison]] = []
     for system, metric in people:
@@ -221,10 +236,13 @@ def _differences(
         found.append((metric, one))
     adjusted = stats.adjust([one for _, one in found])
     return [
-        (metric, one.baseline, one.challenger, one.difference, one.low, one.high, level, one.p, one.p_adjusted,
-         (one.verdict if one.p_adjusted is not None else Verdict.NOT_SHOWN).value, one.n, one.method, one.note)
+        NamedComparison(
+            metric,
+            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN),
+            {"mean": "corrected"},
+        )
         for (metric, _), one in zip(found, adjusted, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _better(metric: str) -> Better:

@@ -13,10 +13,10 @@ from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.scoring import attendance, measure
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores
-from ragbench.judge import Rule
+from ragbench.judge import Rule, asks_nobody, legal_names
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
-from ragbench.settings import OFFLINE, Settings
+from ragbench.settings import Settings
 from ragbench.types import Sample
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "
 class Judging:
     """Who judges, and how several become one.
 
-    judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the lexical judge where there
+    judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the offline judge where there
     are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
     metrics that embed, several comma-separated; empty: the offline one. prompts: their language where a sample names
     none, and of the reasons; empty: the settings'.
@@ -49,7 +49,7 @@ class Judging:
     def judge_names(self, settings: Settings) -> tuple[str, ...]:
         """The same, of settings without a session."""
         found = parted(self.judges)
-        legal = (OFFLINE, *sorted(settings.judges))
+        legal = legal_names(settings)
         for name in found:
             if name not in legal:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
@@ -95,7 +95,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             raise BenchError(
                 f"there is no embedder {name!r}; there are {', '.join(sorted(session.settings.embedders))}"
             )
-    paid = any("judge" in metric.needs for metric in metrics) and set(names) != {OFFLINE}
+    paid = any("judge" in metric.needs for metric in metrics) and not all(map(asks_nobody, names))
     with (
         measure.kept_replies(names, metrics) if paid else nullcontext() as journal,
         session.progress("judging", len(samples) * len(metrics)) as progress,
@@ -140,7 +140,7 @@ def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule)
 def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name in names:
-        if name == OFFLINE:
+        if asks_nobody(name):
             found.append({"name": name, "stand_in": True})
             continue
         one = settings.judge(name)

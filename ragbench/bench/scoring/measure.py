@@ -7,13 +7,13 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.russian import language_of
-from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, open_judges
+from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, asks_nobody, open_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import Metric, parse
@@ -115,7 +115,7 @@ def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges:
 def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
     """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
     names = [judge for judge in judges if isinstance(judge, str)] if judges else sorted(settings.load().judges)
-    if set(names) <= {settings.OFFLINE} or not any("judge" in metric.needs for metric in metrics):
+    if all(map(asks_nobody, names)) or not any("judge" in metric.needs for metric in metrics):
         yield None
         return
     from ragbench.store import Store, server
@@ -162,12 +162,11 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     usage = opened.usage() if opened is not None else {}
     return Scores(
         tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
-        (*_stand_ins("judge", judges if needed else ()), *_stand_ins("embedder", embedders)),
+        (
+            *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
+            *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
+        ),
     )  # fmt: skip
-
-
-def _stand_ins(part: Literal["judge", "embedder"], used: Sequence[Judge | Embedder]) -> list[StandIn]:
-    return [StandIn(part, one.name) for one in used if getattr(one, "is_stand_in", False)]
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:
@@ -178,7 +177,7 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
 
 def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
     known, kept = settings.load(), asked.journal
-    if set(names or known.judges) - {settings.OFFLINE}:
+    if not all(map(asks_nobody, names or known.judges)):
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))
     dry = asked.plan is not None or planning.folder() is not None
     language, told = asked.language, asked.on_change

@@ -16,7 +16,7 @@ from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.llm import Usage
-from ragbench.measurement import COMPARISON_COLUMNS, NamedComparison, estimate_row
+from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
@@ -164,16 +164,12 @@ class Scores:
         how many values are made of fewer judges than the panel has, and each judge's mean over its own answers and over
         those that all measured.
         """
-        estimates = []
-        for (system, metric), estimate in self.estimates.items():
-            named = {"notebook": NOTEBOOK, "system": system, "metric": metric, "published": published(metric)}
-            estimates.append(named | estimate_row(estimate))
+        means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
+        estimates, comparisons = (
+            [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
+            for found in (means, self.comparisons)
+        )
         samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
-        comparisons = []
-        for each in self.comparisons:
-            compared = asdict(each.comparison)
-            named = {"notebook": NOTEBOOK, "metric": each.metric, "published": published(each.metric)}
-            comparisons.append(named | {key: compared[key] for key in COMPARISON_COLUMNS})
         return {
             "estimates": estimates,
             "comparisons": comparisons,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,18 +144,16 @@ def _compared(
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
-    from ragbench.measurement import COMPARISON_COLUMNS
+    from ragbench.measurement import NamedComparison, NamedEstimate
 
-    estimate_keys = ("value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters")
     result: dict[str, Any] = {
         "facts": dict(found.facts),
         "estimates": [
-            {"notebook": NOTEBOOK, "system": run, "metric": metric, **_only(asdict(estimate), estimate_keys)}
-            for (run, metric), estimate in found.estimates.items()
+            {"notebook": NOTEBOOK, **NamedEstimate(*place, estimate).summary()}
+            for place, estimate in found.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, "metric": metric, **_only(asdict(one), COMPARISON_COLUMNS)}
-            for metric, one in found.comparisons
+            {"notebook": NOTEBOOK, **NamedComparison(metric, one).summary()} for metric, one in found.comparisons
         ],
     }
     if per_query:
@@ -246,7 +244,3 @@ def _cluster(query: str, pattern: re.Pattern[str]) -> str:
     if match is None or not pattern.groups or match[1] is None:
         raise TrecError(f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'")
     return match[1]
-
-
-def _only(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: row[key] for key in keys}

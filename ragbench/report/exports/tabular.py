@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragbench.measurement import Measurement, without_rows, write_table
+from ragbench.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, write_table
 from ragbench.report.keeping import files, results
 from ragbench.settings import secrets
+from ragbench.tables import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for the beginning of a formula, the full-width signs of East Asian programs among it."""
-
-
-def inert(cell: Any) -> Any:
-    """A text that a spreadsheet would take for a formula with an apostrophe before it; anything else as it is.
-
-    White space before the sign does not help: programs strip it.
-    """
-    if not isinstance(cell, str):
-        return cell
-    return f"'{cell}" if cell.startswith(ACTIVE) or cell.lstrip().startswith(ACTIVE) else cell
-
 
 def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
-    """A whole CSV file in UTF-8 (RFC 4180); texts made inert unless `raw`, numbers always numbers.
+    """A whole CSV file in UTF-8 without secrets, as `Table.write_csv` writes it."""
+    known = secrets.masked_table(table, secrets.exact_masker()).astype(object)
+    rows = known.where(known.notna(), None).itertuples(index=False, name=None)
+    made = Table(tuple(Column(str(name)) for name in known.columns), tuple(rows))
 
-    Lines end with both signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a
-    line, and what follows it a cell.
-    """
-    known = secrets.masked_table(table, secrets.exact_masker())
-    safe = known if raw else known.apply(lambda column: column.map(inert)).rename(columns=inert)
-    files.write_by(path, lambda temporary: safe.to_csv(temporary, index=False, lineterminator="\r\n"))
+    def fill(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="") as out:
+            made.write_csv(out, raw=raw)
+
+    files.write_by(path, fill)
 
 
 def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
@@ -44,11 +34,12 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
 
     folder.mkdir(parents=True, exist_ok=True)
     found = results.findings(measurements)
-    tables = {"scores": results.scores(measurements)}
-    for name, rows in found.items():
-        flat = [{key: value for key, value in row.items() if not isinstance(value, Mapping)} for row in rows]
-        tables[name] = pd.DataFrame(flat) if flat else without_rows(results.SHOWN[name])
-    for name, table in tables.items():
+    scores = results.scores(measurements)
+    write_csv(folder / "scores.csv", scores, raw=raw)
+    write_table(folder / "scores.parquet", scores)
+    for name, columns in (("estimates", ESTIMATE_ROW), ("comparisons", COMPARISON_ROW)):
+        # as objects, so that a count stays a whole number where another row has none
+        table = pd.DataFrame(found[name], columns=["notebook", *columns], dtype=object)
         write_csv(folder / f"{name}.csv", table, raw=raw)
-        write_table(folder / f"{name}.parquet", table)
+        write_table(folder / f"{name}.parquet", table.infer_objects())
     results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})

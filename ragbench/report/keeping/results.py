@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,6 @@ from ragbench import answered_by, stand_ins
 from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import (
-    COMPARISON_COLUMNS,
-    ESTIMATE_COLUMNS,
     SCORE_COLUMNS,
     Measurement,
     without_nan,
@@ -31,11 +28,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 SUMMARY, SCORES, MANIFEST = "summary.json", "scores.parquet", "manifest.json"
 PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
-SHOWN = {
-    "estimates": ("notebook", "system", "metric", *ESTIMATE_COLUMNS),
-    "comparisons": ("notebook", "metric", *COMPARISON_COLUMNS),
-}
-"""What a summary says of each finding, besides the metric's name elsewhere."""
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -59,15 +51,9 @@ def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
 def findings(measurements: Mapping[str, Measurement]) -> dict[str, list[dict[str, Any]]]:
     """Every estimate and every comparison of the whole, with all that is known of it, as rows that name their page."""
     return {
-        "estimates": [
-            {"notebook": name, "system": e.system, "metric": e.metric, **asdict(e.estimate)}
-            for name, made in measurements.items()
-            for e in made.estimates
-        ],
+        "estimates": [{"notebook": name, **one.row()} for name, made in measurements.items() for one in made.estimates],
         "comparisons": [
-            {"notebook": name, "metric": c.metric, **asdict(c.comparison), "verdict": str(c.comparison.verdict)}
-            for name, made in measurements.items()
-            for c in made.comparisons
+            {"notebook": name, **one.row()} for name, made in measurements.items() for one in made.comparisons
         ],
     }
 
@@ -99,11 +85,15 @@ def summary(measurements: Measurements) -> dict[str, Any]:
     `published` is the metric's name elsewhere.
     """
     known = _by_name(measurements)
-    found = {
-        name: [{key: row[key] for key in SHOWN[name]} | {"published": published(row["metric"])} for row in rows]
-        for name, rows in findings(known).items()
-    }
-    return {**found, **stood_in(known), **answered(known)}
+    estimates, comparisons = (
+        [
+            {"notebook": name, **one.summary(), "published": published(one.metric)}
+            for name, made in known.items()
+            for one in getattr(made, kind)
+        ]
+        for kind in ("estimates", "comparisons")
+    )
+    return {"estimates": estimates, "comparisons": comparisons, **stood_in(known), **answered(known)}
 
 
 def manifest(

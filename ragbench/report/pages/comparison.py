@@ -286,10 +286,8 @@ def _pairing_json(each: Pairing) -> dict[str, Any]:
         "systems": list(each.systems),
         "questions": len(each.samples),
         **fell,
-        "estimates": [{"system": e.system, "metric": e.metric, **asdict(e.estimate)} for e in each.estimates],
-        "comparisons": [
-            {"metric": c.metric, **asdict(c.comparison), "verdict": str(c.comparison.verdict)} for c in each.comparisons
-        ],
+        "estimates": [one.row() for one in each.estimates],
+        "comparisons": [one.row() for one in each.comparisons],
     }
 
 

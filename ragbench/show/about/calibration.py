@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
@@ -67,7 +66,7 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.div(html.all(*map(html.p, lines)), "rb-says"),
         html.heading(title, 2),
-        grid(title, heads, rows, named=False) if rows else "",
+        html.grid(title, heads, rows, named=False) if rows else "",
     )
 
 
@@ -95,7 +94,7 @@ def simulations(material: Material, present: frozenset[str], part: str = "interv
         if not math.isnan(correlation):
             name = html.all(name, " ", html.small(_("correlation {value}", value=f"{correlation:g}")))
         made.append([name, shown(method), *(_observed(by_size.get(size)) for size in sizes)])
-    return grid(_("Simulations: {part}", part=clean(part)), heads, made, named=False)
+    return html.grid(_("Simulations: {part}", part=clean(part)), heads, made, named=False)
 
 
 def _groups(rows: pd.DataFrame) -> list[tuple[tuple[str, str, float], pd.DataFrame]]:

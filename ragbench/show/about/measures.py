@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from ragbench.counts import counted
 from ragbench.language import DASH
-from ragbench.show.basics.cells import cell, head, table
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link, metric_name
 from ragbench.show.basics.marks import named, small, spread
@@ -27,9 +26,9 @@ def measures(material: Material, present: frozenset[str]) -> Markup:
     if not material.metrics:
         return html.p(_("Nothing was measured."))
     notes = Notes(material)
-    heads = [head(named(material, name), "rb-name") for name in material.systems]
+    heads = [html.head(named(material, name), "rb-name") for name in material.systems]
     rows = [_row(material, metric, notes, present) for metric in material.metrics]
-    made = table(_("Measures"), [head(_("measure")), *heads], rows, "rb-wide rb-measures")
+    made = html.table(_("Measures"), [html.head(_("measure")), *heads], rows, "rb-wide rb-measures")
     return made + notes.html() + bands.draw(material, present)
 
 
@@ -54,10 +53,10 @@ def _undeclared(material: Material) -> dict[str, str]:
 def _value(material: Material, present: frozenset[str], system: str, metric: str, notes: Notes) -> Markup:
     estimate = material.estimate(system, metric)
     if estimate is None:
-        return cell(shown(system), DASH)
+        return html.cell(shown(system), DASH)
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     content = html.link(address if has_items(material, metric) else None, spread(material.value(estimate, metric)))
     content += notes.mark(estimate) + bands.below(material, metric, estimate)
     if math.isnan(estimate.value):
         content += small(material.text("not measured"))
-    return cell(shown(system), content + small(counted(estimate, material.text, material.digits(metric))))
+    return html.cell(shown(system), content + small(counted(estimate, material.text, material.digits(metric))))

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.basics.families import said as said_of
+from ragbench.show.about import asked
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.footnotes import method_name
@@ -23,7 +24,7 @@ from ragbench.types import Verdict
 
 @view("method")
 def method(material: Material, present: frozenset[str]) -> Markup:
-    """What was done to the numbers: intervals, tests, corrections, clusters, and what the metrics mean.
+    """What was done to the numbers: intervals, tests, corrections, clusters, parameters, and what the metrics mean.
 
     Where something was judged, also who judged, unless the page says that elsewhere.
     """
@@ -37,7 +38,7 @@ def method(material: Material, present: frozenset[str]) -> Markup:
     text += html.all(*map(html.warning, judges.answered(material, "embedder", "other")))
     text += html.all(*map(html.meta, judges.answered(material, "embedder", "alias")))
     judging = who_judged.said(material) if judges.known(material) and "judges" not in present else Markup("")
-    return text + judging + _systems(material) + _metrics(material, present)
+    return text + judging + _systems(material) + asked.parameters(material) + _metrics(material, present)
 
 
 def _intervals(material: Material) -> list[str]:

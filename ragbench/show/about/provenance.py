@@ -21,7 +21,7 @@ _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/
 
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 WHO = ("name", "model", "mode")
-UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds", "signatures"})
+UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request"})
 IDENTITIES = ("embedder_identity",)
 
 

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from ragbench.language import DASH
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.marks import legend, named, series
@@ -169,7 +168,7 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     note = _(
         "Under a wrong-hit rate: what it would be if all undecided hits (doubtful or not known) were right … wrong."
     )
-    return grid(_("The cache at its threshold"), heads, body) + html.meta(note)
+    return html.grid(_("The cache at its threshold"), heads, body) + html.meta(note)
 
 
 def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import chip, named, small
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.page import view
-from ragbench.types import Verdict
+from ragbench.types import Estimate
 
 
 @view("corrected")
@@ -30,37 +29,36 @@ def corrected(material: Material, present: frozenset[str]) -> Markup:
     return _means(material, rows) + _differences(material)
 
 
-def _means(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
+def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
     _ = material.text
     heads = (_("mean"), _("judge alone"), _("corrected by people"), _("people alone"), _("labels"), _("correlation"),
              _("worth in labels"))  # fmt: skip
     body = []
-    for one in rows:
+    for row in rows:
+        system, metric = str(row["system"]), str(row["metric"])
+        seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
+        judge, both, people = (
+            html.number(DASH) if one is None else spread(material.value(one, metric)) for one in seen.values()
+        )
+        one = seen["corrected"]
         values: list[Markup | str] = [
-            html.beside(shown(one["metric"]), _name(material, str(one["system"]))),
-            _spread(material, one, "judge"),
-            _spread(material, one, "") + _why(material, one),
-            _spread(material, one, "people"),
-            _("{labels} of {items}", labels=_.integer(int(one["labels"])), items=_.integer(int(one["items"]))),
-            _.number(one["correlation"], 2),
-            _.number(one["n_effective"], 0) if one["n_effective"] == one["n_effective"] else DASH,
+            html.beside(shown(metric), _name(material, system)),
+            judge,
+            both + _why(material, one),
+            people,
+            _("{labels} of {items}", labels=_.integer(one.n if one else 0), items=_.integer(int(row["items"]))),
+            _.number(row["correlation"], 2),
+            _.number(one.n_effective if one else None, 0),
         ]
         body.append(values)
-    return grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
+    return html.grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
 
 
 def _name(material: Material, system: str) -> Markup:
     return named(material, system) if system in material.systems else shown(system)
 
 
-def _spread(material: Material, one: Mapping[Any, Any], prefix: str) -> Markup:
-    _ = material.text
-    value = one[prefix or "value"]
-    low, high = (one[f"{prefix}_{end}" if prefix else end] for end in ("low", "high"))
-    return html.spread(_.number(value), _.interval(low, high))
-
-
-def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
+def _why(material: Material, one: Estimate | None) -> Markup:
     """Why the judge was left aside, where it was."""
     _ = material.text
     reasons = {
@@ -70,10 +68,10 @@ def _why(material: Material, one: Mapping[Any, Any]) -> Markup:
         "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
         "empty": _("no label is of an answer that was judged"),
     }
-    return small(reasons.get(str(one["note"] or ""), ""))
+    return small(reasons.get(one.note, "") if one else "")
 
 
-def _notes(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
+def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
     _ = material.text
     said = [
         _(
@@ -98,21 +96,21 @@ def _notes(material: Material, rows: list[Mapping[Any, Any]]) -> Markup:
 
 def _differences(material: Material) -> Markup:
     _ = material.text
-    rows = rows_of(material.kept("corrected_differences"))
-    if not rows:
+    found = material.measurement.comparisons_by("mean")
+    if not found:
         return Markup("")
     heads = (_("difference"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
-    for one in rows:
-        compared = html.all(_name(material, str(one["challenger"])), " − ", shown(one["baseline"]))
-        difference = _.number(one["difference"], signed=True), _.interval(one["low"], one["high"], signed=True)
+    for each in found:
+        one, metric = each.comparison, each.metric
+        compared = html.all(_name(material, one.challenger), " − ", shown(one.baseline))
         body.append(
             [
-                html.beside(shown(one["metric"]), compared),
-                html.spread(*difference),
-                _.p_value(one["p_adjusted"]),
-                chip(material, Verdict(one["verdict"])),
-                _.integer(int(one["labels"])),
+                html.beside(shown(metric), compared),
+                spread(material.difference(one, metric)),
+                _.p_value(one.p_adjusted),
+                chip(material, one),
+                _.integer(one.n),
             ]
         )
-    return grid(_("Differences corrected by people's labels"), heads, body)
+    return html.grid(_("Differences corrected by people's labels"), heads, body)

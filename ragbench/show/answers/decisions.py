@@ -12,7 +12,6 @@ from ragbench.bench.basics.verdicts import said_of
 from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.marks import SYMBOLS, chip_of, named, series
@@ -85,7 +84,7 @@ def _matrix(material: Material, present: frozenset[str], name: str, by_cell: Map
             content = html.spread(html.b(_.integer(number), kind), share)
             cells.append(html.link(address if number else None, content))
         body.append(cells)
-    return grid(_("Labels and decisions of {judge}", judge=shown(name)), heads, body, "rb-wide rb-confusion")
+    return html.grid(_("Labels and decisions of {judge}", judge=shown(name)), heads, body, "rb-wide rb-confusion")
 
 
 def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[str, Any]], count: int) -> Markup:
@@ -147,7 +146,7 @@ def pairs(material: Material, present: frozenset[str]) -> Markup:
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
         "table above count."
     )
-    return grid(_("Judges in pairs"), heads, body) + html.meta(note)
+    return html.grid(_("Judges in pairs"), heads, body) + html.meta(note)
 
 
 @view("costs")
@@ -226,7 +225,7 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         chosen=_.integer(int(rows[0]["n_chosen"])),
         scored=_.integer(int(rows[0]["n_scored"])),
     )
-    return grid(_("Costs"), heads, body) + html.meta(note)
+    return html.grid(_("Costs"), heads, body) + html.meta(note)
 
 
 def _spread(material: Material, value: float, low: Any, high: Any, *, signed: bool = False) -> Markup:

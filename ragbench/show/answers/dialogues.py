@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.language import DASH
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.marks import named, small, spread
@@ -129,4 +128,4 @@ def _pooled(material: Material) -> Markup:
                 DASH if mean.clusters is None else _.integer(mean.clusters),
             ]
         )
-    return grid(_("Over all pairs of neighbours"), heads, body) if body else Markup("")
+    return html.grid(_("Over all pairs of neighbours"), heads, body) if body else Markup("")

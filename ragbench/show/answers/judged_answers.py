@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.metrics.explanation import reason_in
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
@@ -196,7 +195,7 @@ def _table(material: Material, found: Rulings, place: tuple[str, str], passages:
     used = [column for column in columns if column[0]]
     heads = [(title, kind) for _there, title, kind, _value in used]
     rows = [[value(line) for _there, _title, _kind, value in used] for line in lines]
-    return grid(found.title, heads, rows, "rb-wide rb-statements", named=used[0] is columns[0])
+    return html.grid(found.title, heads, rows, "rb-wide rb-statements", named=used[0] is columns[0])
 
 
 def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Markup:

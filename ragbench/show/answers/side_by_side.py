@@ -10,7 +10,6 @@ from markupsafe import Markup
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
-from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
@@ -49,20 +48,20 @@ def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstima
     notes = Notes(material, f"side-note-{kind}")
     together = _("together")
     several = len(material.systems) > 1
-    heads = [cells.head(_("metric"))]
-    heads += [cells.head(_("system"), "rb-word")] if several else []
-    heads += [cells.head(shown(name), "rb-name") for name in names]
-    heads.append(cells.head(together))
+    heads = [html.head(_("metric"))]
+    heads += [html.head(_("system"), "rb-word")] if several else []
+    heads += [html.head(shown(name), "rb-name") for name in names]
+    heads.append(html.head(together))
     made = []
     for metric, system in dict.fromkeys((row.metric, row.system) for row in rows):
         line = [html.row_head(shown(metric))]
-        line += [cells.cell(_("system"), named(material, system), "rb-word")] if several else []
+        line += [html.cell(_("system"), named(material, system), "rb-word")] if several else []
         for name in names:
             found = material.estimate(system, metric, **{kind: name})
-            line.append(cells.cell(shown(name), _value(material, metric, found, notes)))
-        line.append(cells.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
-        made.append(cells.row(line))
-    return cells.table(label, heads, made) + notes.html()
+            line.append(html.cell(shown(name), _value(material, metric, found, notes)))
+        line.append(html.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
+        made.append(html.row(line))
+    return html.table(label, heads, made) + notes.html()
 
 
 def _value(material: Material, metric: str, found: Estimate | None, notes: Notes) -> Markup:
@@ -99,7 +98,7 @@ def unmeasured(material: Material, present: frozenset[str]) -> Markup:
                 _ends(material, each.metric, each.estimate),
             ]
         )
-    return cells.grid(_("What could not be measured"), heads, made)
+    return html.grid(_("What could not be measured"), heads, made)
 
 
 def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:

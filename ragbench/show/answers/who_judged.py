@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from ragbench import answered_by
 from ragbench.language import DASH
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shortened, shown
@@ -158,7 +157,7 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
         if by:
             line.append(clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else DASH)
         rows.append(line)
-    table = grid(_("Judges"), heads, rows)
+    table = html.grid(_("Judges"), heads, rows)
     if not paid:
         return table
     said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
@@ -198,4 +197,4 @@ def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
         ]
         rows.append([shown(metric), shown(name, 80), *values, _.integer(int(line["n"]))])
     title = _("What the means become without each judge")
-    return html.heading(title) + grid(title, heads, rows)
+    return html.heading(title) + html.grid(title, heads, rows)

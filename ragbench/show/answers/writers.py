@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
-from ragbench.show.basics.cells import grid, grouped
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
@@ -193,7 +192,7 @@ def quantiles(
         count = _.integer(next(iter(by.values())).n)
         made.append((named(material, system), [names.get(what, what), *values, count]))
     said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
-    return grid(title, heads, grouped(len(heads), made), "rb-long") + html.meta(said)
+    return html.grouped(title, heads, made) + html.meta(said)
 
 
 def _number(material: Material, value: float, low: float | None, high: float | None) -> Markup:
@@ -221,7 +220,7 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     return html.all(
         html.heading(_.html("<b>Refusals</b>")),
         html.lede(lede),
-        grid(_("Refusals"), heads, grouped(len(heads), rows), "rb-long"),
+        html.grouped(_("Refusals"), heads, rows),
         notes.html(),
         _examples(material, count),
     )

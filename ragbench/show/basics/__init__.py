@@ -1,1 +1,1 @@
-"""What every view stands on: the measurement laid out, its texts, charts, links and cells."""
+"""What every view stands on: the measurement laid out, its texts, charts and links."""

@@ -9,7 +9,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
-from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
@@ -52,7 +51,7 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.heading(_.html("<b>What one perfect part would be worth</b>")),
         html.lede(lede),
-        cells.grid(_("One perfect part at a time"), heads, rows, "rb-long"),
+        html.grid(_("One perfect part at a time"), heads, rows, "rb-long"),
         notes.html(),
         html.list(_explained(material, table), "rb-notes"),
     )

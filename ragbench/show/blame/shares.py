@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.language import DASH
-from ragbench.show.basics import cells
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
@@ -30,10 +29,10 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     notes = Notes(material, "blame-note")
     titles = _titles(blamed)
-    heads = [cells.head(_("first failure")), cells.head(_("questions")), cells.head(titles["share"])]
+    heads = [html.head(_("first failure")), html.head(_("questions")), html.head(titles["share"])]
     if len(blamed.systems) > 1:
-        heads += [cells.head(titles["difference"]), cells.head(titles["p"], "rb-short")]
-        heads.append(cells.head(_("verdict"), "rb-word"))
+        heads += [html.head(titles["difference"]), html.head(titles["p"], "rb-short")]
+        heads.append(html.head(_("verdict"), "rb-word"))
     rows: list[Markup] = []
     groups = {
         ANSWERABLE: _("questions that can be answered"),
@@ -46,7 +45,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
                 rows += _part(blamed, part, notes, titles, len(heads))
             rows += _missing(blamed, group, len(heads))
     kind = "rb-long"
-    return cells.table(_("Blame by part"), heads, rows, kind) + notes.html() + unanswerable(blamed)
+    return html.table(_("Blame by part"), heads, rows, kind) + notes.html() + unanswerable(blamed)
 
 
 def _titles(blamed: Blamed) -> dict[str, str]:
@@ -74,12 +73,12 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
         share += small("" if e is None else lacking(e, _))
         line = [
             html.row_head(title if alone else named(blamed.material, name)),
-            cells.cell(_("questions"), _.integer(blamed.count(name, part))),
-            cells.cell(titles["share"], share),
+            html.cell(_("questions"), _.integer(blamed.count(name, part))),
+            html.cell(titles["share"], share),
         ]
         if not alone:
             line += _against(blamed, name, part, notes, titles)
-        rows.append(cells.row(line))
+        rows.append(html.row(line))
     return rows
 
 
@@ -89,14 +88,14 @@ def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[
         return [html.wide_cell(_("baseline"), 3)]
     one = blamed.comparison(system, part)
     if one is None:
-        return [cells.cell(titles["difference"], DASH), cells.cell(titles["p"], DASH),
-                cells.cell(_("verdict"), DASH, "rb-word")]  # fmt: skip
+        return [html.cell(titles["difference"], DASH), html.cell(titles["p"], DASH),
+                html.cell(_("verdict"), DASH, "rb-word")]  # fmt: skip
     number = f"{_.number(one.difference, signed=True)} {_.interval(one.low, one.high, signed=True)}"
     p = one.p if one.p_adjusted is None else one.p_adjusted
     return [
-        cells.cell(titles["difference"], spread(number) + notes.mark(one)),
-        cells.cell(titles["p"], html.number(_.p_value(p))),
-        cells.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
+        html.cell(titles["difference"], spread(number) + notes.mark(one)),
+        html.cell(titles["p"], html.number(_.p_value(p))),
+        html.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
     ]
 
 
@@ -123,7 +122,7 @@ def _missing(blamed: Blamed, group: str, width: int) -> list[Markup]:
     if not said:
         return []
     text = Markup("{}: {}").format(_("not measured, in no share"), Markup("; ").join(said))
-    return [cells.under(text, width)]
+    return [html.under(text, width)]
 
 
 @view("blame_changes")
@@ -156,10 +155,10 @@ def _change(blamed: Blamed, challenger: str) -> Markup:
     order = [*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED]
     rows = [part for part in order if any(before == part for before, _after in found)]
     columns = [part for part in order if any(after == part for _before, after in found)]
-    heads = [cells.head(Markup("{} → {}").format(shown(baseline), shown(challenger)))]
-    heads += [cells.head(blamed.name(part)) for part in columns]
+    heads = [html.head(Markup("{} → {}").format(shown(baseline), shown(challenger)))]
+    heads += [html.head(blamed.name(part)) for part in columns]
     lines = [
-        cells.row(
+        html.row(
             [html.row_head(blamed.name(before))]
             + [_transition(blamed, found[before, after], before == after, after) for after in columns]
         )
@@ -168,9 +167,9 @@ def _change(blamed: Blamed, challenger: str) -> Markup:
     moved = sum(n for (before, after), n in found.items() if before != after)
     text = _.plural("{n} question moved.", "{n} questions moved.", moved)
     title = _("From {baseline} to {challenger}", baseline=baseline, challenger=challenger)
-    return cells.table(title, heads, lines) + html.meta(text)
+    return html.table(title, heads, lines) + html.meta(text)
 
 
 def _transition(blamed: Blamed, count: int, is_same: bool, after: str) -> Markup:
     content: Any = blamed.material.text.integer(count) if count else DASH
-    return cells.cell(blamed.name(after), content, "rb-quiet" if is_same or not count else "")
+    return html.cell(blamed.name(after), content, "rb-quiet" if is_same or not count else "")

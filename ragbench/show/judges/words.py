@@ -23,10 +23,10 @@ FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"
 CHANGES = "_changes"
 """How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
 SIGNS = {
-    FOUND: ("▲", "rb-worse"),
-    PASSED: ("✓", "rb-better"),
-    OPEN: ("○", "rb-not-shown"),
-    UNMEASURED: ("–", "rb-quiet"),
+    FOUND: ("▲", "worse"),
+    PASSED: ("✓", "better"),
+    OPEN: ("○", "not-shown"),
+    UNMEASURED: ("–", "quiet"),
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.marks import SYMBOLS, legend, series, sign
@@ -188,7 +187,7 @@ def _pages(material: Material, present: frozenset[str], system: str, count: int)
     if not rows:
         return title + html.p(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
-    return title + grid(_("Pages"), heads, [_page(material, present, row) for row in rows])
+    return title + html.grid(_("Pages"), heads, [_page(material, present, row) for row in rows])
 
 
 def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from ragbench.language import DASH
 from ragbench.show.answers.stages import milliseconds
-from ragbench.show.basics.cells import grid, grouped
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
@@ -80,7 +79,7 @@ def _latencies(material: Material) -> Markup:
     said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
     if any(row.estimate.note for row in rows):
         said += " " + _("An open end (…) cannot be bounded by any of the readings: more timed questions would.")
-    return grid(_("Latency"), heads, grouped(len(heads), made), "rb-long") + html.meta(said)
+    return html.grouped(_("Latency"), heads, made) + html.meta(said)
 
 
 def _time(material: Material, estimate: Estimate) -> Markup:
@@ -142,7 +141,7 @@ def _indexes(material: Material) -> Markup:
     return html.all(
         html.heading(_.html("<b>Exact search against an index</b>")),
         html.lede(lead),
-        grid(_("Exact search against an index"), heads, grouped(len(heads), made), "rb-long"),
+        html.grouped(_("Exact search against an index"), heads, made),
         notes.html(),
     )
 

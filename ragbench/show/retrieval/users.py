@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.cells import grid
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
@@ -242,4 +241,4 @@ def _pages(material: Material, count: int) -> Markup:
         share = _.percent(row["count"] / logged) if logged else _.number(None)
         body.append([html.all(name, " ", html.small(where)), _.integer(int(row["count"])), share])
     heads = (_("page"), _("shown for"), _("share of the log"))
-    return html.heading(_("Pages that were shown most")) + grid(_("Pages"), heads, body)
+    return html.heading(_("Pages that were shown most")) + html.grid(_("Pages"), heads, body)

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench import answered_by
 from ragbench.bench.scoring import attendance
+from ragbench.settings import OFFLINE
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean
@@ -32,7 +33,9 @@ def answered(material: Material, role: answered_by.Role, kinship: answered_by.Ki
 
 
 def baseline(material: Material) -> str | Markup:
-    """What is to be said wherever the offline judge's numbers are shown."""
+    """What is to be said wherever an offline judge's numbers are shown."""
+    if set(stand_ins(material)) - {OFFLINE}:
+        return material.text("Offline judges are a baseline: they ask no model. A model may judge otherwise.")
     return material.text(
         "The lexical judge is an offline baseline: it compares words, letters, numbers and negations, and understands "
         "nothing. A model may judge otherwise."
