@@ -32,11 +32,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    gc.disable()  # until all is collected: next to nothing of what is imported is garbage
+    gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
     if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files
 
         files.notebook_format()  # by its one door, before a test imports nbformat by itself
+
+        import hypothesis
+
+        hypothesis.settings.register_profile("unhurried", deadline=None)  # it would measure what else the machine does
+        hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(optionalhook=True)
