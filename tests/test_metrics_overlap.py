@@ -307,7 +307,7 @@ def test_corpus_intervals_and_tests(each: Metric, shared_data: Callable[[str], P
     assert estimate.low < estimate.value < estimate.high  # type: ignore[operator]
     comparison = stats.compare_statistic(statistic(each), first, second, resamples=2000)
     assert comparison.verdict.value == "worse"
-    assert comparison.test == "approximate randomization"
+    assert comparison.test == "sign flips of pseudo-values"
     assert comparison.difference == pytest.approx(each(paired(worse)) - each(paired(rows)), abs=1e-9)
     same = stats.compare_statistic(statistic(each), first, first, resamples=2000)
     assert same.p == 1.0

@@ -15,8 +15,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.weightstats import ttost_paired
 
 from ragbench import stats
-from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.ranktests import rank_test_p
+from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Comparison, Verdict
 from tests.random_tables import on_random_tables
 

@@ -1,30 +1,21 @@
-"""Two systems on the same questions: difference, interval, randomization test, verdict, and what n could show.
-
-Interval and verdict are one statement. 0 lies in the printed interval exactly when the printed test does not tell the
-difference from it; any other value lies in it when the method that the interval names, at the same level, does not
-tell the difference from that. A set of values that are each tested at one level covers the true one with that chance,
-whichever test each of them meets (Casella, Berger 2002, theorem 9.2.2).
-"""
+"""Two systems on the same questions: difference, interval, randomization test, verdict, and what n could show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
-from ragbench.stats.power import FEWEST_FOR_MID_P, attainable_p, minimum_detectable_difference, sample_size, shrinkage
 from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import (
     Labels,
-    Units,
     as_codes,
     as_values,
     check_better,
@@ -32,11 +23,11 @@ from ragbench.stats.samples import (
     check_resamples,
     units_of,
 )
+from ragbench.stats.signs import EXACT, MCNEMAR, tested
+from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Verdict
 
 Test = Literal["randomization", "wilcoxon", "sign"]
-EXACT = "sign flips, complete"
-MCNEMAR = "McNemar, mid-p"
 
 FEWEST_MOVED = 10
 FEWEST_FOR_BOOTSTRAP = 300
@@ -197,86 +188,6 @@ def _check_test(test: str, clusters: Labels | None) -> None:
         warn_of_ranks(test)
 
 
-def verdict_of(difference: float, p: float, better: Better, level: float, attainable: float = 0.0) -> Verdict:
-    """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown.
-
-    attainable: the smallest p that there can be; above 1 − level nothing can be shown.
-    """
-    limit = 1 - level + 1e-12
-    if not math.isnan(p) and attainable > limit:
-        return Verdict.CANNOT_BE_SHOWN
-    if math.isnan(p) or difference == 0 or p >= limit:
-        return Verdict.NOT_SHOWN
-    return Verdict.BETTER if (difference > 0) == (better == "higher") else Verdict.WORSE
-
-
-def by_signs(one: Comparison) -> Comparison:
-    """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
-    agreement with it, and its power."""
-    found = agreeing(decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level))
-    if math.isnan(found.low):
-        return found
-    return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
-
-
-def agreeing(one: Comparison) -> Comparison:
-    """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
-    low, high = one.low, one.high
-    if math.isnan(low) or math.isnan(high):
-        return one
-    if one.verdict not in (Verdict.BETTER, Verdict.WORSE):
-        low, high = min(low, 0.0), max(high, 0.0)
-    elif one.difference > 0:
-        low = max(low, math.nextafter(0.0, 1.0))
-    else:
-        high = min(high, math.nextafter(0.0, -1.0))
-    return replace(one, low=low, high=high)
-
-
-def decided(
-    one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p, joint: bool = False
-) -> Comparison:
-    """The comparison with the verdict that `p` allows, and with what it could have shown.
-
-    p: its own, or after a correction. threshold: the largest p of its own that the hardest step of the correction
-    takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. joint:
-    whether one test of several comparisons together set the threshold. A verdict from the equivalence test stays where
-    no difference is shown.
-    """
-    limit = 1 - one.level + 1e-12
-    attainable = instead(one.attainable) if one.attainable > threshold else 0.0
-    word = verdict_of(one.difference, p, one.better, one.level, attainable)
-    needed = _groups_for(one, lambda smallest: instead(smallest) <= limit) if word is Verdict.CANNOT_BE_SHOWN else None
-    equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
-    if equal and word.unshown:
-        word = Verdict.SAME
-    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed), joint)
-
-
-def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
-    """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
-    counts = range(one.groups + 1, one.groups + 61)
-    return next((number for number in counts if shows(attainable_p(number))), None)
-
-
-def _with_power(one: Comparison, joint: bool) -> Comparison:
-    if one.groups_needed is not None:
-        return replace(one, minimum_detectable=None, questions_needed=None)
-    if one.threshold is None or math.isnan(one.error):
-        return one
-    level = 1 - (one.threshold if joint else max(one.threshold, one.attainable))
-    deviation, binary = one.error * math.sqrt(one.n), one.test == MCNEMAR
-    differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
-    expected = differing if binary else deviation / shrinkage(one.groups)
-    return replace(
-        one,
-        minimum_detectable=minimum_detectable_difference(
-            expected, one.n, level=level, groups=one.groups, binary=binary, joint=joint
-        ),
-        questions_needed=sample_size(one.difference, deviation, level=level, binary=binary),
-    )
-
-
 def _difference(baseline: ArrayLike, challenger: ArrayLike, name: str, names: tuple[str, str]) -> Array:
     first, second = as_values(baseline, names[0]), as_values(challenger, names[1])
     if len(first) != len(second):
@@ -290,47 +201,6 @@ def _difference(baseline: ArrayLike, challenger: ArrayLike, name: str, names: tu
 def _is_binary(values: ArrayLike) -> bool:
     array = as_values(values)
     return bool(np.isin(array[~np.isnan(array)], (0.0, 1.0)).all())
-
-
-def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
-    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column."""
-    column, middle = units.sums[:, 0], units.number >= FEWEST_FOR_MID_P
-    moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
-    sizes = np.abs(moved)
-    if not len(moved):
-        return 1.0 if units.number else math.nan, EXACT
-    if np.ptp(sizes) <= 1e-9 * sizes.max():
-        return _binomial_p(int((moved > 0).sum()), len(moved), middle), EXACT
-    observed, total = abs(float(moved.sum())), float(sizes.sum())
-    if 2 ** min(len(moved), 60) <= resamples:  # all patterns cost less than drawing some of them, and are exact
-        return share_beyond(np.abs(every_flip(moved[:, None])), observed, 1e-10 * total, middle, True), EXACT
-    drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
-    # many units are summed in single precision: what ties with the observed sum must still count
-    slack = (1e-6 if len(moved) > 512 else 1e-10) * total
-    return share_beyond(drawn, observed, slack, middle, False), "sign flips"
-
-
-def share_beyond(drawn: Array, observed: float, slack: float, middle: bool, complete: bool) -> float:
-    """p of an observed statistic among those drawn without a difference.
-
-    slack: by how much two equal statistics may differ. middle: what ties counts half (mid-p). complete: `drawn` are all
-    that there are; else what was observed is counted as one more of them. 1 where nothing was observed.
-    """
-    if observed <= slack:
-        return 1.0
-    farther = int(np.count_nonzero(drawn > observed + slack))
-    tied = int(np.count_nonzero(drawn >= observed - slack)) - farther + (not complete)
-    return (farther + tied * (0.5 if middle else 1.0)) / (drawn.size + (not complete))
-
-
-def _binomial_p(successes: int, n: int, middle: bool) -> float:
-    """Two-sided p of a fair coin: McNemar's test on the discordant pairs, exact or mid-p."""
-    from scipy.special import bdtr
-
-    rarer = min(successes, n - successes)
-    if middle:  # the chance of fewer, and half of that of as few, on both sides
-        return float(min(1.0, bdtr(rarer, n, 0.5) + (bdtr(rarer - 1, n, 0.5) if rarer else 0.0)))
-    return float(min(1.0, 2 * bdtr(rarer, n, 0.5)))
 
 
 def _one(

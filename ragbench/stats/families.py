@@ -3,7 +3,9 @@ together.
 
 The intervals of a family cover all true differences at once with the chance `level`: each is made at the level that
 the first step of the correction leaves for it. What a later step shows, its interval may not yet tell from 0; then it
-ends at 0 (Stefansson, Kim, Hsu 1988; Guilbaud 2008): none that holds 0 stands beside a difference that is shown.
+ends at 0 (Stefansson, Kim, Hsu 1988; Guilbaud 2008): none that holds 0 stands beside a difference that is shown. That
+no difference of the family is shown where there is none, and that no interval misses a difference that there is, each
+holds with the chance `level`; where later steps show something, both at once hold with less.
 """
 
 from __future__ import annotations
@@ -17,16 +19,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.comparisons import (
-    Hypothesis,
-    agreeing,
-    decided,
-    share_beyond,
-)
+from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.signs import share_beyond
+from ragbench.stats.verdicts import agreeing, decided
 from ragbench.types import Array, Comparison
 
 

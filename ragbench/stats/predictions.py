@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.estimates import Bounds, estimate, scale_of
 from ragbench.stats.intervals import Interval
 from ragbench.stats.power import minimum_detectable_difference, sample_size
 from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
+from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Array, Better, Comparison, Estimate
 
 Flags = NDArray[np.bool_]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ragbench.stats.comparisons import verdict_of
 from ragbench.stats.intervals import normal_quantile, t_quantile
 from ragbench.stats.power import POWER, sample_size
 from ragbench.stats.samples import check_better, check_level
+from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Better, Comparison, Verdict
 
 Bounds = tuple[float | None, float | None]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.comparisons import Hypothesis, by_signs, tested
+from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import total_draws
 from ragbench.stats.samples import (
     Labels,
@@ -24,6 +24,8 @@ from ragbench.stats.samples import (
     check_word,
     units_of,
 )
+from ragbench.stats.signs import tested
+from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Statistic = Callable[[Array], Array]

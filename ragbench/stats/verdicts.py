@@ -1,0 +1,97 @@
+"""The word that a p has earned, the interval that agrees with it, and what the comparison could have shown.
+
+Interval and verdict are one statement. 0 lies in the printed interval exactly when the printed test does not tell the
+difference from it; any other value lies in it when the method that the interval names, at the same level, does not
+tell the difference from that. A set of values that are each tested at one level covers the true one with that chance,
+whichever test each of them meets (Casella, Berger 2002, theorem 9.2.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
+from ragbench.stats.signs import MCNEMAR
+from ragbench.types import Better, Comparison, Verdict
+
+
+def verdict_of(difference: float, p: float, better: Better, level: float, attainable: float = 0.0) -> Verdict:
+    """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown.
+
+    attainable: the smallest p that there can be; above 1 − level nothing can be shown.
+    """
+    limit = 1 - level + 1e-12
+    if not math.isnan(p) and attainable > limit:
+        return Verdict.CANNOT_BE_SHOWN
+    if math.isnan(p) or difference == 0 or p >= limit:
+        return Verdict.NOT_SHOWN
+    return Verdict.BETTER if (difference > 0) == (better == "higher") else Verdict.WORSE
+
+
+def by_signs(one: Comparison) -> Comparison:
+    """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
+    agreement with it, and its power."""
+    found = agreeing(decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level))
+    if math.isnan(found.low):
+        return found
+    return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
+
+
+def agreeing(one: Comparison) -> Comparison:
+    """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
+    low, high = one.low, one.high
+    if math.isnan(low) or math.isnan(high):
+        return one
+    if one.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif one.difference > 0:
+        low = max(low, math.nextafter(0.0, 1.0))
+    else:
+        high = min(high, math.nextafter(0.0, -1.0))
+    return replace(one, low=low, high=high)
+
+
+def decided(
+    one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p, joint: bool = False
+) -> Comparison:
+    """The comparison with the verdict that `p` allows, and with what it could have shown.
+
+    p: its own, or after a correction. threshold: the largest p of its own that the hardest step of the correction
+    takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. joint:
+    whether one test of several comparisons together set the threshold. A verdict from the equivalence test stays where
+    no difference is shown.
+    """
+    limit = 1 - one.level + 1e-12
+    attainable = instead(one.attainable) if one.attainable > threshold else 0.0
+    word = verdict_of(one.difference, p, one.better, one.level, attainable)
+    needed = _groups_for(one, lambda smallest: instead(smallest) <= limit) if word is Verdict.CANNOT_BE_SHOWN else None
+    equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
+    if equal and word.unshown:
+        word = Verdict.SAME
+    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed), joint)
+
+
+def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
+    """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
+    counts = range(one.groups + 1, one.groups + 61)
+    return next((number for number in counts if shows(attainable_p(number))), None)
+
+
+def _with_power(one: Comparison, joint: bool) -> Comparison:
+    if one.groups_needed is not None:
+        return replace(one, minimum_detectable=None, questions_needed=None)
+    if one.threshold is None or math.isnan(one.error):
+        return one
+    level = 1 - (one.threshold if joint else max(one.threshold, one.attainable))
+    deviation, binary = one.error * math.sqrt(one.n), one.test == MCNEMAR
+    differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
+    expected = differing if binary else deviation / shrinkage(one.groups)
+    return replace(
+        one,
+        minimum_detectable=minimum_detectable_difference(
+            expected, one.n, level=level, groups=one.groups, binary=binary, joint=joint
+        ),
+        questions_needed=sample_size(one.difference, deviation, level=level, binary=binary),
+    )
