@@ -19,11 +19,11 @@ from ragbench.stats.pairs import pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
-from ragbench.stats.proportions import binomial_test
 from ragbench.stats.quantiles import quantile
 from ragbench.stats.ranktests import rank_test_p
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
+from ragbench.stats.signs import binomial_test
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many

@@ -1,4 +1,4 @@
-"""The sign-flip test: without a difference, the sign of every group's difference is as likely up as down."""
+"""Tests of coins: of signs that are as likely up as down without a difference, and of any other chance."""
 
 from __future__ import annotations
 
@@ -54,3 +54,15 @@ def _binomial_p(successes: int, n: int, middle: bool) -> float:
     if middle:  # the chance of fewer, and half of that of as few, on both sides
         return float(min(1.0, bdtr(rarer, n, 0.5) + (bdtr(rarer - 1, n, 0.5) if rarer else 0.0)))
     return float(min(1.0, 2 * bdtr(rarer, n, 0.5)))
+
+
+def binomial_test(successes: int, n: int, chance: float = 0.5) -> float:
+    """Two-sided exact p of `successes` in `n` trials: the probability of all outcomes no likelier than this one.
+
+    Raises ValueError for counts or a chance that cannot be.
+    """
+    if not (0 <= successes <= n and n > 0 and 0 < chance < 1):
+        raise ValueError(f"0 ≤ successes ≤ n, n > 0 and 0 < chance < 1; got {successes} of {n}, chance {chance}")
+    from scipy.stats import binomtest
+
+    return float(binomtest(successes, n, chance).pvalue)
