@@ -106,7 +106,7 @@ def jointly(
     adjusted, thresholds = stepped_down(
         units_of(matrix, as_codes(clusters, len(matrix))).sums, [one.alone.p for one in tested], error, resamples, seed
     )
-    different = len(np.unique(matrix, axis=1).T)
+    different = len({column.tobytes() for column in (matrix + 0.0).T})  # -0.0 becomes 0.0
     family = f"{different}, max-T"
     made = iter(
         with_adjusted(one.alone, p, family, threshold, joint=different > 1)
