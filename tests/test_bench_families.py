@@ -88,6 +88,16 @@ def test_hypotheses_that_were_made_elsewhere_are_of_the_same_family() -> None:
     assert found["ratio"][0].p == ratio.alone.p <= found["ratio"][0].p_adjusted
 
 
+def test_a_measure_that_is_undefined_is_not_compared_and_not_counted() -> None:
+    """Precision where nobody ever decides to show: 0 of 0 on both sides."""
+    nothing = stats.statistic_hypothesis(lambda t: t[..., 0] / t[..., 1], np.zeros((80, 2)), np.zeros((80, 2)))
+    assert (nothing.alone.n, np.isnan(nothing.alone.p)) == (80, True)
+    found = compared({"m": Group(columns(0.5, 0.7), "higher")}, None, SURE, more={"undefined": [nothing]})
+    assert found["undefined"] == []
+    assert found["m"][0].p_adjusted == found["m"][0].p
+    assert found["m"][0].family == "1, max-T"
+
+
 def test_metrics_do_not_touch_each_other_s_p_nor_the_interval_that_each_has_alone() -> None:
     rng = np.random.default_rng(1)
     first, second = ({name: rng.random(40) for name in ("base", "a", "b")} for _ in range(2))

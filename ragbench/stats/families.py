@@ -96,9 +96,9 @@ def jointly(
     1993, algorithm 2.8; Romano, Wolf 2005): every difference over its own standard error, the signs of a question, or
     of a whole cluster, flipped for all hypotheses together. So a noisy system does not hide or feign a difference of
     others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
-    A comparison without a pair is not part of the family and stays as it is.
+    A comparison without a p (no pair, or a statistic that is undefined) is not part of the family and stays as it is.
     """
-    tested = [one for one in hypotheses if one.alone.n]
+    tested = [one for one in hypotheses if not math.isnan(one.alone.p)]
     if not tested:
         return [one.alone for one in hypotheses]
     matrix = np.nan_to_num(np.column_stack([one.column for one in tested]))
@@ -112,7 +112,7 @@ def jointly(
         with_adjusted(one.alone, p, family, threshold, joint=different > 1)
         for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
     )
-    return [next(made) if one.alone.n else one.alone for one in hypotheses]
+    return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
 
 
 def stepped_down(

@@ -7,6 +7,7 @@ for all of its comparisons at once: see `ragbench.stats.families.jointly`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -61,7 +62,7 @@ def compared(
 
     clusters: of all the family's questions. primary: the group that is a family of its own; empty: all are one. more:
     hypotheses of groups that were made elsewhere, about the same questions in the same order. A system that a group has
-    no values of is not compared there.
+    no values of, or no defined one, is not compared there.
     """
     made = {name: _hypotheses(group, clusters, sureness) for name, group in groups.items()} | dict(more or {})
     found: dict[str, list[Comparison]] = {name: [] for name in made}
@@ -71,7 +72,7 @@ def compared(
         tested = [(name, one) for name in names for one in made[name]]
         done = stats.jointly([one for _name, one in tested], clusters, resamples=sureness.resamples, seed=sureness.seed)
         for (name, _one), one in zip(tested, done, strict=True):
-            if one.n:
+            if not math.isnan(one.p):
                 found[name].append(replace(one, family=f"{title}: {one.family}") if first else one)
     return found
 
