@@ -15,7 +15,7 @@ SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each of some hundred processes that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test slow lab check bench soak calibrate readme faults licences audit lock clean
+.PHONY: setup report test browser slow lab check bench soak calibrate readme faults licences audit lock clean
 
 setup: $(READY)
 
@@ -35,7 +35,10 @@ report: $(READY)
 	$(BIN)/ragbench run
 
 test: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow" --durations=20
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser" --durations=20
+
+browser: $(READY)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow" --durations=20
 
 slow: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m slow --durations=20
