@@ -179,7 +179,7 @@ def primary(record: RunRecord, named: str) -> RunRecord:
 
 
 def test_runs_have_the_families_of_a_page() -> None:
-    """By notebook the primary metric of all systems, then all others, each tested together: near-copies cost nothing."""
+    """By notebook the primary metric of all systems, then all others, tested together: near-copies cost nothing."""
     shift = RNG.normal(0.03, 0.1, 60)
     named = [(system, metric) for system in ("s", "t") for metric in ("mrr", "ndcg@10", "recall@5")]
     after = {key: np.clip(BASE + shift + RNG.normal(0, 0.001, 60), 0, 1) for key in named}
