@@ -30,6 +30,7 @@ def score(
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",
+    primary: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -47,6 +48,8 @@ def score(
     aggregate, tolerance: how several judges' scores become one. quorum: how many of them must have measured, else the
         score is unmeasured; None: as in ragbench.toml, where it is every judge unless set.
     baseline: the system that others are compared with, where the samples name several; the first if empty.
+    primary: the metric on which they are compared in a family of its own, all others being the second; the first if
+        empty.
     level, resamples, seed: of the intervals.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
@@ -68,6 +71,7 @@ async def ascore(
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",
+    primary: str = "",
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -117,6 +121,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
+    from ragbench.bench.basics.families import leading
     from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure, rule_of
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
@@ -124,9 +129,10 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) else metrics)
+    _ = leading(options["primary"], chosen)
     rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], judges)
     kept: dict[str, Any] = {
-        name: options[name] for name in ("embedder", "language", "baseline", "level", "resamples", "seed")
+        name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
     }
 
     @contextlib.contextmanager

@@ -98,12 +98,11 @@ class Translator:
         return f"[{low}{between}{high}]"
 
     def p_value(self, p: float | None, *, relation: bool = False) -> str:
-        """`0.499` or `< 0.001`; with `relation`, `= 0.499`."""
+        """`0.499` or `< 0.001`; with `relation`, as it stands in a sentence, `p = 0.499`: no line ends inside of it."""
         if p is None or not math.isfinite(p):
             return DASH
-        if p < 0.001:
-            return f"<\N{NO-BREAK SPACE}{self.number(0.001)}"
-        return f"=\N{NO-BREAK SPACE}{self.number(p)}" if relation else self.number(p)
+        sign, number = ("<", self.number(0.001)) if p < 0.001 else ("=" if relation else "", self.number(p))
+        return "\N{NO-BREAK SPACE}".join(filter(None, ("p" if relation else "", sign, number)))
 
     def enumeration(self, items: Sequence[str]) -> str:
         """`a, b and c`."""

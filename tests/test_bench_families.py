@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
+from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ragbench import stats
-from ragbench.bench.basics.families import Group, Sureness, adjusted, compared, said
+from ragbench import show, stats
+from ragbench.bench.basics import tabulation
+from ragbench.bench.basics.families import Group, Sureness, adjusted, compared, headed, leading, said
+from ragbench.bench.basics.findings import find
+from ragbench.bench.basics.session import BenchError
+from ragbench.bench.runs.gate import Outcome, decide
 from ragbench.language import translator
+from ragbench.measurement import SCORE_COLUMNS, Measurement, without_nan
+from ragbench.metric import parse
+from ragbench.metrics import catalogue
+from ragbench.report.exports import articles
+from ragbench.settings import GateSettings, Settings
+from ragbench.show import Page
+from ragbench.stats import verdicts
+from ragbench.tables import Spoken, Style
 from ragbench.types import Verdict
 
 SURE = Sureness(0.95, 2_000, 0)
@@ -157,3 +178,178 @@ def test_a_headline_says_for_how_many_comparisons_it_is_adjusted() -> None:
     one = replace(stats.compare([0.0, 1.0], [1.0, 1.0]), family="primary: 3, max-T")
     assert adjusted(one.family, translator("en")) == "adjusted for 3 comparisons"
     assert adjusted("primary: 1, max-T", translator("en")) == adjusted("", translator("en")) == ""
+
+
+def test_an_answer_about_another_metric_says_that_it_is_not_the_primary_one() -> None:
+    english = translator("en")
+    assert headed("primary: 3, max-T", english) == "adjusted for 3 comparisons"
+    assert headed("secondary: 26, max-T", english) == "secondary metrics, adjusted for 26 comparisons (max-T)"
+
+
+def test_the_primary_metric_is_one_that_is_measured_and_has_a_direction() -> None:
+    catalogue()
+    known = [parse(label) for label in ("ndcg@5", "ndcg@10", "mrr@10", "avg_spread")]
+    assert leading("", known).label == "ndcg@5"
+    assert leading("", known, "mrr").label == "mrr@10"
+    assert leading(" ndcg@10 ", known, "mrr").label == "ndcg@10"
+    assert leading("mrr", known).label == "mrr@10", "by any name that it goes by"
+    for asked, why in (
+        (
+            "ngcd@10",
+            r"primary = 'ngcd@10': it is not measured; did you mean 'ndcg@10'\?; legal: ndcg@5, ndcg@10, mrr@10$",
+        ),
+        ("avg_spread", "it only describes: no value of it is better than another; legal: ndcg@5, ndcg@10, mrr@10$"),
+    ):
+        with pytest.raises(BenchError, match=why):
+            leading(asked, known)
+
+
+class Told(NamedTuple):
+    """What one output says of one comparison: where, the word, the interval and p as they are written."""
+
+    where: str
+    word: str
+    interval: str
+    p: str | None = None
+
+
+METRICS = ("mrr", "ndcg@10", "hit_rate@5", "noise_sensitivity", "recall@5", "precision@5")
+MARGIN = 0.05
+
+
+def random_page(seed: int) -> Measurement:
+    """A page of 1 to 4 challengers on 1 to 6 metrics: 0/1, graded, continuous, constant scores, ties, gaps, groups."""
+    catalogue()
+    rng = np.random.default_rng(seed)
+    n, systems = int(rng.integers(2, 70)), [f"s{place}" for place in range(int(rng.choice([2, 2, 3, 4, 5])))]
+    chosen = list(rng.permutation(METRICS)[: int(rng.integers(1, 7))])
+    samples = [f"q{place:03}" for place in range(n)]
+    rows = []
+    for metric in chosen:
+        kind, base = int(rng.integers(4)), rng.random(n)
+        for place, system in enumerate(systems):
+            drawn = np.clip(
+                base + rng.normal(0.15 * place * rng.integers(-1, 2), rng.choice([0.0, 0.05, 0.4]), n), 0, 1
+            )
+            values = [drawn.round(), (4 * drawn).round() / 4, drawn, np.full(n, base[0])][kind]
+            values[rng.random(n) < rng.choice([0.0, 0.0, 0.2])] = np.nan
+            rows += [
+                (system, metric, sample, value, "ok", "", None) for sample, value in zip(samples, values, strict=True)
+            ]
+    scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    groups = rng.integers(0, max(n // 3, 1), n)
+    clusters = (
+        {sample: str(group) for sample, group in zip(samples, groups, strict=True)} if rng.random() < 0.4 else None
+    )
+    sureness = Sureness(float(rng.choice([0.8, 0.87, 0.9, 0.95, 0.99])), 100, seed)
+    primary = str(rng.choice(chosen))
+    estimates, comparisons = find(scores, [parse(name) for name in chosen], systems, clusters, sureness, primary)
+    facts = {"baseline": "s0", "systems": [{"name": name} for name in systems], "primary": primary,
+             "level": sureness.level, "resamples": 100, "seed": seed}  # fmt: skip
+    return Measurement("page", facts, scores, estimates=estimates, comparisons=comparisons)
+
+
+def everything_told(made: Measurement) -> Iterator[Told]:
+    """What the outputs say of all comparisons, each read as a reader does."""
+    english, page = translator("en"), Page(made)
+    for row in re.findall(r"<tr.*?</tr>", str(show.comparison.table(page).html())):
+        cells = {name: unescape(re.sub(r"<sup>.*?</sup>|<[^>]+>", "", cell))
+                 for name, cell in re.findall(r'<td data-label="([^"]+)"[^>]*>(.*?)</td>', row)}  # fmt: skip
+        if "verdict" in cells and "[" in cells.get("difference", ""):
+            [p] = [cell for name, cell in cells.items() if name.startswith("p (")]
+            yield Told("table", cells["verdict"][2:], cells["difference"], p)
+    text = unescape(re.sub(r"<[^>]+>", "", str(show.comparison.answer(page).html()).replace("</p>", "\n")))
+    words = {
+        "is better": "better",
+        "is worse": "worse",
+        "is not shown": "not shown",
+        "cannot be shown": "cannot be shown",
+    }
+    for line in text.splitlines():
+        if found := re.match(r"On .*?(\[.*?\]), p\N{NO-BREAK SPACE}(.*?)[,.](?!\d)", line):
+            [word] = [words[key] for key in words if key in line]
+            assert "secondary" not in line, "the page speaks of its primary metric"
+            yield Told("answer", word, found[1], found[2].removeprefix("=\N{NO-BREAK SPACE}"))
+    table = tabulation.comparisons([(one.metric, one.comparison) for one in made.comparisons], english, 4)
+    for style, rows in (("terminal", table.written(Style())), ("notebook", table.written(Spoken(english)))):
+        for row in rows:
+            yield Told(style, row[-1], row[-7], row[-5])
+    if len(page.material.systems) == 2:
+        for line in articles.latex_table(made, english).splitlines():
+            cells = line.removesuffix(r" \\").split(" & ")
+            if len(cells) == 6 and "[" in cells[3]:
+                arrow = next((word for word in ("uparrow", "downarrow") if word in cells[2]), "not shown")
+                word = {"uparrow": "better", "downarrow": "worse"}.get(arrow, arrow)
+                yield Told("LaTeX", word, cells[3].replace("$", ""), cells[4].strip("$"))
+        for line in articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, None, english).splitlines():
+            cells = line.strip("| ").split(" | ")
+            if len(cells) == 7 and "[" in cells[3]:
+                yield Told("Markdown", re.findall(r"\(([^()]*)\)$", cells[2])[0], cells[3], cells[4].replace("\\", ""))
+
+
+def ends(text: str) -> tuple[float, float]:
+    """Both ends of a printed interval; one that is told apart from 0 by its sign alone is the least there is."""
+    inside = text[text.index("[") + 1 : text.index("]")] if "[" in text else text
+    low, high = re.split(r", | … ", inside)
+    return tuple({">0": 5e-324, "<0": -5e-324}.get(end) or float(end.replace("−", "-")) for end in (low, high))  # type: ignore[return-value]
+
+
+def check_agreement(made: Measurement) -> None:
+    """Intervals, p and words of all that is said of a page agree, in numbers and as they are written."""
+    limit = 1 - float(made.facts["level"])
+    for told in everything_told(made):
+        shown = told.word in ("better", "worse")
+        if told.interval.strip("—") and not told.interval.startswith("—"):
+            low, high = ends(told.interval)
+            assert (low <= 0 <= high) != shown, told
+        assert told.p is not None
+        if told.p.startswith("<"):
+            assert shown, told
+        else:
+            decimals = len(told.p.partition(".")[2])
+            assert float(told.p) <= round(limit, decimals) if shown else float(told.p) >= round(limit, decimals), told
+    for one in json.loads(json.dumps(without_nan([each.summary() for each in made.comparisons]), allow_nan=False)):
+        shown = one["verdict"] in ("better", "worse")
+        assert one["p"] <= one["p_adjusted"] <= 1, one
+        assert (one["p_adjusted"] <= limit + 1e-12) == shown or one["difference"] == 0, one
+        if one["low"] is not None:
+            assert (one["low"] <= 0 <= one["high"]) != shown, one
+            assert one["low"] <= one["difference"] <= one["high"], one
+            assert all(end == 0 or abs(end) > 1e-12 for end in (one["low"], one["high"])), one
+    metric = made.facts["primary"]
+    gate = {"g": GateSettings(metric=metric, not_worse_by=MARGIN, most_unmeasured=1.0)}
+    found = decide({"page": made}, Settings(gate=gate))
+    for check in found.checks:
+        if check.low is None or check.high is None:
+            continue
+        sides = [-check.high, -check.low] if parse(metric).better == "lower" else [check.low, check.high]
+        assert (sides[0] > -MARGIN) == (check.outcome is Outcome.HOLDS), check
+        assert (sides[1] < -MARGIN) == (check.outcome is Outcome.FAILS), check
+    xml = articles.junit({}, {}, found.as_json(), translator("en")).decode()
+    assert xml.count("<failure ") == sum(check.outcome is Outcome.FAILS for check in found.checks)
+
+
+def check_page(seed: int) -> None:
+    """A random page, checked without what it could have shown, which takes ten times as long as all the rest."""
+
+    def unknown(*_given: object, **_options: object) -> None: ...
+
+    with mock.patch.multiple(verdicts, sample_size=unknown, minimum_detectable_difference=unknown):
+        check_agreement(random_page(seed))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_interval_p_and_word_agree_in_every_output(seed: int) -> None:
+    check_page(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 4000, 500))
+def test_interval_p_and_word_agree_in_every_output_of_thousands_of_pages(start: int) -> None:
+    for seed in range(start, start + 500):
+        try:
+            check_page(seed)
+        except BaseException as error:
+            error.add_note(f"the page of seed {seed}")
+            raise

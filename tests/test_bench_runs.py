@@ -173,13 +173,39 @@ def test_systems_are_paired_by_name_or_as_told() -> None:
     assert alone.pairings[0].systems == ("old", "new")
 
 
-def test_everything_with_a_verdict_is_one_family() -> None:
-    after = np.clip(BASE + RNG.normal(0.03, 0.1, 60), 0, 1)
+def primary(record: RunRecord, named: str) -> RunRecord:
+    """The run as it is when its page named a primary metric."""
+    return replace(record, parts=tuple(replace(part, facts={"primary": named}) for part in record.parts))
+
+
+def test_runs_have_the_families_of_a_page() -> None:
+    """By notebook the primary metric of all systems, then all others, tested together: near-copies cost nothing."""
+    shift = RNG.normal(0.03, 0.1, 60)
     named = [(system, metric) for system in ("s", "t") for metric in ("mrr", "ndcg@10", "recall@5")]
-    found = compare_runs(run("a", dict.fromkeys(named, BASE)), run("b", dict.fromkeys(named, after)), sureness=SURE)
-    comparisons = [c.comparison for pairing in found.pairings for c in pairing.comparisons]
-    assert [c.family for c in comparisons] == ["6, holm"] * 6
-    assert all(c.p_adjusted == pytest.approx(min(1, 6 * c.p)) for c in comparisons)
+    after = {key: np.clip(BASE + shift + RNG.normal(0, 0.001, 60), 0, 1) for key in named}
+    a, b = run("a", dict.fromkeys(named, BASE)), run("b", after)
+    titles = {"mrr": "primary: 2, max-T", "ndcg@10": "secondary: 4, max-T", "recall@5": "secondary: 4, max-T"}
+    for first, second, expected in (
+        (primary(a, "mrr"), primary(b, "mrr"), titles),
+        (a, primary(b, "mrr"), titles),
+        (primary(a, "ndcg@10"), primary(b, "mrr"), dict.fromkeys(titles, "6, max-T")),
+    ):
+        found = compare_runs(first, second, sureness=SURE)
+        compared = [c for pairing in found.pairings for c in pairing.comparisons]
+        assert [c.comparison.family for c in compared] == [expected[c.metric] for c in compared]
+        assert all(c.comparison.p <= (c.comparison.p_adjusted or 0) < 1.5 * c.comparison.p + 0.002 for c in compared)
+
+
+def test_summaries_are_corrected_in_the_same_families_by_holm() -> None:
+    share = {"n": 200, "bounds": (0.0, 1.0), "better": "higher"}
+    kinds = ("mrr", "hit_rate@1", "recall@5")
+    before, after = ([RunValue("tier1", "s", kind, value, **share) for kind in kinds] for value in (0.5, 0.62))
+    first, second = (primary(summaries(name, *own), "mrr") for name, own in (("v1", before), ("v2", after)))
+    found = [one.comparison for one in compare_runs(first, second).summarized]
+    assert [one.family for one in found] == ["primary: 1, holm", "secondary: 2, holm", "secondary: 2, holm"]
+    assert [one.p_adjusted / one.p for one in found] == pytest.approx([1, 2, 2])
+    for one in found:
+        assert (one.low <= 0 <= one.high) != (one.verdict is Verdict.BETTER)
 
 
 def test_values_that_were_not_measured_leave_their_pair() -> None:

@@ -122,7 +122,8 @@ def test_p_values() -> None:
     _ = language.translator("en")
     assert _.p_value(0.4994) == "0.499"
     assert _.p_value(0.0001) == "<\N{NO-BREAK SPACE}0.001"
-    assert _.p_value(0.4994, relation=True) == "=\N{NO-BREAK SPACE}0.499"
+    assert _.p_value(0.4994, relation=True) == "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.499", "no line ends inside"
+    assert _.p_value(0.0001, relation=True) == "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001"
     assert _.p_value(math.nan) == "—"
 
 

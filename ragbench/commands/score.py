@@ -55,6 +55,10 @@ def score(
     baseline: Annotated[
         str, typer.Option(help="With several systems in the file: the one the others are compared with.")
     ] = "",
+    primary: Annotated[
+        str,
+        typer.Option(help="The metric that systems are compared on first, in a family of its own; the first if none."),
+    ] = "",
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
@@ -73,6 +77,7 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings, trust
+    from ragbench.bench.basics.families import leading
     from ragbench.bench.basics.requests import Draws
     from ragbench.bench.basics.session import parted
     from ragbench.bench.runs.gate import decide
@@ -107,6 +112,7 @@ def score(
             raise ValueError(
                 f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
             )
+        _ = leading(primary, chosen)
         Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -123,7 +129,7 @@ def score(
     with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
         asked = Asked(
             names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
-            outlooks.extend if plan else None, baseline,
+            outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
     if plan:
@@ -172,6 +178,7 @@ def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -
         "quorum": asked.rule.quorum,
         "embedder": str(asked.embedder),
         "baseline": found.baseline,
+        "primary": found.primary,
         "level": found.level,
         "resamples": found.resamples,
         "seed": found.seed,

@@ -15,6 +15,7 @@ from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
+    from ragbench.types import Better
 
 MOST_PAIRS = 15
 
@@ -135,6 +136,7 @@ def significance(
     lower: Annotated[
         list[str] | None, typer.Option("--lower-is-better", help="Metrics where less is better, such as latency.")
     ] = None,
+    primary: options.Primary = "",
     cluster: Annotated[
         str | None, typer.Option(help="Column of the baseline's file with each question's group (dialogue).")
     ] = None,
@@ -151,7 +153,7 @@ def significance(
     Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
     """
     from ragbench import stats
-    from ragbench.bench.basics import tabulation
+    from ragbench.bench.basics import families, tabulation
     from ragbench.commands.console.quantities import counted
     from ragbench.commands.tables.columns import Table, numbers_of_both
     from ragbench.datasets.rows import cut
@@ -166,6 +168,8 @@ def significance(
     strange = sorted(set(lower or ()) - set(names))
     if strange:
         raise ValueError(f"--lower-is-better {', '.join(strange)}: not among the compared metrics {', '.join(names)}")
+    better: dict[str, Better] = {name: "lower" if name in (lower or ()) else "higher" for name in names}
+    leading = families.named(primary, better) if primary else ""
     places = [first.keys(id_column), second.keys(id_column)]
     ids = sorted(places[0].keys() & places[1].keys())
     if not ids:
@@ -185,11 +189,12 @@ def significance(
         groups = [labels[row] for row in rows[0]]
     titles = (first.name, second.name) if first.name != second.name else (str(baseline), str(challenger))
     tested = stats.hypotheses(
-        sides[0], sides[1], clusters=groups, better={n: "lower" if n in (lower or ()) else "higher" for n in names},
+        sides[0], sides[1], clusters=groups, better=better,
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
-    done = stats.jointly(list(tested.values()), groups, resamples=resamples, seed=seed)
-    adjusted = dict(zip(tested, done, strict=True))
+    sureness = families.Sureness(level, resamples, seed)
+    done = families.in_families({name: [one] for name, one in tested.items()}, groups, sureness, leading)
+    adjusted = {name: one for name, [one] in done.items()}
     if as_json:
         values = {name: {"value": one.difference} | asdict(one) for name, one in adjusted.items()}
         report = {

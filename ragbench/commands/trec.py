@@ -22,6 +22,7 @@ def trec(
     metrics: Annotated[
         str, typer.Option("--metrics", "-m", help="Comma-separated, also by trec_eval's names; all if not given.")
     ] = "",
+    primary: options.Primary = "",
     level: Annotated[
         float | None, typer.Option(help="Smallest grade that counts as relevant where a metric knows only yes and no.")
     ] = None,
@@ -57,6 +58,7 @@ def trec(
     try:
         plan = Plan(
             metrics=asked(metrics, level),
+            primary=primary,
             level=level,
             compatible=compatible,
             complete=complete,

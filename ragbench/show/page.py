@@ -33,17 +33,16 @@ SENTENCES = re.compile(r"(<p[^>]*>[^<]*</p>|\s)*")
 class Page:
     """The page of a measurement in one language; its views are the functions of `show.comparison`, `show.retrieval`…
 
-    primary: the metric that the answer sentence speaks of and that ranks the worst questions; by default what the
-        measurement names as `primary`, else mrr where it was measured, else the first metric.
+    Its answer speaks of the metric that was measured as the primary one, and of no other: which it is was said before
+    anything was measured, by the parameter `primary` of the tier.
 
-    Raises ValueError for a language without a catalogue and for a primary metric that was not measured.
+    Raises ValueError for a language without a catalogue.
     """
 
-    def __init__(self, measurement: Measurement, *, language: str = "en", primary: str | None = None) -> None:
+    def __init__(self, measurement: Measurement, *, language: str = "en") -> None:
         self.measurement = measurement
         self.language = language
-        self.primary = primary
-        self.material = Material(measurement, languages.translator(language), primary)
+        self.material = Material(measurement, languages.translator(language))
 
     def view(self, name: str, **options: Any) -> View:
         """The view of that name; raises ValueError, naming those there are, for any other."""
@@ -115,7 +114,7 @@ def view(
                 check(page.material, **asked)
             return View(
                 name=name,
-                options=({} if page.primary is None else {"primary": page.primary}) | asked,
+                options=asked,
                 language=page.language,
                 measurement=page.measurement.notebook,
                 draw=lambda present: draw(page.material, present, *args, **named),

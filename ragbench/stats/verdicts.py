@@ -16,6 +16,10 @@ from ragbench.stats.power import attainable_p, minimum_detectable_difference, sa
 from ragbench.stats.signs import MCNEMAR
 from ragbench.types import Better, Comparison, Verdict
 
+OPEN = 1e-9
+"""Of an interval that is cut at 0, which it does not hold: its end there, as a share of the difference. Every printed
+form has it as `>0`, and a number that a program reads is of the size of rounding, as it should take it."""
+
 
 def verdict_of(difference: float, p: float, better: Better, level: float, attainable: float = 0.0) -> Verdict:
     """The word: better or worse in the metric's direction when p is at most 1 − level, else not shown.
@@ -47,9 +51,9 @@ def agreeing(one: Comparison) -> Comparison:
     if one.verdict not in (Verdict.BETTER, Verdict.WORSE):
         low, high = min(low, 0.0), max(high, 0.0)
     elif one.difference > 0:
-        low = max(low, math.nextafter(0.0, 1.0))
+        low = max(low, one.difference * OPEN or one.difference)
     else:
-        high = min(high, math.nextafter(0.0, -1.0))
+        high = min(high, one.difference * OPEN or one.difference)
     return replace(one, low=low, high=high)
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from ragbench import llm, stats
 from ragbench import settings as configuration
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
@@ -51,6 +52,7 @@ class RagMetricsRequest(Draws):
         description='labels such as "faithfulness, noise_sensitivity(mode=irrelevant)"; empty: all that the fields '
         "allow",
     )
+    primary: str = Field("", description="the metric that the page answers with, its own family; empty: the first")
     judges: requests.Judges = ""
     aggregate: requests.How = "mean"
     tolerance: requests.Tolerance = None
@@ -76,6 +78,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     known = configuration.load()
     found = find_answers(request.answers, request.dataset, known)
     metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
+    _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in found.systems:
         raise BenchError(
             f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
@@ -98,6 +101,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             advance=progress,
             on_change=scoring.live_line(progress),
             baseline=request.baseline,
+            primary=request.primary,
             **asdict(request.take(Sureness)),
         )
         scores = llm.run(scoring.measure(found.samples, metrics, asked))
@@ -157,8 +161,8 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "n_questions": n,
         "systems": [{"name": name} for name in scores.systems],
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
-        "primary": scores.metrics[0].label,
-        "key_metrics": [metric.label for metric in scores.metrics[:4]],
+        "primary": scores.leading,
+        "key_metrics": list(dict.fromkeys([scores.leading, *(metric.label for metric in scores.metrics)]))[:4],
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         "embedder": ", ".join(made.embedders) if embedding else None,

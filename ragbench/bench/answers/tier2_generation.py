@@ -19,7 +19,7 @@ from ragbench.bench.answers.written_answers import (
     ideal_contexts,
 )
 from ragbench.bench.basics import frames, requests, slices
-from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
@@ -43,6 +43,7 @@ class Tier2Request(Draws):
     systems: requests.Systems = ""
     baseline: requests.Baseline = ""
     metrics: requests.AnswerMetrics = ""
+    primary: requests.Primary = ""
     judges: requests.Judges = ""
     aggregate: requests.How = "mean"
     tolerance: requests.Tolerance = None
@@ -58,13 +59,19 @@ class Tier2Request(Draws):
     notebook: str = "tier2_generation"
 
     def check(self) -> None:
-        """Refuse metrics that answers cannot be measured by, and slices that there are not."""
-        _ = self.chosen, slices.chosen(self.slice_by)
+        """Refuse metrics that answers cannot be measured by, a primary one that is not among them, and slices that
+        there are not."""
+        _ = self.leading, slices.chosen(self.slice_by)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:
         """The metrics; those of the specification where none is named."""
         return answer_scores.chosen(self.metrics, METRICS)
+
+    @property
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too where single questions have it."""
+        return leading(self.primary, self.chosen, PRIMARY)
 
 
 @dataclass
@@ -78,11 +85,6 @@ class _Writers:
     own: dict[str, Own] = field(default_factory=dict)
     shared: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-
-
-def primary(metrics: Sequence[Metric], wanted: str) -> str:
-    """The metric that the page speaks of first."""
-    return next((each.label for each in metrics if each.label == wanted), metrics[0].label)
 
 
 def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -132,7 +134,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         request.chosen,
         request.take(Sureness),
         writers.systems,
-        primary(request.chosen, PRIMARY),
+        request.leading.label,
     )
     clusters = frames.clusters(scored)
     return Measurement(
@@ -142,7 +144,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             **asdict(request.take(Sureness)),
             **worth.facts,
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
-            "primary": primary(request.chosen, PRIMARY),
+            "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
             "n_questions": len(scored),
             "n_unanswerable": len(apart),
@@ -177,7 +179,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         placed=(
             *profiles.lengths(found, scored, request.take(Sureness).level),
             *profiles.refusals(found, asked, request.take(Sureness)),
-            *sliced(worth, request.chosen, PRIMARY, writers.systems, scored, slices.chosen(request.slice_by),
+            *sliced(worth, request.chosen, request.leading, writers.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
         ),
     )  # fmt: skip
@@ -231,7 +233,7 @@ def described_writers(
 def sliced(
     worth: answer_scores.Worth,
     metrics: Sequence[Metric],
-    wanted: str,
+    primary: Metric,
     systems: Sequence[str],
     asked: Sequence[Question],
     dimensions: Sequence[str],
@@ -239,7 +241,7 @@ def sliced(
 ) -> tuple[Finding, ...]:
     """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
     single = [each for each in metrics if each.grain == "sample"]
-    metric = next((each for each in single if each.label == wanted), next(iter(single), None))
+    metric = primary if primary in single else next(iter(single), None)
     if metric is None:
         return ()
     return slices.findings(worth.scores, metric, systems, asked, dimensions, frames.clusters(asked), sureness)

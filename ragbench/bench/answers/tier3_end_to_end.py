@@ -16,12 +16,11 @@ from ragbench.bench.answers.decomposition import Blaming
 from ragbench.bench.answers.tier2_generation import (
     described_writers,
     embedding_stand_ins,
-    primary,
     sliced,
 )
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
 from ragbench.bench.basics import frames, requests, slices
-from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import timing
@@ -54,6 +53,7 @@ class Tier3Request(Draws):
     systems: requests.Systems = ""
     baseline: requests.Baseline = ""
     metrics: requests.AnswerMetrics = ""
+    primary: requests.Primary = ""
     judges: requests.Judges = ""
     aggregate: requests.How = "mean"
     tolerance: requests.Tolerance = None
@@ -84,17 +84,23 @@ class Tier3Request(Draws):
     notebook: str = "tier3_end_to_end"
 
     def check(self) -> None:
-        """Refuse more contexts than are retrieved, metrics that do not fit answers, and slices that there are not."""
+        """Refuse more contexts than are retrieved, metrics that do not fit answers, a primary one that is not among
+        them, and slices that there are not."""
         if self.contexts > self.k:
             raise BenchError(
                 f"contexts = {self.contexts} is more than the k = {self.k} chunks that are retrieved; raise k"
             )
-        _ = self.chosen, slices.chosen(self.slice_by)
+        _ = self.leading, slices.chosen(self.slice_by)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:
         """The metrics; those of the specification where none is named."""
         return answer_scores.chosen(self.metrics, METRICS)
+
+    @property
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too where single questions have it."""
+        return leading(self.primary, self.chosen, PRIMARY)
 
     @property
     def blaming(self) -> Blaming:
@@ -152,7 +158,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         request.chosen,
         request.take(Sureness),
         session.systems,
-        primary(request.chosen, PRIMARY),
+        request.leading.label,
     )
     assert found.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, found.readings, answers, worth)
@@ -179,7 +185,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             **asdict(request.take(Sureness)),
             **worth.facts,
             "doubts": doubts_of(session.dataset.chunks, asked),
-            "primary": primary(request.chosen, PRIMARY),
+            "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
             "baseline": session.baseline if len(session.systems) > 1 else None,
             "n_questions": len(scored),
@@ -219,7 +225,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             *profiles.lengths(answers, scored, request.take(Sureness).level),
             *profiles.refusals(answers, asked, request.take(Sureness)),
             *stages.quantiles(times, request.take(Sureness).level),
-            *sliced(worth, request.chosen, PRIMARY, session.systems, scored, slices.chosen(request.slice_by),
+            *sliced(worth, request.chosen, request.leading, session.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
             *failures.placed,
         ),

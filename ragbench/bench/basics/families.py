@@ -8,19 +8,25 @@ for all of its comparisons at once: see `ragbench.stats.families.jointly`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.requests import Draws
+from ragbench.bench.basics.session import BenchError
 from ragbench.language import Translator
+from ragbench.metric import Metric
+from ragbench.metrics import meant as going_by
+from ragbench.names import meant
 from ragbench.stats import Hypothesis
 from ragbench.types import Array, Better, Comparison
 
 PRIMARY, SECONDARY = "primary", "secondary"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,33 @@ class Group:
     places: NDArray[np.int64] | None = None
 
 
+def leading(asked: str, metrics: Sequence[Metric], usual: str = "") -> Metric:
+    """The primary metric: the one asked for, by any name that a metric goes by; else the usual one, else the first.
+
+    Raises BenchError for one that is not among the metrics, or that has no good direction, with those that are legal.
+    """
+    by_label = {each.label: each for each in metrics}
+    if not metrics:
+        raise BenchError("no metric is measured that could be the primary one")
+    if asked.strip():
+        return by_label[named(asked, {label: each.better for label, each in by_label.items()})]
+    return next((each for each in metrics if usual in (each.label, each.name)), metrics[0])
+
+
+def named(asked: str, known: Mapping[str, Better | None] | Mapping[str, Better]) -> str:
+    """The label that is asked for as primary, of labels with the way that is good. Raises BenchError; see `leading`."""
+    name = asked.strip()
+    found = going_by(name, known)
+    legal = [label for label, better in known.items() if better is not None]
+    why = "" if len(found) == 1 else f"may be {', '.join(found)}" if found else "is not measured"
+    if not why and found[0] not in legal:
+        why = "only describes: no value of it is better than another"
+    if why:
+        near = "" if found else meant(name, legal)
+        raise BenchError(f"primary = {asked!r}: it {why}{near}; legal: {', '.join(legal) or 'none'}")
+    return found[0]
+
+
 def compared(
     groups: Mapping[str, Group],
     clusters: Sequence[str] | None,
@@ -65,15 +98,39 @@ def compared(
     no values of, or no defined one, is not compared there.
     """
     made = {name: _hypotheses(group, clusters, sureness) for name, group in groups.items()} | dict(more or {})
+    found = in_families(made, clusters, sureness, primary)
+    return {name: [one for one in group if not math.isnan(one.p)] for name, group in found.items()}
+
+
+def in_families(
+    made: Mapping[str, Sequence[Hypothesis]],
+    clusters: Sequence[str | None] | None,
+    sureness: Sureness,
+    primary: str = "",
+) -> dict[str, list[Comparison]]:
+    """Hypotheses about the same questions, by metric and in their order, each tested together with its family.
+
+    What has no p (nothing was paired) is of no family.
+    """
+    how = {"resamples": sureness.resamples, "seed": sureness.seed}
+    return _by_family(made, primary, lambda all_of_it: stats.jointly(all_of_it, clusters, **how))
+
+
+def corrected(made: Mapping[str, Sequence[Comparison]], primary: str = "") -> dict[str, list[Comparison]]:
+    """The same of comparisons that are not about the same questions, so that Holm's steps have to do."""
+    return _by_family(made, primary, stats.adjust)
+
+
+def _by_family(
+    made: Mapping[str, Sequence[T]], primary: str, together: Callable[[Sequence[T]], Sequence[Comparison]]
+) -> dict[str, list[Comparison]]:
     found: dict[str, list[Comparison]] = {name: [] for name in made}
     first = [name for name in made if name == primary and made[name]]
     rest = [name for name in made if name not in first]
     for title, names in ((PRIMARY, first), (SECONDARY, rest)):
-        tested = [(name, one) for name in names for one in made[name]]
-        done = stats.jointly([one for _name, one in tested], clusters, resamples=sureness.resamples, seed=sureness.seed)
-        for (name, _one), one in zip(tested, done, strict=True):
-            if not math.isnan(one.p):
-                found[name].append(replace(one, family=f"{title}: {one.family}") if first else one)
+        every = [(name, one) for name in names for one in made[name]]
+        for (name, _one), one in zip(every, together([one for _name, one in every]), strict=True):
+            found[name].append(replace(one, family=f"{title}: {one.family}") if primary and one.family else one)
     return found
 
 
@@ -113,6 +170,12 @@ def said(family: str, _: Translator) -> str:
     if title == PRIMARY:
         return _("primary metric, {adjusted}", adjusted=how)
     return _("secondary metrics, {adjusted}", adjusted=how) if title == SECONDARY else how
+
+
+def headed(family: str, _: Translator) -> str:
+    """What a page's answer says of its family: how many comparisons it is adjusted for, and where it is not of the
+    primary metric, that."""
+    return said(family, _) if family.startswith(SECONDARY) else adjusted(family, _)
 
 
 def adjusted(family: str, _: Translator) -> str:

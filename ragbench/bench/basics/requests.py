@@ -42,6 +42,9 @@ Embedders = Annotated[
 Embedder = Annotated[str, Field(description="of metrics that embed, comma-separated; empty: the offline one")]
 Baseline = Annotated[str, Field(description="the system that the others are compared with; empty: as in ragbench.toml")]
 RankingMetrics = Annotated[Names, Field(description='labels such as "ndcg@10, mrr"; empty: the specification\'s')]
+Primary = Annotated[
+    str, Field(description="the metric that the page answers with, its own family; empty: the specification's")
+]
 AnswerMetrics = Annotated[
     Names, Field(description='labels such as "faithfulness, rouge1_f"; empty: the specification\'s')
 ]

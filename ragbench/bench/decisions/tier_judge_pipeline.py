@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ragbench import stand_ins, stats
 from ragbench.bench.basics import frames, requests
-from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.families import Sureness, in_families, leading
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders, thresholds
@@ -25,8 +25,8 @@ from ragbench.datasets import Dataset
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
-from ragbench.stats.families import holm
-from ragbench.types import Array, Chunk, Comparison, Question, Status
+from ragbench.stats import Hypothesis
+from ragbench.types import Array, Chunk, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,10 @@ class PipelineRequest(Draws):
         SHOW_ALL,
         description='the judge that the others are compared with; "show-all" shows every answer, "hide-all" none',
     )
+    primary: str = Field(
+        "",
+        description="the measure that the page answers with, its own family; empty: balanced_accuracy, or costs",
+    )
     cost_shown: float = Field(
         1.0,
         description="what showing an answer costs that should not be shown, in any unit; not 1: costs head the page",
@@ -68,9 +72,10 @@ class PipelineRequest(Draws):
     notebook: str = "tier_judge_pipeline"
 
     def check(self) -> None:
-        """Refuse errors that cost nothing."""
+        """Refuse errors that cost nothing, and a primary measure that is not measured."""
         if self.cost_shown == self.cost_hidden == 0:
             raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
+        _ = self.leading
 
     @property
     def costs(self) -> Costs:
@@ -83,9 +88,14 @@ class PipelineRequest(Draws):
         return self.costs != Costs(1.0, 1.0)
 
     @property
-    def primary(self) -> Metric:
+    def measures(self) -> tuple[Metric, ...]:
+        """What judges are compared on, the cost first where errors have prices."""
+        return (decision_cost, *METRICS) if self.priced else METRICS
+
+    @property
+    def leading(self) -> Metric:
         """The metric that heads the page."""
-        return decision_cost if self.priced else balanced_accuracy
+        return leading(self.primary, self.measures)
 
 
 @tier(PipelineRequest)
@@ -186,7 +196,7 @@ def measurement(
         placed=(*constants, *(each for made in chosen for each in made.findings)),
         extra={
             "decisions": _decisions(cases, judged),
-            "pairs": _pairs(judged),
+            "pairs": _pairs(judged, request.take(Sureness)),
             "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
             "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
         },
@@ -230,57 +240,62 @@ def _comparisons(
     judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
 ) -> tuple[list[NamedComparison], list[NamedComparison]]:
     """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
-    measure that heads the page. p corrected by Holm over all of them, those told twice counted once."""
+    measure that heads the page, in the family of that measure."""
     if not judged:
         return [], []
     by_name = {one.name: one for one in judged}
     looking = [one.name for one in judged if one.name not in CONSTANTS]
-    primary, first = request.primary.label, judged[0].name
-    measures = [primary, *(each.label for each in METRICS if each is not request.primary)]
-    wanted = [(label, first, name) for name in looking if name != first for label in measures]
+    primary, first = request.leading, judged[0].name
+    measures = [primary, *(each for each in request.measures if each is not primary)]
+    wanted = [(each, first, name) for name in looking if name != first for each in measures]
     # Balanced accuracy is one half for both: they are one hypothesis.
-    idle = list(CONSTANTS) if request.priced else [first if first in CONSTANTS else SHOW_ALL]
+    idle = [first if first in CONSTANTS else SHOW_ALL] if primary is balanced_accuracy else list(CONSTANTS)
     nothing = [(primary, constant, name) for name in looking for constant in idle]
-    asked = [
-        each
-        for each in dict.fromkeys([*wanted, *nothing])
-        if (by_name[each[1]].measured & by_name[each[2]].measured).any()
-    ]
-    made = [_compared(label, by_name[one], by_name[other], clusters, request) for label, one, other in asked]
-    found = dict(zip(asked, stats.adjust(made), strict=True))
+    asked: dict[str, list[tuple[Metric, str, str]]] = {each.label: [] for each in measures}
+    for each in dict.fromkeys([*wanted, *nothing]):
+        if (by_name[each[1]].measured & by_name[each[2]].measured).any():
+            asked[each[0].label].append(each)
+    made = {
+        label: [_hypothesis(measure, by_name[one], by_name[other], clusters, request) for measure, one, other in own]
+        for label, own in asked.items()
+    }
+    done = in_families(made, clusters, request.take(Sureness), primary.label)
+    found = {key: one for label, own in asked.items() for key, one in zip(own, done[label], strict=True)}
     return (
-        [NamedComparison(each[0], found[each]) for each in wanted if each in found],
-        [NamedComparison(each[0], found[each], {"constant": each[1]}) for each in nothing if each in found],
+        [NamedComparison(each[0].label, found[each]) for each in wanted if each in found],
+        [NamedComparison(each[0].label, found[each], {"constant": each[1]}) for each in nothing if each in found],
     )
 
 
-def _compared(
-    label: str, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
-) -> Comparison:
+def _hypothesis(
+    measure: Metric, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
+) -> Hypothesis:
     how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, one.name)}
-    if label == decision_cost.label:
-        return stats.compare(first.costs(request.costs), one.costs(request.costs), better="lower", **how)
-    if label == accuracy.label:
-        return stats.compare(first.right, one.right, better="higher", **how)
-    measure = next(each for each in METRICS if each.label == label)
-    return stats.compare_statistic(measure, first.table, one.table, better="higher", **how)
+    single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
+    if (values := single.get(measure.label)) is not None:
+        sides = ({"": values(each)} for each in (first, one))
+        return stats.hypotheses(*sides, better=measure.better or "higher", **how)[""]
+    return stats.statistic_hypothesis(measure, first.table, one.table, better="higher", **how)
 
 
-def _pairs(judged: Sequence[_Judged]) -> pd.DataFrame:
-    """For every two judges: on how many cases each alone was right, and McNemar's exact p, corrected by Holm."""
+def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:
+    """For every two judges: on how many cases each alone was right, and McNemar's p, all tested together."""
     import pandas as pd
 
-    rows = []
+    rows: list[tuple[Any, ...]] = []
+    made: list[Hypothesis] = []
     for one, other in combinations(judged, 2):
         if one.name in CONSTANTS and other.name in CONSTANTS:
             continue
+        made += stats.hypotheses({"": one.right}, {"": other.right}, **asdict(sureness)).values()
         both = one.measured & other.measured
         a, b = one.right[both] == 1, other.right[both] == 1
         only, alone = int((a & ~b).sum()), int((~a & b).sum())
-        p = stats.binomial_test(only, only + alone) if only + alone else 1.0
-        rows.append((one.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum()), p))
-    table = pd.DataFrame(rows, columns=list(PAIRS[:-1]))
-    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=float)))
+        rows.append((one.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum())))
+    done = stats.jointly(made, resamples=sureness.resamples, seed=sureness.seed)
+    p = [(one.p, one.p_adjusted) for one in done]
+    table = pd.DataFrame([(*row, *each) for row, each in zip(rows, p, strict=True)], columns=list(PAIRS))
+    return table.astype({"p": float, "p_adjusted": float})
 
 
 def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
@@ -335,7 +350,7 @@ def _facts(
         **asdict(request.take(Sureness)),
         "describes_decisions": True,
         "baseline": judged[0].name if judged else None,
-        "primary": request.primary.label,
+        "primary": request.leading.label,
         "key_metrics": [*([decision_cost.label] if request.priced else []), *(each.label for each in METRICS)],
         "n_questions": len(cases),
         "n_to_be_shown": sum(case.show for case in cases),

@@ -238,9 +238,9 @@ class Rivalry:
 def rivalries(
     given: Mapping[str, Array], baseline: str, lexical: Array | None, answers: Answers, sure: Sureness
 ) -> list[Rivalry]:
-    """Every judge but the baseline against it, on the answers that both scored and people rated; p by Holm."""
+    """Every judge but the baseline against it, on the answers that both scored and people rated, tested together."""
     truth = answers.mean_people
-    found = []
+    found, made = [], []
     for name, scores in given.items():
         if name == baseline or lexical is None:
             continue
@@ -248,9 +248,13 @@ def rivalries(
         labels = kept(answers.clusters, both) or []
         one, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
         own, theirs = (_projected(each, labels, sure, chance=0.5)[0] for each in (one, other))
-        found.append(Rivalry(name, own, theirs, _difference(baseline, name, one - other, labels, sure)))
-    adjusted = stats.adjust([each.difference for each in found])
-    return [replace(each, difference=difference) for each, difference in zip(found, adjusted, strict=True)]
+        alone = _difference(baseline, name, one - other, labels, sure)
+        column = np.full(len(truth), np.nan)
+        column[both] = 2 * (one - other) - alone.difference  # a pair has two answers: see `_projected`
+        found.append(Rivalry(name, own, theirs, alone))
+        made.append(stats.Hypothesis(alone, column))
+    done = stats.jointly(made, independent(answers.clusters), resamples=sure.resamples, seed=sure.seed)
+    return [replace(each, difference=difference) for each, difference in zip(found, done, strict=True)]
 
 
 def concordances(scores: Array, truth: Array) -> Array:

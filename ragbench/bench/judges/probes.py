@@ -158,5 +158,6 @@ def judged(found: Sequence[Probe], level: float) -> list[Probe]:
         inside = e.low is not None and e.high is not None and e.low >= low and e.high <= high
         return "unmeasured" if one.why else "found" if p < 1 - level else "passed" if inside else "open"
 
+    # each probe is about items of its own, so that no flips are shared: Holm's steps hold whatever they have in common
     adjusted = stats.holm([one.p for one in found])
     return [replace(one, p_adjusted=float(p), verdict=verdict(one, p)) for one, p in zip(found, adjusted, strict=True)]

@@ -53,7 +53,8 @@ class RealUsersRequest(tier1.RankingRequest):
     @property
     def retrieval(self) -> tier1.Tier1Request:
         """The same of Tier 1: pages ranked, each question once, nothing timed."""
-        asked: dict[str, Any] = {name: getattr(self, name) for name in ("metrics", "k", "level", "resamples", "seed")}
+        names = ("metrics", "primary", "k", "level", "resamples", "seed")
+        asked: dict[str, Any] = {name: getattr(self, name) for name in names}
         return _Once(**asked, unit="url", slice_by="kind, language", repeats=1, timed_questions=0, ef_searches=())
 
 

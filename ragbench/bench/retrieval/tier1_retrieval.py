@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ragbench import rankings, stand_ins
 from ragbench.bench.basics import findings, frames, requests, slices
-from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, timing
@@ -41,6 +41,7 @@ class RankingRequest(Draws):
     systems: requests.Systems = ""
     baseline: requests.Baseline = ""
     metrics: requests.RankingMetrics = ""
+    primary: requests.Primary = ""
     k: requests.Depth = 10
 
 
@@ -61,8 +62,9 @@ class Tier1Request(RankingRequest):
     notebook: str = "tier1_retrieval"
 
     def check(self) -> None:
-        """Refuse metrics that read no ranking or look deeper than k, and slices that there are not."""
-        _ = self.chosen, slices.chosen(self.slice_by)
+        """Refuse metrics that read no ranking or look deeper than k, a primary one that is not among them, and slices
+        that there are not."""
+        _ = self.leading, slices.chosen(self.slice_by)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:
@@ -75,9 +77,9 @@ class Tier1Request(RankingRequest):
         return tuple(each for each in self.chosen if each.grain == "ranking")
 
     @property
-    def primary(self) -> Metric:
-        """The metric that the page speaks of first, and by which slices are compared."""
-        return next((each for each in self.rankings if each.name == PRIMARY), self.chosen[0])
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too."""
+        return leading(self.primary, self.chosen, PRIMARY)
 
 
 @tier(Tier1Request)
@@ -139,7 +141,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
     scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
     estimates, comparisons = findings.find(
-        scores, request.chosen, session.systems, clusters, sureness, request.primary.label
+        scores, request.chosen, session.systems, clusters, sureness, request.leading.label
     )
     return Measurement(
         notebook=session.notebook,
@@ -148,7 +150,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             **asdict(sureness),
             **told(session, firsts),
             "doubts": doubts_of(session.dataset.chunks, questions),
-            "primary": request.primary.label,
+            "primary": request.leading.label,
             "n_questions": len(asked),
             "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
@@ -168,7 +170,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             *timed.indexes,
             *timing.quantiles(timed.latencies, sureness.level),
             *curves.findings(ranked, request.k, labels, sureness),
-            *slices.findings(scores, request.primary, session.systems, asked, by, clusters, sureness),
+            *slices.findings(scores, request.leading, session.systems, asked, by, clusters, sureness),
         ),
     )
 

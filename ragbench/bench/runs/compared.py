@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.families import Sureness, corrected, in_families
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.runs.record import with_depths
 from ragbench.language import translator
 from ragbench.measurement import NamedComparison, NamedEstimate
-from ragbench.metrics import declaration
+from ragbench.metrics import declaration, meant
 from ragbench.store.records import RunRecord, RunScores, RunValue
 from ragbench.types import Array, Better, Comparison
 
@@ -62,7 +62,8 @@ class Summarized:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What two runs say of each other. refused: notebooks that were not compared at all."""
+    """What two runs say of each other. refused: notebooks that were not compared at all. primary: of each notebook the
+    metric that the runs call primary; empty where they do not agree."""
 
     first: RunRecord
     second: RunRecord
@@ -71,6 +72,7 @@ class RunComparison:
     changes: tuple[Change, ...]
     refused: tuple[Refusal, ...] = ()
     sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
+    primary: Mapping[str, str] = field(default_factory=dict)
 
 
 FIRST, SECOND = "A", "B"
@@ -90,7 +92,7 @@ def compare_runs(
     on_common_questions: bool = False,
     sureness: Sureness | None = None,
 ) -> RunComparison:
-    """The second run against the first: estimates, and comparisons in one family over everything that has a verdict.
+    """The second run against the first: estimates, and comparisons in the families of `families.compared`, by notebook.
 
     systems: one of each run to set against each other; else all that both have, or the only one of each.
     on_common_questions: with different data, pair the questions that are the same in both (id, text, reference and what
@@ -133,7 +135,9 @@ def compare_runs(
         reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
         reasons = reasons or "no number is in both"
         raise BenchError(f"{first.id} and {second.id} cannot be compared: {reasons}")
-    pairings, summarized = _in_one_family([_measured(each, chosen) for each in pairings], summarized, chosen)
+    primary = {name: _primary(first, second, name) for name in shared}
+    pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen)
+    summarized = _corrected(summarized, primary)
     return RunComparison(
         first,
         second,
@@ -142,6 +146,7 @@ def compare_runs(
         tuple(changes(first, second)),
         tuple(refused.values()),
         chosen,
+        primary,
     )
 
 
@@ -232,8 +237,8 @@ def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pa
     return replace(pairing, values=kept)
 
 
-def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
-    """With estimates of both systems on the common questions, and comparisons of the metrics that have a direction."""
+def _estimated(pairing: Pairing, sureness: Sureness) -> Pairing:
+    """With estimates of both systems on the common questions."""
     if not pairing.values:
         return pairing
     scales = {metric: _scale(metric) for metric in pairing.values}
@@ -244,18 +249,23 @@ def _measured(pairing: Pairing, sureness: Sureness) -> Pairing:
     }
     how = {"clusters": pairing.clusters, **asdict(sureness)}
     estimates = stats.estimate_systems(values, bounds=scales, **how)
-    measured = replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
+    return replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
+
+
+def _hypotheses(pairing: Pairing, sureness: Sureness) -> dict[str, stats.Hypothesis]:
+    """Of the metrics that have a direction and a pair of values."""
     directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
     if not directions:
-        return measured
-    found = stats.compare_metrics(
+        return {}
+    made = stats.hypotheses(
         {metric: pairing.values[metric][0] for metric in directions},
         {metric: pairing.values[metric][1] for metric in directions},
+        clusters=pairing.clusters,
         better=directions,
-        names=titles,
-        **how,
+        names=names(pairing.systems),
+        **asdict(sureness),
     )
-    return replace(measured, comparisons=tuple(NamedComparison(metric, one) for metric, one in found.items() if one.n))
+    return {metric: one for metric, one in made.items() if one.alone.n}
 
 
 def direction(metric: str) -> Better | None:
@@ -320,19 +330,46 @@ def _two_samples(made: Summarized, way: Better, level: float) -> Comparison | No
     return stats.compare_summaries(*known, better=way, level=level, names=names(made.systems))
 
 
-def _in_one_family(
-    pairings: Sequence[Pairing], summarized: Sequence[Summarized], sureness: Sureness
-) -> tuple[list[Pairing], list[Summarized]]:
-    """p corrected over everything that carries a verdict, by Holm's steps."""
-    every = [each.comparison for pairing in pairings for each in pairing.comparisons]
-    every += [one.comparison for one in summarized if one.comparison]
-    done = iter(stats.adjust(every))
-    better = [
-        replace(each, comparisons=tuple(replace(one, comparison=next(done)) for one in each.comparisons))
-        for each in pairings
-    ]
-    return better, [
-        replace(one, comparison=_with_power(one, next(done))) if one.comparison else one for one in summarized
+def _primary(first: RunRecord, second: RunRecord, notebook: str) -> str:
+    """The metric that the runs call primary; empty where they do not agree, so that none is chosen afterwards."""
+    labels = [value.metric for value in first.values if value.notebook == notebook]
+    parts = (run.part(notebook) for run in (first, second))
+    named = {str(part.facts["primary"]) for part in parts if part is not None and part.facts.get("primary")}
+    found = {label for name in named for label in meant(name, labels)[:1]}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _in_families(pairings: Sequence[Pairing], primary: Mapping[str, str], sureness: Sureness) -> list[Pairing]:
+    """With comparisons: those of a notebook, of all its systems, are about the same questions and tested together."""
+    found: dict[int, tuple[NamedComparison, ...]] = {}
+    for notebook in dict.fromkeys(each.notebook for each in pairings):
+        own = {n: _hypotheses(each, sureness) for n, each in enumerate(pairings) if each.notebook == notebook}
+        by_metric: dict[str, dict[int, stats.Hypothesis]] = {}
+        for n, made in own.items():
+            for metric, one in made.items():
+                by_metric.setdefault(metric, {})[n] = one
+        clusters = pairings[min(own)].clusters
+        done = in_families(
+            {name: list(each.values()) for name, each in by_metric.items()}, clusters, sureness, primary[notebook]
+        )
+        placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
+        found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in made) for n, made in own.items()}
+    return [replace(each, comparisons=found[n]) for n, each in enumerate(pairings)]
+
+
+def _corrected(summarized: Sequence[Summarized], primary: Mapping[str, str]) -> list[Summarized]:
+    """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
+    made: dict[str, dict[str, dict[int, Comparison]]] = {}
+    for n, one in enumerate(summarized):
+        if one.comparison is not None:
+            made.setdefault(one.notebook, {}).setdefault(one.metric, {})[n] = one.comparison
+    found: dict[int, Comparison] = {}
+    for notebook, by_metric in made.items():
+        done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
+        for name, each in by_metric.items():
+            found |= zip(each, done[name], strict=True)
+    return [
+        replace(one, comparison=_with_power(one, found[n])) if n in found else one for n, one in enumerate(summarized)
     ]
 
 

@@ -234,6 +234,7 @@ def _differences(
             names=(str(baseline), system),
         )  # fmt: skip
         found.append((metric, one))
+    # Holm: each has labels of its own, and no test by flips is known of a mean that is partly predicted
     adjusted = stats.adjust([one for _, one in found])
     return [
         NamedComparison(

@@ -51,7 +51,7 @@ class Asked:
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
-    a process that only plans (`ragbench.llm.planning.folder`) it is always one.
+    a process that only plans (`ragbench.llm.planning.folder`) it is always one. baseline, primary: see `Scores`.
     """
 
     judges: tuple[Judge | str, ...] = ()
@@ -66,6 +66,7 @@ class Asked:
     on_change: Callable[[Tally], None] | None = None
     plan: Callable[[Sequence[Outlook]], object] | None = None
     baseline: str = ""
+    primary: str = ""
 
     def __post_init__(self) -> None:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
@@ -166,6 +167,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
+        asked.primary,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench import answered_by, stats
 from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import frames, tabulation
+from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
@@ -47,6 +48,7 @@ class Scores:
     baseline: the system that others are compared with; the first if empty.
     usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
     stand_ins: who of those that made the scores only stands in for a model.
+    primary: the metric whose comparisons are a family of their own; the first if empty.
     """
 
     rows: tuple[Row, ...]
@@ -57,11 +59,17 @@ class Scores:
     baseline: str = ""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     stand_ins: tuple[StandIn, ...] = ()
+    primary: str = ""
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order asked for."""
         return tuple({row.metric.label: row.metric for row in self.rows}.values())
+
+    @cached_property
+    def leading(self) -> str:
+        """The label of the primary metric."""
+        return leading(self.primary, self.metrics).label
 
     @cached_property
     def estimates(self) -> Mapping[tuple[str, str], Estimate]:
@@ -105,7 +113,7 @@ class Scores:
 
     @cached_property
     def comparisons(self) -> tuple[NamedComparison, ...]:
-        """Every other system against the baseline, paired by sample, p corrected over all; empty for one system."""
+        """Every other system against the baseline, paired by sample, in its family; empty for one system."""
         if len(self.systems) < 2:
             return ()
         import pandas as pd
@@ -114,7 +122,7 @@ class Scores:
         table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
         clusters = frames.clusters(row.sample for row in self.rows)
         sureness = Sureness(self.level, self.resamples, self.seed)
-        return find(table, self.metrics, self.systems, clusters, sureness, self.metrics[0].label)[1]
+        return find(table, self.metrics, self.systems, clusters, sureness, self.leading)[1]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
@@ -124,12 +132,12 @@ class Scores:
         return pd.DataFrame(self._table(), columns=columns)
 
     def worst(self, n: int = 5, metric: str | None = None) -> Table:
-        """The n worst measured scores of a metric (the first if none is named), worst first; ties by sample id.
+        """The n worst measured scores of a metric (the primary if none is named), worst first; ties by sample id.
 
         Raises ValueError for a metric that was not measured.
         """
         _ = translator(self.language)
-        label = metric or self.metrics[0].label
+        label = metric or self.leading
         own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
         if not own and label not in {each.label for each in self.metrics}:
             raise ValueError(f"{label!r} was not measured; measured: {', '.join(m.label for m in self.metrics)}")

@@ -54,6 +54,9 @@ def _writable(there: Path, path: Path) -> Path:
     return path
 
 
+Primary = Annotated[
+    str, typer.Option(help="The metric whose comparisons are a family of their own; if none, all are one family.")
+]
 Run = Annotated[
     str,
     typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder; see `ragbench runs`."),

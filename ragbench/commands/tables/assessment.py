@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from ragbench.metric import Metric
     from ragbench.trec import Qrels, Run
-    from ragbench.types import Array, Comparison, Estimate
+    from ragbench.types import Array, Better, Comparison, Estimate
 
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
@@ -30,12 +30,14 @@ class Plan:
 
     metrics: the metric by the name that was asked for.
     level: the smallest grade that counts as relevant, None for every positive one.
+    primary: the name of the metric whose comparisons are a family of their own; empty: all are one family.
     clusters: a pattern whose first group, found in a query's name, names the cluster of the query.
     """
 
     metrics: Mapping[str, Metric]
     level: float | None = None
     compatible: Convention | None = None
+    primary: str = ""
     complete: bool = False
     all_pairs: bool = False
     clusters: re.Pattern[str] | None = None
@@ -43,10 +45,25 @@ class Plan:
     resamples: int = 10_000
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _ = self.leading
+
+    @property
+    def leading(self) -> str:
+        """The name of the primary metric; empty where none is asked for."""
+        from ragbench.bench.basics import families
+
+        return families.named(self.primary, self.better) if self.primary else ""
+
     @property
     def sureness(self) -> dict[str, Any]:
         """What every estimate and every comparison is told."""
         return {"level": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
+    @property
+    def better(self) -> dict[str, Better]:
+        """Which way is good, by name."""
+        return {name: metric.better or "higher" for name, metric in self.metrics.items()}
 
 
 @dataclass(frozen=True)
@@ -119,27 +136,26 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
 def _compared(
     values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
 ) -> list[tuple[str, Comparison]]:
-    """Every run against the first, or every pair, on every metric: one family, tested jointly.
+    """Every run against the first, or every pair, on every metric, each tested together with its family.
 
     Where no query is measured on both sides there is nothing to correct; the comparison says so.
     """
     from ragbench import stats
+    from ragbench.bench.basics import families
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
     if not pairs:
         return []
-    better = {name: metric.better or "higher" for name, metric in plan.metrics.items()}
-    tested = {
-        (pair, metric): one
-        for pair in pairs
-        for metric, one in stats.hypotheses(
-            values[pair[0]], values[pair[1]], clusters=labels, better=better, names=pair, **plan.sureness
-        ).items()
-    }
-    more = {key: plan.sureness[key] for key in ("resamples", "seed")}
-    done = stats.jointly(list(tested.values()), labels, **more)
-    return [(metric, one) for (_pair, metric), one in zip(tested, done, strict=True)]
+    made = [
+        stats.hypotheses(
+            values[one], values[other], clusters=labels, better=plan.better, names=(one, other), **plan.sureness
+        )
+        for one, other in pairs
+    ]
+    by_metric = {metric: [each[metric] for each in made] for metric in plan.metrics}
+    found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
+    return [(metric, found[metric][place]) for place in range(len(pairs)) for metric in plan.metrics]
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:

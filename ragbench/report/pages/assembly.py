@@ -33,7 +33,7 @@ class Measurements:
     def __init__(self, run: Path) -> None:
         self.folder = run / "parts"
         self._known: dict[str, Measurement] = {}
-        self._pages: dict[tuple[str, str, str | None], Page] = {}
+        self._pages: dict[tuple[str, str], Page] = {}
 
     def names(self) -> list[str]:
         """The names of all that was kept, in order."""
@@ -45,11 +45,11 @@ class Measurements:
         self._known.pop(name, None)
         self._pages = {key: page for key, page in self._pages.items() if key[0] != name}
 
-    def page(self, name: str, language: str, primary: str | None = None) -> Page:
+    def page(self, name: str, language: str) -> Page:
         """The page over a measurement in a language; made once, so that its views share what they work out."""
-        key = (name, language, primary)
+        key = (name, language)
         if key not in self._pages:
-            self._pages[key] = Page(self[name], language=language, primary=primary)
+            self._pages[key] = Page(self[name], language=language)
         return self._pages[key]
 
     def __getitem__(self, name: str) -> Measurement:
@@ -190,8 +190,8 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
     """The view that an output asks for, drawn from the measurement that the run has kept."""
     options = dict(asked.get("options", {}))
-    page = measurements.page(str(asked["measurement"]), language, options.pop("primary", None))
-    return page.view(str(asked["view"]), **options)
+    options.pop("primary", None)  # of older runs: a page headed by what was not measured as its primary metric
+    return measurements.page(str(asked["measurement"]), language).view(str(asked["view"]), **options)
 
 
 def tables(notebook: Any, measurements: Measurements, language: str) -> list[Page]:

@@ -165,7 +165,7 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
     assert known[0] is not None, pairing.notebook
     assert known[1] is not None, pairing.notebook
     facts, titles = known[0].facts, names(pairing.systems)
-    primary = facts.get("primary")
+    primary = comparison.primary.get(pairing.notebook)
     rows = [
         (title, metric, sample, value, "missing_field" if math.isnan(value) else "ok", "", None)
         for side, title in enumerate(titles)

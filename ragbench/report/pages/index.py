@@ -34,14 +34,9 @@ def _shown(notebook: Any, name: str, measurements: Measurements) -> list[dict[st
     """The summary views of what the page shows, in its order; of the notebook's own measurement if it shows none."""
     there = measurements.names()
     more = {"brief": True} if OVERVIEW in there else {}
-    asked: dict[str, dict[str, Any]] = {}
-    for view in assembly.views(notebook):
-        options = {key: value for key, value in view.get("options", {}).items() if key == "primary"} | more
-        if view["measurement"] in there:
-            asked.setdefault(view["measurement"], options)
-    if not asked and name in there:
-        asked[name] = more
-    return [{"view": "summary", "measurement": one, "options": options} for one, options in asked.items()]
+    asked = dict.fromkeys(str(view["measurement"]) for view in assembly.views(notebook))
+    shown = [one for one in asked if one in there] or [name] * (name in there)
+    return [{"view": "summary", "measurement": one, "options": more} for one in shown]
 
 
 def _overall(measurements: Measurements, language: str) -> Markup:

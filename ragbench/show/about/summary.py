@@ -39,12 +39,11 @@ def key_metrics(material: Material) -> list[str]:
 
 
 def leading(metrics: Sequence[str], primary: str | None, named: Iterable[str] | None) -> list[str]:
-    """Of a page's metrics those that stand for it: the ones that it names itself, else as `key_metrics` says."""
+    """Of a page's metrics those that stand for it: the primary, then those that it names itself, else as `key_metrics`
+    says."""
     wanted = [name for name in named or () if name in metrics]
-    if not wanted:
-        last = {re.split(r"[@(]", metric)[0]: metric for metric in metrics}
-        wanted = list(dict.fromkeys([*([primary] if primary is not None else []), *last.values()]))
-    return wanted[:KEY_METRICS]
+    wanted = wanted or list({re.split(r"[@(]", metric)[0]: metric for metric in metrics}.values())
+    return list(dict.fromkeys([*([primary] if primary is not None else []), *wanted]))[:KEY_METRICS]
 
 
 def _values(material: Material, metric: str) -> Markup:

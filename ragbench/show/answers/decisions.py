@@ -135,14 +135,14 @@ def pairs(material: Material, present: frozenset[str]) -> Markup:
     if not rows:
         return html.p(_("There is only one judge: nothing is compared."))
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
-             _("p (McNemar)"), _("p (Holm)"))  # fmt: skip
+             _("p (McNemar)"), _("p (max-T)"))  # fmt: skip
     body = []
     for one in rows:
         name = html.all(named(material, str(one["first"])), " · ", named(material, str(one["second"])))
         numbers = [_.integer(int(one[key])) for key in ("both", "only_first", "only_second", "neither")]
         body.append([name, *numbers, _.p_value(float(one["p"])), _.p_value(float(one["p_adjusted"]))])
     note = _(
-        "McNemar's exact test reads only the cases on which one of the two judges was right and the other wrong, and "
+        "McNemar's test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
         "table above count."
     )

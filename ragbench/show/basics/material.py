@@ -30,7 +30,7 @@ def digits_of(numbers: Iterable[float | None], metric: str = "") -> int:
 class Material:
     """What every view reads: one measurement, one language, one primary metric."""
 
-    def __init__(self, measurement: Measurement, translator: Translator, primary: str | None = None) -> None:
+    def __init__(self, measurement: Measurement, translator: Translator) -> None:
         self.measurement = measurement
         self.facts: Mapping[str, Any] = measurement.facts
         self.text = translator
@@ -42,9 +42,6 @@ class Material:
                 self._estimates[one.system, one.metric, where] = one.estimate
             else:
                 self._comparisons[one.comparison.challenger, one.metric, where] = one.comparison
-        if primary is not None and not meant(primary, self.metrics):
-            raise ValueError(f"primary = {primary!r}: the page has {', '.join(self.metrics) or 'no metric'}")
-        self._primary = primary
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -79,8 +76,9 @@ class Material:
 
     @cached_property
     def primary(self) -> str | None:
-        """The metric that the answer speaks of."""
-        wanted = [name for name in (self._primary, self.facts.get("primary"), "mrr") if name]
+        """The metric that the answer speaks of and that ranks the worst questions: what the measurement names as
+        `primary`, else mrr where it was measured, else the first."""
+        wanted = [name for name in (self.facts.get("primary"), "mrr") if name]
         found = (label for name in wanted for label in meant(name, self.metrics))
         return next(found, next(iter(self.metrics), None))
 

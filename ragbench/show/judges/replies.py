@@ -183,7 +183,7 @@ def rivals(material: Material, present: frozenset[str]) -> Markup:
         alone = _("There is no judge beside the baseline to compare with it.")
         return html.p(alone) if words.has(material, "against") else Markup("")
     columns: list[words.Column] = [_("judge"), _("concordance with people")]
-    columns += [_("of {baseline}", baseline=shown(material.facts.get("rival"))), _("difference"), _("p (Holm)")]
+    columns += [_("of {baseline}", baseline=shown(material.facts.get("rival"))), _("difference"), _("p (max-T)")]
     body = [
         [
             shown(one.challenger),

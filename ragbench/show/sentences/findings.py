@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.families import adjusted
+from ragbench.bench.basics.families import headed
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import counted
 from ragbench.show.basics.material import Material
@@ -46,14 +46,14 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
         )
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     texts = {
-        Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, p {p}."),
-        Verdict.WORSE: _("On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, p {p}."),
+        Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, {p}."),
+        Verdict.WORSE: _("On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, {p}."),
         Verdict.SAME: _("On {metric}, <b>{challenger}</b> and {baseline} are the same within ±{margin}: {difference}."),
         Verdict.NOT_SHOWN: _(
-            "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, p {p}."
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, {p}."
         ),
         Verdict.CANNOT_BE_SHOWN: _(
-            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, p {p}."
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, {p}."
         ),
     }
     return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
@@ -61,7 +61,7 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
         challenger=shown(comparison.challenger),
         baseline=shown(comparison.baseline),
         difference=html.number(material.difference(comparison, metric)),
-        p=", ".join(filter(None, [_.p_value(p, relation=True), adjusted(comparison.family, _)])),
+        p=", ".join(filter(None, [_.p_value(p, relation=True), headed(comparison.family, _)])),
         margin=_.number(comparison.margin, material.digits(metric)),
         verdict=material.verdict(comparison),
     )
