@@ -70,9 +70,10 @@ class Judged:
     scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
-    facts: `judges` (name, model, mode, stand_in of each, and how it did its work: `ragbench.bench.scoring.conduct`),
-    `aggregate`, `quorum`, `attendance` (see `ragbench.bench.scoring.attendance`), `embedder`. The view `judges` shows
-    them, and `answer` says that a stand-in is one.
+    facts: `judged` (labels of the metrics that a judge gave values of), `judges` (name, model, mode, stand_in of each,
+    and how it did its work: `ragbench.bench.scoring.conduct`), `aggregate`, `quorum`, `attendance` (see
+    `ragbench.bench.scoring.attendance`), `embedder`. The view `judges` shows them, and `answer` says that a stand-in is
+    one.
     """
 
     scores: pd.DataFrame
@@ -113,9 +114,15 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     facts = {
         "judges": listed(session.settings, names, found, rule),
         **of_panel(names, rule, found),
+        "judged": judged_labels(metrics),
         "embedder": embedder,
     }
     return Judged(score_table(found), judgements(found, names), facts)
+
+
+def judged_labels(metrics: Sequence[Metric]) -> list[str]:
+    """The metrics whose values a judge gave."""
+    return [metric.label for metric in metrics if "judge" in metric.needs]
 
 
 def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.progress import Progress
-from ragbench.stand_ins import StandIn
+from ragbench.stand_ins import StandIn, for_people
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -136,7 +136,8 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     names = [judge for judge in asked.judges if isinstance(judge, str)]
     if names and len(names) < len(asked.judges):
         raise ValueError("judges are given either all by name or all as objects")
-    opened, needed = None, any("judge" in metric.needs for metric in metrics)
+    judged = [metric.label for metric in metrics if "judge" in metric.needs]
+    opened, needed = None, bool(judged)
     if needed and len(names) == len(asked.judges):
         opened = _opened(asked, names)
     judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
@@ -164,6 +165,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
         (
             *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
+            *for_people((one.name for one in judges if not asks_nobody(one)), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
     )  # fmt: skip

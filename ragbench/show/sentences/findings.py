@@ -103,7 +103,7 @@ def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     if comparison is not None and comparison.verdict.unshown:
         said = beside(comparison, material.text, material.digits(metric))
         more += ["; ".join(said) + "."] * bool(said)
-    more += filter(None, [_tally(material, challenger)])
+    more += filter(None, [_judge(material.difference_alone(challenger, metric)), _tally(material, challenger)])
     lines = (html.more(line[:1].upper() + line[1:]) for line in more)
     return html.all(html.p(sentence(material, challenger, metric)), *lines)
 
@@ -133,5 +133,11 @@ def _alone(material: Material, system: str, metric: str) -> Markup:
     text = _.html(
         "On {metric}, <b>{system}</b> reaches {value}.", metric=shown(metric), system=shown(system), value=value
     )
-    more = _("Only one system was measured: nothing is compared here.") if len(material.systems) == 1 else ""
-    return html.p(text) + html.more(more)
+    more = [_judge(material.judge_alone(system, metric))]
+    more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
+    return html.p(text) + html.more(" ".join(filter(None, more)))
+
+
+def _judge(said: str) -> str:
+    """What the judge alone says, as a sentence."""
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
