@@ -14,7 +14,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.keeping import files
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.text import clean
-from ragbench.show.sentences import judges
+from ragbench.show.sentences import judges, repeats
 from ragbench.stand_ins import StandIn, caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict
@@ -53,7 +53,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
         )
     named = ("dataset", "n_questions", "unit", "seed")
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
-    notes += [_detectable(material), *judges.corrected(material)]
+    notes += [_detectable(material), *_said(material)]
     return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
 
 
@@ -132,6 +132,20 @@ def _detectable(material: Material) -> str:
     )
 
 
+def _said(material: Material) -> list[str]:
+    """What is to be read with the numbers: who corrected them, and what repeats add to the primary metric's."""
+    several, metric = len(material.challengers) > 1, material.primary
+    found = {
+        name: repeats.sentence(material, name, metric)
+        for name in (material.challengers if material.baseline is not None else material.systems)
+        if metric is not None
+    }
+    told = [
+        clean(f"{name} {metric}: {text}" if several else f"{metric}: {text}") for name, text in found.items() if text
+    ]
+    return [*judges.corrected(material), *told]
+
+
 def _value(material: Material, system: str, metric: str) -> Found | None:
     e, c = material.estimate(system, metric), material.comparison(system, metric)
     if e is None:
@@ -157,7 +171,7 @@ def summary(
             material = Material(measurements[name], _)
             if material.metrics:
                 note = brackets((e.estimate for e in measurements[name].estimates), _)
-                notes = (note, _detectable(material), *judges.corrected(material))
+                notes = (note, _detectable(material), *_said(material))
                 lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"

@@ -103,7 +103,24 @@ def summary(measurements: Measurements) -> dict[str, Any]:
         ]
         for kind in ("estimates", "comparisons")
     )
-    return {"estimates": estimates, "comparisons": comparisons, **stood_in(known), **answered(known)}
+    return {
+        "estimates": estimates,
+        "comparisons": comparisons,
+        **_variance(known),
+        **stood_in(known),
+        **answered(known),
+    }
+
+
+def _variance(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
+    """`variance`: what questions and repeats add to each standard error, of notebooks that asked several times."""
+    rows = [
+        {"notebook": name, **row}
+        for name, made in measurements.items()
+        if "variance" in made.extra
+        for row in made.extra["variance"].to_dict("records")
+    ]
+    return {"variance": rows} if rows else {}
 
 
 def manifest(

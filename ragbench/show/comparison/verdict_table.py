@@ -20,6 +20,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.page import view
+from ragbench.show.sentences import repeats
 from ragbench.types import Comparison
 
 
@@ -83,6 +84,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
         html.bodies(_("Values and comparisons"), heads, bodies, kind),
         _measured(material),
         _families(material),
+        repeats.table(material),
         columns.notes.html(),
         bands.draw(material, present),
         behind(material, present),
