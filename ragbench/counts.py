@@ -43,3 +43,9 @@ def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
     if not one.n_unmeasured or one.floor is None or one.ceiling is None:
         return ()
     return _.number(one.floor, digits), _.number(one.ceiling, digits)
+
+
+def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:
+    """What the judge alone says of a number that people's labels correct."""
+    said = " ".join(filter(None, [_.number(value, digits, signed=signed), interval]))
+    return _("the judge alone: {value}", value=said)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import older_measurements, stand_ins, terminal
-from ragbench.counts import counted
+from ragbench.counts import alone, counted
 from ragbench.folders import write, write_by
 from ragbench.language import translator
 from ragbench.settings.secrets import exact_masker, masked, masked_table
@@ -38,6 +38,8 @@ COMPARISON_COLUMNS = (
 ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))
 COMPARISON_ROW = ("metric", *(each.name for each in fields(Comparison) if each.name != "intervals"))
 """What a row of a flat table holds of each: all that is one value."""
+JUDGE, CORRECTED = {"mean": "judge"}, {"mean": "corrected"}
+"""Where findings stand that are the judge's alone, and those that people's labels correct."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
 
 
@@ -126,6 +128,89 @@ class Measurement:
         """The comparisons whose place is told by exactly these keys, in their order."""
         return [one for one in self.placed if isinstance(one, NamedComparison) and set(one.where) == set(keys)]
 
+    def with_people_first(self) -> Measurement:
+        """Corrected means and differences in the place of the judge's, of metrics that are corrected for every system.
+
+        A metric that has labels of some systems only stays the judge's: its means would not be comparable. What the
+        judge alone says stays at JUDGE; the fact `corrected` names the metrics that people's word is first on.
+        """
+        means = {
+            (one.system, one.metric): one.estimate
+            for one in self.estimates_by("mean")
+            if one.where == CORRECTED and one.estimate.n
+        }
+        lacking = {one.metric for one in self.estimates if (one.system, one.metric) not in means}
+        first = [name for name in dict.fromkeys(one.metric for one in self.estimates) if name not in lacking]
+        made = self.judged_alone()
+        differences = {
+            (one.metric, one.comparison.challenger): one.comparison
+            for one in self.comparisons_by("mean")
+            if one.where == CORRECTED and one.comparison.n
+        }
+        known = [one for one in made.comparisons_by("mean") if one.where == JUDGE]
+        told = {(one.metric, one.comparison.challenger) for one in known}
+        own = [replace(one, where=JUDGE) for one in made.comparisons if one.metric in first]
+        return replace(
+            made,
+            facts={**made.facts, "corrected": first},
+            estimates=tuple(
+                replace(one, estimate=_of_as_many(means[one.system, one.metric], one.estimate))
+                if one.metric in first
+                else one
+                for one in made.estimates
+            ),
+            comparisons=tuple(
+                replace(one, comparison=replace(differences[place], n_dropped=one.comparison.n_dropped))
+                if one.metric in first
+                else one
+                for one in made.comparisons
+                if (place := (one.metric, one.comparison.challenger)) in differences or one.metric not in first
+            ),
+            placed=(
+                *made.placed,
+                *(one for one in own if (one.metric, one.comparison.challenger) not in told),
+            ),
+        )
+
+    def judged_alone(self) -> Measurement:
+        """The measurement with the judge's own means and differences first, as it was before labels corrected them."""
+        found = {
+            (one.system, one.metric, one.where["mean"]): one.estimate
+            for one in self.estimates_by("mean")
+        }  # fmt: skip
+        differences = {
+            (one.metric, one.comparison.challenger): replace(one, where={})
+            for one in self.comparisons_by("mean")
+            if one.where == JUDGE
+        }
+        there = [(one.metric, one.comparison.challenger) for one in self.comparisons]
+        return replace(
+            self,
+            estimates=tuple(
+                replace(one, estimate=found[one.system, one.metric, "judge"])
+                if _same(one.estimate, found.get((one.system, one.metric, "corrected")))
+                else one
+                for one in self.estimates
+            ),
+            comparisons=(
+                *(differences.get(place, one) for place, one in zip(there, self.comparisons, strict=True)),
+                *(one for place, one in differences.items() if place not in there),
+            ),
+        )
+
+    def alone(self, one: Finding) -> Finding | None:
+        """What the judge alone says of the whole where people's labels correct a mean or a difference; else None."""
+        if one.where or one.metric not in (self.facts.get("corrected") or ()):
+            return None
+        if isinstance(one, NamedEstimate):
+            means = (
+                each for each in self.estimates_by("mean") if (each.system, each.metric) == (one.system, one.metric)
+            )
+            return next((each for each in means if each.where == JUDGE), None)
+        place = (one.metric, one.comparison.challenger)
+        found = (each for each in self.comparisons_by("mean") if (each.metric, each.comparison.challenger) == place)
+        return next((each for each in found if each.where == JUDGE), None)
+
     def __repr__(self) -> str:
         """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
         _ = translator("en")
@@ -133,12 +218,14 @@ class Measurement:
         about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
         lines = [
             f"{e.system} {e.metric}: {_.number(one.value)} {_.interval(one.low, one.high)}, {counted(one, _)}"
+            + ("" if (judge := self.alone(e)) is None else f"; {alone(judge.row()['value'], _)}")
             for e in self.estimates
             for one in [e.estimate]
         ]
         lines += [
             f"{one.challenger} − {one.baseline} {c.metric}: {_.number(one.difference, signed=True)} "
             f"{_.interval(one.low, one.high, signed=True)}, {one.verdict}, n {one.n}"
+            + ("" if (judge := self.alone(c)) is None else f"; {alone(judge.row()['difference'], _, signed=True)}")
             for c in self.comparisons
             for one in [c.comparison]
         ]
@@ -189,7 +276,7 @@ class Measurement:
             for row in rows[0]
         ]
         comparisons = [_comparison(row) for row in rows[1]]
-        return cls(
+        made = cls(
             notebook=about["notebook"],
             facts=about["facts"],
             estimates=tuple(one for one in estimates if not one.where),
@@ -198,6 +285,16 @@ class Measurement:
             placed=(*(one for one in estimates if one.where), *(one for one in comparisons if one.where)),
             **tables,
         )
+        return made.with_people_first() if "corrected" in extra else made
+
+
+def _same(one: Estimate, other: Estimate | None) -> bool:
+    return other is not None and all(getattr(one, key) == getattr(other, key) for key in ("value", "low", "high", "n"))
+
+
+def _of_as_many(one: Estimate, judged: Estimate) -> Estimate:
+    """A corrected mean with how many answers the judge gave no score for: labels say nothing of those."""
+    return replace(one, n_unmeasured=judged.n_unmeasured)
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:

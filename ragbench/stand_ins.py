@@ -1,4 +1,7 @@
-"""Which parts of a measurement only stand in for a model, and the sentence that goes wherever its numbers go."""
+"""What only stands in for something else in a measurement, and the sentence that goes wherever its numbers go.
+
+An offline default stands in for a model; a judge, as long as nobody's labels correct its means, for people.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,27 @@ from typing import Any, Literal
 
 from ragbench.language import Translator
 
-Part = Literal["retrieval", "embedder", "generator", "judge", ""]
+Part = Literal["retrieval", "embedder", "generator", "judge", "people", ""]
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """An offline default in a measurement.
+    """An offline default in a measurement, or a model that judges in place of people.
 
     part: what it does; "" where an older measurement tells its name alone. name: its own, of a retrieval the system's.
-    systems: whose numbers it made; empty: those of all.
+    systems: whose numbers it made; empty: those of all. metrics: likewise.
     """
 
     part: Part
     name: str
     systems: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
 
     @property
     def fact(self) -> dict[str, Any]:
         """As plain values."""
-        return {"part": self.part, "name": self.name, "systems": list(self.systems)}
+        known = {"part": self.part, "name": self.name, "systems": list(self.systems)}
+        return known | ({"metrics": list(self.metrics)} if self.metrics else {})
 
 
 def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[str, Any]]:
@@ -34,26 +39,51 @@ def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[s
     return [StandIn(part, name, (name,) if own else ()).fact for name in dict.fromkeys(names)]
 
 
-def of(known: Mapping[str, Any], system: str | None = None) -> tuple[StandIn, ...]:
+def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
     """The stand-ins that a measurement's facts tell of, in `stand_ins`, `generators` and `judges`, each once.
 
-    system: only those that made numbers of this system.
+    system, metric: only those that made numbers of this system, and of this metric.
     """
-    found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *_judges(known.get("judges"))]
+    judging = [*_judges(known.get("judges")), *_for_people(known)]
+    found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     once = {(one.part, one.name): one for one in reversed(found)}
     kept = dict.fromkeys(once[one.part, one.name] for one in found)
-    return tuple(one for one in kept if system is None or not one.systems or system in one.systems)
+    return tuple(
+        one
+        for one in kept
+        if (system is None or not one.systems or system in one.systems)
+        and (metric is None or not one.metrics or metric in one.metrics)
+    )
+
+
+def for_people(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
+    """The models that judged in place of people; none where nothing was judged. metrics: those that they judged."""
+    judged = tuple(metrics)
+    return tuple(StandIn("people", name, metrics=judged) for name in judges if judged)
 
 
 def caveat(found: Iterable[StandIn], _: Translator) -> str:
-    """The sentence on the stand-ins; empty where there are none."""
-    named = names(found, _)
-    if not named:
-        return ""
-    return _(
-        "Measured with offline stand-ins: {names}. They show that everything works, not how good a real model is.",
-        names=named,
-    )
+    """The sentences on the stand-ins; empty where there are none."""
+    every = tuple(found)
+    named, judges = names(every, _), dict.fromkeys(one.name for one in every if one.part == "people")
+    said = []
+    if named:
+        said.append(
+            _(
+                "Measured with offline stand-ins: {names}. They show that everything works, not how good a real "
+                "model is.",
+                names=named,
+            )
+        )
+    if judges:
+        said.append(
+            _(
+                "Judged means and their intervals are of what the judge says ({names}), not of what people would say: "
+                "no labels by people correct them.",
+                names=", ".join(judges),
+            )
+        )
+    return " ".join(said)
 
 
 def names(found: Iterable[StandIn], _: Translator) -> str:
@@ -75,8 +105,8 @@ def _listed(given: Any) -> list[StandIn]:
     found = []
     for one in given or ():
         if isinstance(one, Mapping):
-            systems = tuple(map(str, one.get("systems") or ()))
-            found.append(StandIn(one["part"], str(one["name"]), systems))
+            systems, metrics = (tuple(map(str, one.get(key) or ())) for key in ("systems", "metrics"))
+            found.append(StandIn(one["part"], str(one["name"]), systems, metrics))
         else:
             found.append(StandIn("", str(one)))
     return found
@@ -96,3 +126,11 @@ def _judges(given: Any) -> list[StandIn]:
         for one in given or ()
         if isinstance(one, Mapping) and one.get("stand_in") and one.get("name")
     ]
+
+
+def _for_people(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """The models whose word the means of `judged` metrics are, but for those that people's labels correct."""
+    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+    corrected = known.get("corrected") or ()
+    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
+    return for_people((str(one["name"]) for one in judges if not one.get("stand_in")), alone)

@@ -195,7 +195,7 @@ def test_a_model_writes_and_a_model_judges(
     assert again.scores.equals(found.scores)
     assert again.placed == found.placed
     assert [(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)] == [
-        ("retrieval", "modelled", ("modelled",)), ("embedder", "hashing", ()),
+        ("retrieval", "modelled", ("modelled",)), ("embedder", "hashing", ()), ("people", "strict", ()),
     ]  # fmt: skip
     assert [judge["name"] for judge in found.facts["judges"]] == ["strict"]
     assert 1 <= estimate(found, "modelled", "e2e_score").value <= 5

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -17,12 +18,14 @@ from ragbench import bench, settings, show, stand_ins
 from ragbench.bench import BenchError
 from ragbench.bench.answers.written_answers import answered, ideal_contexts
 from ragbench.bench.basics.session import Session
+from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.metric import registered
+from ragbench.report.exports import articles
 from ragbench.report.pages import metric_pages
 from ragbench.types import Status
 from tests import answer_project
-from tests.chat_server import ChatServer
+from tests.chat_server import ChatServer, asked_schema
 
 
 @pytest.fixture
@@ -182,6 +185,108 @@ def test_logged_answers_are_taken_as_they_are_and_a_missing_one_is_unmeasured() 
         "1 answer is empty: held against a reference it is worth nothing."
         in show.answers.writers(show.Page(found)).html()
     )
+
+
+def repeated(found: Measurement, system: str, metric: str) -> dict[str, list[float]]:
+    """Sample → the value of each of its answers, in their order."""
+    table = found.extra["repeated"].query("system == @system and metric == @metric").sort_values("repeat")
+    return {name: list(own["value"]) for name, own in table.groupby("sample")}
+
+
+@pytest.mark.usefixtures("project")
+def test_a_question_is_worth_the_mean_of_its_answers() -> None:
+    """ "At eleven." and "At 11." of "It opens at eleven.": 2/3 and 1/3 of ROUGE-1; the second answer to q3 is empty."""
+    found = bench.tier2_generation(systems="plain,logged", metrics="rouge1_f,rougeL_f", repeats=2)
+    singles = repeated(found, "logged", "rouge1_f")
+    assert singles["q2"] == pytest.approx([2 / 3, 1 / 3])
+    assert singles["q3"][1] == 0
+    scores = values(found, "logged", "rouge1_f")
+    assert scores["q2"] == pytest.approx(1 / 2)
+    assert scores["q3"] == pytest.approx(singles["q3"][0] / 2)
+    assert math.isnan(scores["q4"])
+    row = found.scores.query("system == 'logged' and metric == 'rouge1_f' and sample == 'q2'").iloc[0]
+    assert row["reason"].startswith("Mean of 2 repeats: 0.667; 0.333. The first: ")
+
+    plain, steady = values(found, "plain", "rouge1_f"), repeated(found, "plain", "rouge1_f")
+    assert all(one == [plain[name]] * 2 for name, one in steady.items())
+    [compared] = [c.comparison for c in found.comparisons if c.metric == "rouge1_f"]
+    differences = [scores[name] - plain[name] for name in ("q1", "q2", "q3")]
+    assert compared.difference == pytest.approx(sum(differences) / 3)
+    table = found.extra["variance"].set_index(["system", "baseline", "metric"])
+    split = table.loc[("logged", "plain", "rouge1_f")]
+    within = sum(float(np.var(singles[name], ddof=1)) for name in ("q1", "q2", "q3")) / 3
+    assert split["of_repeats"] == pytest.approx(within)
+    assert split["error"] == pytest.approx(compared.error)
+    assert split["error_of_repeats"] ** 2 == pytest.approx(within / 2 / 3)
+    assert split["error_twice_repeats"] ** 2 == pytest.approx(compared.error**2 - within / 2 / 3 / 2)
+    assert split["error_twice_questions"] ** 2 == pytest.approx(compared.error**2 / 2)
+
+    page, digits = show.Page(found), f"{split['error_of_repeats']:.3f}"
+    said = f"Each question was asked 2 times. The standard error {compared.error:.3f} is made of"
+    tex = articles.latex_table(found, translator("en"))
+    markdown = articles.summary({"notebooks": [{"name": found.notebook}]}, {found.notebook: found}, None,
+                                translator("en")).replace("\\", "")  # fmt: skip
+    for text in (show.comparison.answer(page).html(), tex, markdown):
+        assert said in text
+        assert f"{digits} of the repeats" in text
+    assert "with twice the repeats" in show.comparison.table(page).html()
+    alone = bench.tier2_generation(systems="plain", metrics="rouge1_f", repeats=2)
+    assert "repeats show no chance" in show.comparison.answer(show.Page(alone)).html()
+    assert "показывают" in show.comparison.answer(show.Page(alone, language="ru")).html()
+    once = bench.tier2_generation(systems="plain,logged", metrics="rouge1_f", repeats=1)
+    assert not {"repeated", "variance"} & set(once.extra)
+    assert "Each question was asked" not in show.comparison.answer(show.Page(once)).html()
+
+
+@pytest.mark.parametrize("tier", [bench.tier2_generation, bench.tier3_end_to_end])
+def test_every_answer_of_a_model_is_judged_and_the_same_one_once(
+    tier: Any, tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that writes q1 anew each time, q2 always alike, and fails at q3 the first time."""
+    written: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        if asked_schema(body) is not None:
+            for name in ("Answer 1", "Answer 2", "Answer 3", "Always"):
+                judged[name] += name in text
+            return {
+                "reason": "so it is",
+                "rating": next(
+                    (score for name, score in (("Answer 1", 2), ("Answer 2", 3), ("Answer 3", 5)) if name in text), 4
+                ),
+            }
+        question = next(name for name, (asked, _, _) in answer_project.QUESTIONS.items() if asked in text)
+        written[question] += 1
+        if question == "q3" and written[question] == 1:
+            return "!refusal"
+        return f"Answer {written[question]}." if question == "q1" else "Always."
+
+    metric = "answer_correctness_rating" if tier is bench.tier2_generation else "e2e_score"
+    with ChatServer(answer=reply).running() as running:
+        path = answer_project.make(tmp_path, database_folder, running.url)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f'[judges.strict]\nbase_url = "{running.url}"\nmodel = "judge"\n')
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+        monkeypatch.chdir(tmp_path)
+        settings.load.cache_clear()
+        found = tier(systems="function,modelled", metrics=metric, judges="strict", repeats=3, resamples=200)
+    singles = repeated(found, "modelled", metric)
+    assert sorted(singles["q1"]) == [2, 3, 5]
+    assert values(found, "modelled", metric)["q1"] == pytest.approx(10 / 3)
+    assert singles["q2"] == [4, 4, 4]
+    assert sorted(singles["q3"], key=str) == [4, 4, pytest.approx(math.nan, nan_ok=True)]
+    assert values(found, "modelled", metric)["q3"] == 4, "the answers that came"
+    asked = [judged[f"Answer {n}"] for n in (1, 2, 3)]
+    assert sorted(asked) == ([1, 1, 1] if tier is bench.tier2_generation else [1, 1, 2]), "blame reads the first answer"
+    [compared] = [c.comparison for c in found.comparisons if c.metric == metric]
+    table = found.extra["variance"].set_index(["system", "baseline", "metric"])
+    split = table.loc[("modelled", "function", metric)]
+    assert split["error"] == pytest.approx(compared.error)
+    assert split["of_repeats"] == pytest.approx(np.var([2, 3, 5], ddof=1) * 2 / (4 * 3 - 1 - 4)), "the rest is steady"
+    assert table.loc[("function", "", metric)]["error_of_repeats"] == 0
+    assert len(found.extra["judgements"].query("system == 'modelled' and sample == 'q1'")) == 1, "of the first answer"
 
 
 @pytest.mark.fault("flattering", tried="a model that fails to answer", count=1)

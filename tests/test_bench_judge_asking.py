@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from ragbench.bench.judges import asking, numbers
-from ragbench.bench.judges.asking import Asked, Trial, scale_turned
+from ragbench.bench.judges.asking import Trial
 from ragbench.bench.judges.items import NOTHING, Answers
+from ragbench.judge.again import Again, scale_turned
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metrics.claims import CLAIMS
 from ragbench.metrics.ratings import ACCURACY, Rating, answer_accuracy
@@ -40,7 +41,7 @@ class TestAsking:
 
     def test_a_prompt_without_levels_is_not_asked(self) -> None:
         assert scale_turned(CLAIMS) is None
-        found = asyncio.run(Asked(_Judge(), turned=True).ask(CLAIMS, {"question": "", "text": ""}))
+        found = asyncio.run(Again(_Judge(), turned=True).ask(CLAIMS, {"question": "", "text": ""}))
         assert (found.value, found.status) == (None, Status.EMPTY_INPUT)
 
     def test_repeats_are_asked_apart(self) -> None:

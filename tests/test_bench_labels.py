@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,28 @@ import pytest
 
 from ragbench import show, stats
 from ragbench.bench import BenchError, corrected
+from ragbench.bench.basics.findings import Sureness, find
+from ragbench.bench.runs import record
+from ragbench.bench.runs.compared import compare_runs
+from ragbench.bench.runs.gate import decide
 from ragbench.bench.scoring.corrections import Corrections, corrections
 from ragbench.bench.scoring.labels import COLUMNS, read
+from ragbench.language import translator
 from ragbench.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
+    Finding,
     Measurement,
     NamedComparison,
     NamedEstimate,
 )
+from ragbench.metric import parse
+from ragbench.report.exports import articles
+from ragbench.report.keeping import results
+from ragbench.settings import GateSettings, Settings
 from ragbench.show import Page
+from ragbench.store.records import RunPart, RunRecord
 from ragbench.types import Comparison, Verdict
 
 KIND, N = 0.15, 400  # how much too kind the judge is, and answers
@@ -217,16 +230,136 @@ def test_files_that_cannot_be_used_name_the_place(text: str, said: str, project:
         read("a.csv")
 
 
+def whole(**judges: np.ndarray) -> Measurement:
+    """With the judge's means and differences, as a tier measures them."""
+    made = measurement(**judges)
+    metrics = [parse("faithfulness")]
+    estimates, comparisons = find(made.scores, metrics, list(judges), None, Sureness(0.95, 500, 0), "faithfulness")
+    known = {"judges": [{"name": "gpt", "stand_in": False}], "judged": ["faithfulness"], "primary": "faithfulness"}
+    facts = {**made.facts, **known, "systems": [{"name": name} for name in judges]}
+    return replace(made, facts=facts, estimates=estimates, comparisons=comparisons)
+
+
 def test_no_labels_leave_everything_as_it_is_and_the_page_says_so() -> None:
-    made = measurement(one=world(8)[1])
+    made = whole(one=world(8)[1])
     assert corrected(made, "") is made
-    assert "No labels by people" in show.answers.corrected(Page(made)).html()
+    page = Page(made)
+    assert ALONE in text(show.comparison.answer(page).html())
+    assert text(show.answers.corrected(page).html()) == "", "it is said once"
+
+
+ALONE = "not of what people would say: no labels by people correct them"
+
+
+def text(html: Any) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", str(html))).split())
+
+
+def test_what_people_would_say_comes_first_wherever_it_is_said() -> None:
+    """The judge takes the second system for better by 0.1; people see no difference between the two."""
+    people, judge = world(13)
+    vain = np.clip(judge + 0.1, 0, 1)
+    other = np.clip(people + np.random.default_rng(0).normal(0, 0.05, N), 0, 1)
+    labels = pd.concat([table(people, "one"), table(other, "two")], ignore_index=True)
+    before = whole(one=judge, two=vain)
+    assert before.comparisons[0].comparison.verdict is Verdict.BETTER
+    made = corrected(before, labels)
+    assert made.facts["corrected"] == ["faithfulness"]
+    expected = stats.prediction_powered(people[:60], judge[:60], judge[60:], bounds=(0, 1), level=0.95, seed=0)
+    first = made.estimates[0].estimate
+    assert (first.value, first.low, first.high, first.n) == (expected.value, expected.low, expected.high, 60)
+    [difference] = made.comparisons
+    assert difference.comparison.verdict is Verdict.NOT_SHOWN
+    found: tuple[Finding, ...] = (*made.estimates, *made.comparisons)
+    alone = [judge_alone.row() for one in found if (judge_alone := made.alone(one))]
+    assert alone == [one.row() for one in (*before.estimates, *before.comparisons)]
+    assert made.judged_alone().estimates == before.estimates
+    assert made.judged_alone().comparisons == before.comparisons
+    again = made.with_people_first()
+    assert (again.estimates, again.comparisons, again.placed) == (made.estimates, made.comparisons, made.placed)
+
+    value, judged = f"{first.value:.3f} [{first.low:.3f}, {first.high:.3f}]", f"{judge.mean():.3f}"
+    said = f"{difference.comparison.difference:+.3f}"
+    page = Page(made)
+    outputs = {
+        "headline": text(show.comparison.answer(page).html()),
+        "table": text(show.comparison.table(page).html()),
+        "index": text(show.about.summary(page).html()),
+        "repr": repr(made),
+        "LaTeX": articles.latex_table(made, translator("en")),
+        "Markdown": articles.summary({"notebooks": [{"name": made.notebook}]}, {made.notebook: made}, None,
+                                     translator("en")).replace("\\", ""),
+    }  # fmt: skip
+    for name, found in outputs.items():
+        assert ALONE not in found, name
+        plain = found.replace("−", "-").replace("$", "")
+        assert said.replace("+0.000", "0.000").lstrip("+") in plain, name
+        if name != "headline":
+            assert value in plain, name
+        assert "he judge alone:" in plain or name == "index", name
+    for name in ("table", "repr", "LaTeX", "Markdown"):
+        assert judged in outputs[name], f"{name} has the judge's mean beside it"
+    assert "better" not in outputs["headline"].split("The judge alone")[0]
+    row = results.findings({made.notebook: made})["estimates"][0]
+    assert (row["value"], row["judge_alone"]["value"]) == (first.value, before.estimates[0].estimate.value)
+    checked = GateSettings(metric="faithfulness", at_most=0.6)
+    [one, two] = decide({made.notebook: made}, Settings(gate={"any": checked})).checks
+    assert (one.value, one.low, one.outcome, two.outcome) == (first.value, first.low, "holds", "holds")
+    within = GateSettings(metric="faithfulness", not_worse_by=0.05)
+    [check] = decide({made.notebook: made}, Settings(gate={"any": within})).checks
+    assert (check.value, check.low) == (difference.comparison.difference, difference.comparison.low)
+
+
+def test_a_metric_with_labels_of_one_system_only_stays_the_judges() -> None:
+    people, judge = world(14)
+    before = whole(one=judge, two=judge)
+    made = corrected(before, table(people, "one"))
+    assert made.facts["corrected"] == []
+    assert (made.estimates, made.comparisons) == (before.estimates, before.comparisons)
+    page = Page(made)
+    assert ALONE in text(show.comparison.answer(page).html())
+    assert "Some systems have no labels on faithfulness" in text(show.answers.corrected(page).html())
+
+
+def test_unmeasured_answers_are_still_counted() -> None:
+    people, judge = world(15)
+    judge[390:] = math.nan
+    made = corrected(whole(one=judge), table(people, "one"))
+    assert (made.estimates[0].estimate.n, made.estimates[0].estimate.n_unmeasured) == (60, 10)
+    few = GateSettings(metric="faithfulness", at_most=0.6, most_unmeasured=0.05)
+    [check] = decide({"a": made}, Settings(gate={"any": few})).checks
+    assert check.outcome == "holds", "10 of 400 are missing, not 10 of 70"
+
+
+def test_runs_are_compared_by_what_people_would_say(project: Path) -> None:
+    """Single answers have only the judge's values: two corrected runs are compared by their corrected means."""
+    people, judge = world(16)
+    plain = whole(one=judge)
+    runs = {
+        "labelled": corrected(plain, table(people, "one")),
+        "again": corrected(whole(one=np.clip(judge + 0.1, 0, 1)), table(people, "one")),
+        "alone": plain,
+    }
+    records = {name: made_record(name, made) for name, made in runs.items()}
+    both = compare_runs(records["labelled"], records["again"])
+    assert not both.pairings
+    [one] = both.summarized
+    assert one.comparison is not None
+    assert one.values[0].value == runs["labelled"].estimates[0].estimate.value
+    assert one.comparison.difference == pytest.approx(0, abs=0.02)
+    [unlike] = compare_runs(records["labelled"], records["alone"]).summarized
+    assert (unlike.why, unlike.comparison) == ("other_labels", None)
+
+
+def made_record(name: str, made: Measurement) -> RunRecord:
+    part = RunPart(made.notebook, systems=("one",), facts=made.facts)
+    return RunRecord(name, parts=(part,), values=record.values(made), scores=(record.scores(made),))
 
 
 def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people, judge = world(9)
     folder = project / "run" / "parts" / "tier2_generation"
-    made = measurement(one=judge)
+    made = whole(one=judge)
     made.save(folder)
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(project / "run"))
     table(people, "one").to_csv(project / "labels.csv", index=False)
@@ -240,7 +373,12 @@ def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.Monke
     ]
     (folder / "extra-corrected.parquet").unlink()
     table(people, "one").to_csv(project / "labels.csv", index=False)
-    assert len(corrected(Measurement.load(folder), "labels.csv").placed) == 3, "what a kill has left is replaced"
+    assert Measurement.load(folder).estimates == found.estimates, "a kill came before the last table"
+    repaired = corrected(Measurement.load(folder), "labels.csv")
+    assert len(repaired.placed) == 3, "what a kill has left is replaced"
+    assert (repaired.estimates, repaired.placed) == (found.estimates, found.placed)
+    replace(found.judged_alone(), placed=found.placed).save_findings(folder)
+    assert Measurement.load(folder).estimates == found.estimates, "a run of before that had the judge's mean first"
     html = show.answers.corrected(Page(again, language="ru")).html()
     assert "60" in html
     assert show.answers.corrected(Page(again)).html() == show.answers.corrected(Page(found)).html()

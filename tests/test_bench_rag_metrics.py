@@ -14,7 +14,7 @@ import pytest
 import scipy.stats
 
 import ragbench
-from ragbench import bench
+from ragbench import bench, show
 from ragbench.bench import BenchError
 from ragbench.bench.answers.rag_metrics import PEOPLE, correlations, side_by_side
 from ragbench.bench.basics.findings import Sureness
@@ -191,8 +191,26 @@ class TestARun:
         table = pd.DataFrame(lines, columns=["system", "sample", "response", "contexts"])
         replace(made, extra={"answers": table}).save(project / "reports" / "latest" / "parts" / "tier3_end_to_end")
         found = find_answers("run:latest", "", load()).samples
-        assert [[chunk.id for chunk in sample.contexts or ()] for sample in found] == [["c2", "c1"], []]
-        assert [sample.response for sample in found] == [RIGHT, RIGHT], "of repeats the first"
+        assert [[chunk.id for chunk in sample.contexts or ()] for sample in found] == [["c2", "c1"], [], ["c1"]]
+        measured = bench.rag_metrics("run:latest", metrics="rouge1_f", **QUICK)
+        own = measured.extra["repeated"]
+        assert own["sample"].tolist() == ["q0", "q0"], "q1 was answered once"
+        value = measured.scores.set_index("sample")["value"]["q0"]
+        assert value == pytest.approx(own["value"].mean())
+        assert measured.extra["answers"]["response"].tolist() == [RIGHT, RIGHT], "of repeats the first is shown"
+        assert measured.facts["repeats"] == 2
+
+    def test_a_judge_that_always_says_the_same_shows_no_chance(self, table: str) -> None:
+        found = bench.rag_metrics(table, metrics="faithfulness", repeats=3, **QUICK)
+        once = bench.rag_metrics(table, metrics="faithfulness", **QUICK)
+        assert [e.estimate for e in found.estimates] == [e.estimate for e in once.estimates]
+        assert found.comparisons == once.comparisons
+        assert set(found.extra["variance"]["error_of_repeats"]) == {0.0}
+        assert "repeats show no chance" in show.comparison.answer(show.Page(found)).html()
+        [difference] = found.comparisons
+        first = found.extra["variance"].iloc[0]
+        assert (first["system"], first["baseline"]) == ("new", "old")
+        assert first["error"] == pytest.approx(difference.comparison.error), "of whole clusters"
 
     def test_one_notebook_of_several_is_named(self, project: Path) -> None:
         self.keep(project, "tier2_generation", "tier3_end_to_end")

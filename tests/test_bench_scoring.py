@@ -15,12 +15,15 @@ import pytest
 
 import ragbench
 from ragbench import settings
+from ragbench.bench.scoring.measure import Asked, measure
+from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Scores
 from ragbench.datasets import DatasetError
+from ragbench.datasets.samples import samples_of
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.settings import JudgeSettings, Settings
-from ragbench.types import Chunk, Sample, Status
+from ragbench.types import Chunk, Sample, Score, Status
 from tests.chat_server import ChatServer
 from tests.measurements import measurement
 from tests.scripted_embedder import ScriptedEmbedder
@@ -42,6 +45,38 @@ def scores() -> Scores:
 
 def by_id(found: Scores) -> dict[str, float]:
     return {row.sample.id: row.score.value for row in found.rows}
+
+
+def test_a_judge_is_asked_anew_and_its_mean_counts() -> None:
+    """Of two claims 2, 1 and 1 are supported in three askings: 1, 1/2, 1/2; claims are found anew too."""
+    judge = ScriptedJudge(claims=claims("a", "b"), entailment=[entailment(1, 1), entailment(1, 0), entailment(0, 1)])
+    rows = samples_of(ROWS[:1])
+    found = asyncio.run(measure(rows, [faithfulness], Asked((judge,), repeats=3, resamples=200)))
+    [row] = found.rows
+    assert sorted(one.value for one in row.repeats) == [0.5, 0.5, 1.0]
+    assert row.score.value == pytest.approx(2 / 3)
+    assert row.score.reason.startswith("Mean of 3 repeats: ")
+    assert {repeat for _, _, repeat in judge.calls} == {0, 1000, 2000}
+    assert found.estimates["answers", "faithfulness"].value == pytest.approx(2 / 3)
+    panel = [ScriptedJudge(claims=claims("a"), entailment=[entailment(1), entailment(0)]), LexicalJudge()]
+    [row] = asyncio.run(measure(rows, [faithfulness], Asked(tuple(panel), repeats=2, resamples=200))).rows
+    assert [one.value for one in row.repeats] == [1.0, 0.5]
+    assert "By the judges: scripted 1.000; lexical 1.000" in row.score.reason, "the first repeat is explained"
+
+
+@pytest.mark.parametrize("values", [[math.nan, 1.0, 0.5], [math.nan, math.nan]])
+def test_repeats_that_failed_are_in_no_mean(values: list[float]) -> None:
+    scores = [
+        Score.unmeasured(Status.TIMEOUT, "too late") if math.isnan(value) else Score(value, reason="so")
+        for value in values
+    ]
+    found = together(scores)
+    measured = [value for value in values if value == value]
+    if measured:
+        assert (found.value, found.status) == (0.75, Status.OK)
+        assert found.reason == "Mean of 3 repeats: —; 1.000; 0.500. The first: so"
+    else:
+        assert (found.status, found.reason) == (Status.TIMEOUT, "too late")
 
 
 class TestForms:

@@ -47,6 +47,12 @@ SENTENCE = {
     "настоящая модель.",
 }
 RUSSIAN = {"retrieval of plain": "поиск (plain)", "embedder": "эмбеддер", "generator": "генератор", "judge": "судья"}
+JUDGED = {
+    "en": "Judged means and their intervals are of what the judge says (strict), not of what people would say: no "
+    "labels by people correct them.",
+    "ru": "Средние по оценкам судьи и их интервалы — о том, что говорит судья (strict), а не о том, что сказали бы "
+    "люди: метки людей их не исправляют.",
+}
 GATE = '[gate.any]\nmetric = "e2e_score"\nat_least = 1\n'
 
 
@@ -169,6 +175,8 @@ def test_the_caveat_goes_with_the_numbers_and_names_exactly_who_stands_in(
     found = ENGLISH[output](here, name)
     assert found.count(SENTENCE["en"].format(SAID[name])) >= bool(SAID[name]), found
     assert ("stand-in" in found.replace("stand_ins", "")) == bool(SAID[name])
+    assert found.count(JUDGED["en"]) >= (name != "offline"), "a judge that nobody's labels correct speaks for itself"
+    assert ("what people would say" in found) == (name != "offline"), "an offline judge is said to be one, and once"
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -184,13 +192,14 @@ def test_it_is_one_sentence_in_russian_too(name: str, here: Mapping[str, Any]) -
     }
     for output, found in outputs.items():
         assert (SENTENCE["ru"].format(said) in found) == bool(said), output
+        assert (JUDGED["ru"] in found) == (name != "offline"), output
 
 
 def test_a_check_of_a_real_system_has_no_caveat_beside_an_offline_one(here: Mapping[str, Any]) -> None:
     root = ElementTree.fromstring((drawn(here, "mixed", "en") / "junit.xml").read_bytes())
     cases = {case.get("classname"): case.findtext("system-out") for case in root.iter("testcase")}
-    assert cases["tier3_end_to_end.real"] is None
-    assert cases["tier3_end_to_end.plain"] == SENTENCE["en"].format(SAID["mixed"])
+    assert cases["tier3_end_to_end.real"] == JUDGED["en"]
+    assert cases["tier3_end_to_end.plain"] == f"{SENTENCE['en'].format(SAID['mixed'])} {JUDGED['en']}"
 
 
 def test_two_runs_that_are_compared_say_which_of_them_stands_in(here: Mapping[str, Any]) -> None:
@@ -200,7 +209,7 @@ def test_two_runs_that_are_compared_say_which_of_them_stands_in(here: Mapping[st
     assert SENTENCE["en"].format(said) in command(here, *words)
     command(here, *words, "--json", str(here["folder"] / "difference.json"))
     found = kept_runs.read_json(here["folder"] / "difference.json")
-    assert found["caveat"] == SENTENCE["en"].format(said)
+    assert found["caveat"] == f"{SENTENCE['en'].format(said)} {JUDGED['en'].replace('strict', 'strict (B)')}"
     folder = here["folder"] / "reports" / "comparisons"
     [index] = folder.glob("*-offline--*-mixed/index.html")
     assert SENTENCE["en"].format(said) in text(index.read_text("utf-8"))
@@ -240,6 +249,7 @@ def test_scores_of_a_table_say_it_wherever_they_are_shown(metric: str, judge: An
     for shown in (repr(found), text(found._repr_html_()), " ".join(found.as_json()["caveats"].values())):
         assert (sentence in shown) == bool(said)
         assert ("stand-in" in shown) == bool(said)
+        assert ("no labels by people correct them" in shown) == isinstance(judge, ScriptedJudge)
     assert ("автономными заменителями" in russian._repr_html_()) == bool(said)
 
 

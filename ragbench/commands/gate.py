@@ -48,7 +48,7 @@ def hold(folder: Path) -> int:
         one
         for check in found.checks
         if check.notebook in measured
-        for one in stand_ins.of(measured[check.notebook].facts, check.system)
+        for one in stand_ins.of(measured[check.notebook].facts, check.system, check.metric)
     )
     terminal.say(f"gate: {found.outcome}", err=True, bold=True)
     return code

@@ -231,7 +231,8 @@ def _stood_in(record: RunRecord, named: list[RunValue]) -> str:
 
     parts = {value.system: record.part(value.notebook) for value in named}
     found = [one for system, part in parts.items() if part is not None for one in of(part.facts, system)]
-    return f" (offline stand-ins: {names(found, translator('en'))})" if found else ""
+    offline = names(found, translator("en"))
+    return f" (offline stand-ins: {offline})" if offline else ""
 
 
 def _values(record: RunRecord) -> None:

@@ -1,5 +1,6 @@
 """Judges: language models behind one interface, several at once, in pairs, and the offline one."""
 
+from ragbench.judge.again import Again
 from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
@@ -21,6 +22,7 @@ from ragbench.judge.plan import PlanningJudge
 __all__ = [
     "AGGREGATES",
     "OFFLINE_JUDGES",
+    "Again",
     "Aggregate",
     "Attendance",
     "Attended",

@@ -54,7 +54,7 @@ def explain(score: Score, speaker: Speaker = ENGLISH) -> str:
     if "explanation" in score.detail:
         return spoken(score.detail["explanation"], speaker)
     if "judges" in score.detail:
-        return spoken(_of_a_panel(score), speaker)
+        return spoken(of_a_panel(score), speaker)
     return reason_in(score.reason, speaker)
 
 
@@ -75,7 +75,7 @@ def reason_in(reason: str, speaker: Speaker) -> str:
     return reason
 
 
-def _of_a_panel(score: Score) -> list[dict[str, Any]]:
+def of_a_panel(score: Score) -> list[dict[str, Any]]:
     """What each judge gave, what that comes to, and who gave nothing."""
     judges: Mapping[str, Mapping[str, Any]] = score.detail["judges"]
     given = {name: one["value"] for name, one in judges.items() if one["status"] == Status.OK.value}

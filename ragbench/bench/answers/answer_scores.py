@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Container, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from ragbench.bench.answers.written_answers import Answered, sample
 from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring import measure
+from ragbench.bench.scoring import measure, repeats
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
 ONCE = "every question was answered once: repeats = 2 or more are needed"
+Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
 LOGGED = "fewer answers than repeats were given: nothing can be compared"
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
@@ -38,13 +39,35 @@ TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 class Worth:
     """What was measured of the answers.
 
-    scores: one row a system, metric and question (SCORE_COLUMNS), of all metrics but those of a whole set.
-    judgements: as `ragbench.bench.scoring.judged_metrics.Judged.judgements`. facts: `judges`, `aggregate`, `embedder`.
+    scores: one row a system, metric and question (SCORE_COLUMNS), of all metrics but those of a whole set; where a
+    question was answered several times, the mean over its answers. judgements: as
+    `ragbench.bench.scoring.judged_metrics.Judged.judgements`, of the first answers. facts: `judges`, `aggregate`,
+    `embedder`. repeated: the score of each answer (`ragbench.bench.scoring.repeats.REPEATED`), of what was asked once
+    none.
     """
 
     scores: pd.DataFrame
     judgements: pd.DataFrame
     facts: dict[str, Any]
+    repeated: pd.DataFrame
+
+    def variance(self, found: Findings, asked: Sequence[Question]) -> dict[str, pd.DataFrame]:
+        """The tables `repeated` and `variance` (`ragbench.bench.scoring.repeats.VARIANCE`); none where all was asked
+        once."""
+        if not len(self.repeated):
+            return {}
+        return {"repeated": self.repeated, "variance": repeats.variance(self.repeated, *found, frames.clusters(asked))}
+
+    @property
+    def firsts(self) -> pd.DataFrame:
+        """The scores of the first answers, as `scores`."""
+        if not len(self.repeated):
+            return self.scores
+        place, told = ["system", "metric", "sample"], ["value", "status", "reason"]
+        own = self.repeated[self.repeated["repeat"] == 0].set_index(place)[told]
+        table = self.scores.set_index(place)
+        table.loc[own.index, told] = own
+        return table.reset_index()[self.scores.columns.tolist()]
 
 
 def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric, ...]:
@@ -65,7 +88,8 @@ def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric,
 def measured(
     session: Session, asked: Sequence[Question], answered: Answered, metrics: Sequence[Metric], judging: Judging
 ) -> Worth:
-    """Every metric on the answers of all systems to these questions; a question that was not answered has its status.
+    """Every metric on the answers of all systems to these questions, each repeat by itself; a question that was not
+    answered once has its status. An answer that came again word for word is judged once.
 
     What a question lacks (a reference, contexts) leaves its metrics unmeasured, never 0.
     """
@@ -73,23 +97,73 @@ def measured(
 
     questions = {question.id for question in asked}
     single = [each for each in metrics if each.grain == "sample"]
-    samples = [one for one in answered.samples(asked) if one.id in questions]
+    numbers = sorted(set(answered.table["repeat"]))
+    turns = {number: [one for one in answered.samples(asked, number) if one.id in questions] for number in numbers}
+    samples = [one for own in turns.values() for one in own]
     parts = []
-    judgements, facts = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}
+    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, repeats.table([])
     if single and samples:
         found = judged(session, samples, single, judging)
         parts.append(found.scores)
         judgements, facts = found.judgements, found.facts
+        repeated = _numbered(found.repeated, found.scores, turns, answered, questions)
+    there = {(one.system, one.id) for one in samples}
     rows = [
-        (system, each.label, identifier, float("nan"), status, reason, None)
-        for (system, identifier), (status, reason) in answered.unanswered().items()
-        if identifier in questions
-        for each in single
+        (*place, float("nan"), *why, None)
+        for place, why in _unanswered(answered.unanswered(), questions, single)
+        if (place[0], place[2]) not in there
     ]
     rows += _repeated(session, asked, answered, [each for each in metrics if each.name in REPEATED], judging)
     parts.append(pd.DataFrame(rows, columns=list(SCORE_COLUMNS)))
     scores = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-    return Worth(_in_order(scores, session, asked, metrics), judgements, facts)
+    return Worth(_in_order(scores, session, asked, metrics), judgements, facts, repeated)
+
+
+def _unanswered(
+    failed: Mapping[tuple[str, str], tuple[str, str]], questions: Container[str], metrics: Sequence[Metric]
+) -> Iterator[tuple[tuple[str, str, str], tuple[str, str]]]:
+    """(system, metric, question) → (status, reason) of what has no answer to be measured."""
+    for (system, identifier), why in failed.items():
+        if identifier in questions:
+            for each in metrics:
+                yield (system, each.label, identifier), why
+
+
+def _numbered(
+    repeated: pd.DataFrame,
+    scores: pd.DataFrame,
+    turns: Mapping[int, Sequence[Sample]],
+    answered: Answered,
+    questions: Container[str],
+) -> pd.DataFrame:
+    """The single scores under the numbers of their answers, with those that failed to come; of what was asked once
+    nothing. repeated: single scores, counted one by one as they came."""
+    if len(turns) < 2:
+        return repeats.table([])
+    came: dict[tuple[str | None, str], list[int]] = {}
+    for number, own in turns.items():
+        for one in own:
+            came.setdefault((one.system, one.id), []).append(number)
+    known = {
+        (row["system"], row["metric"], row["sample"]): (row["value"], row["status"], row["reason"])
+        for row in scores.to_dict("records")
+    }
+    rows = [
+        (row["system"], row["metric"], row["sample"], came[row["system"], row["sample"]][row["repeat"]],
+         row["value"], row["status"], row["reason"])
+        for row in repeated.to_dict("records")
+    ]  # fmt: skip
+    rows += [
+        (*place, came[place[0], place[2]][0], *told)
+        for place, told in known.items()
+        if len(came[place[0], place[2]]) == 1
+    ]
+    metrics = list(dict.fromkeys(scores["metric"]))
+    for number in turns:
+        for (system, identifier), why in answered.unanswered(number).items():
+            if identifier in questions:
+                rows += [(system, metric, identifier, number, float("nan"), *why) for metric in metrics]
+    return repeats.table(rows)
 
 
 def find(

@@ -123,15 +123,15 @@ def _scores(
     standard: Standard,
     judging: Judging,
 ) -> pd.DataFrame:
-    """The scores with those that the standard needs besides."""
+    """The scores of the first answers, with those that the standard needs besides."""
     import pandas as pd
 
     there = set(worth.scores["metric"])
     missing = [metric for metric in standard.metrics if metric.label not in there]
     if not missing:
-        return worth.scores
-    more = answer_scores.measured(session, asked, found, missing, judging)
-    return pd.concat([worth.scores, more.scores], ignore_index=True)
+        return worth.firsts
+    more = answer_scores.measured(session, asked, found.first, missing, judging)
+    return pd.concat([worth.firsts, more.scores], ignore_index=True)
 
 
 def logging_systems(found: Answered) -> list[str]:

@@ -17,7 +17,7 @@ from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
-from ragbench.bench.scoring import judged_metrics
+from ragbench.bench.scoring import judged_metrics, repeats
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
@@ -58,6 +58,9 @@ class RagMetricsRequest(Draws):
     tolerance: requests.Tolerance = None
     quorum: requests.Quorum = None
     embedder: requests.Embedder = ""
+    repeats: int = Field(
+        1, description="how often a judge is asked each question, each time anew; a score is the mean", ge=1, le=100
+    )
     baseline: str = Field(
         "", description="the system that the others are compared with, where the table names several; empty: the first"
     )
@@ -87,7 +90,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     embedder = request.embedder or scoring.DEFAULT_EMBEDDER
     names = judging.judge_names(known)
     rule = judging.rule(names)
-    total = len(found.samples) * len(metrics)
+    total = len(found.samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
         scoring.kept_replies(names, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
@@ -102,6 +105,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             on_change=scoring.live_line(progress),
             baseline=request.baseline,
             primary=request.primary,
+            repeats=request.repeats,
             **asdict(request.take(Sureness)),
         )
         scores = llm.run(scoring.measure(found.samples, metrics, asked))
@@ -128,25 +132,41 @@ def measurement_of(
     table["system"] = table["system"].fillna(SYSTEM)
     judgements = judged_metrics.judgements(scores, made.judges)
     judgements["system"] = judgements["system"].fillna(SYSTEM)
-    samples = list({sample.id: sample for sample in found.samples}.values())
+    firsts: dict[tuple[str | None, str], Sample] = {}
+    for sample in found.samples:
+        firsts.setdefault((sample.system, sample.id), sample)
+    answered = list(firsts.values())
+    samples = list({sample.id: sample for sample in answered}.values())
     clusters = {sample.id: sample.cluster or sample.id for sample in samples}
     return Measurement(
         notebook=notebook,
         facts=_facts(scores, found, made, len(samples)),
         scores=table,
         questions=_questions(samples),
-        retrieved=_retrieved(found.samples),
+        retrieved=_retrieved(answered),
         estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
         comparisons=scores.comparisons,
         extra={
             "judgements": judgements,
-            "answers": _answers(found.samples),
+            "answers": _answers(answered),
+            **_repeated(scores),
         },
         placed=(
             *correlations(table, found.people, clusters, _sureness(scores)),
             *side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
         ),
     )
+
+
+def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
+    """The single scores of what was asked several times, and what questions and repeats add; no table else."""
+    table = judged_metrics.repeated(scores)
+    if not len(table):
+        return {}
+    table["system"] = table["system"].fillna(SYSTEM)
+    means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
+    clusters = frames.clusters(row.sample for row in scores.rows)
+    return {"repeated": table, "variance": repeats.variance(table, means, scores.comparisons, clusters)}
 
 
 def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
@@ -159,14 +179,16 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "resamples": scores.resamples,
         "seed": scores.seed,
         "n_questions": n,
+        **({"repeats": asked} if (asked := max(len(row.singles) for row in scores.rows)) > 1 else {}),
         "systems": [{"name": name} for name in scores.systems],
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
         "primary": scores.leading,
         "key_metrics": list(dict.fromkeys([scores.leading, *(metric.label for metric in scores.metrics)]))[:4],
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
+        "judged": judged_metrics.judged_labels(scores.metrics),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins],
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part != "people"],
         "commit": commit(),
         "versions": versions(),
     }

@@ -175,6 +175,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
+            **worth.variance((estimates, comparisons), scored),
         },
         placed=(
             *profiles.lengths(found, scored, request.take(Sureness).level),

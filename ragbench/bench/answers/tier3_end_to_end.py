@@ -218,6 +218,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
+            **worth.variance((estimates, comparisons), scored),
             "readings": times,
             **failures.extra,
         },

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.session import BenchError, Session
@@ -39,7 +39,8 @@ class Answered:
     `refused`: whether it says that there is no answer; `contexts`: ids of the chunks that were shown;
     `contexts_cut`, `characters_cut`: what a limit on their length shortened or left out; `shown`, only where a log says
     it: whether the production judge let the user see the answer.
-    shown: (system, question id) → the chunks as they were shown.
+    shown: (system, question id) → the chunks as they were shown. later: (system, question id, repeat) → the same of
+    repeats, where they were retrieved anew.
     generators: system → {"name", "stand_in", "own", …}; own: it answers by itself, so that its answers cannot be
     written anew from other contexts. answered_by: how many answers came with which model's name, where a model says it.
     """
@@ -47,6 +48,12 @@ class Answered:
     table: pd.DataFrame
     shown: Mapping[tuple[str, str], Shown]
     generators: Mapping[str, Mapping[str, Any]]
+    later: Mapping[tuple[str, str, int], Shown] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Answered:
+        """The first answers alone."""
+        return replace(self, table=self.table[self.table["repeat"] == 0])
 
     def samples(self, asked: Sequence[Question], repeat: int = 0) -> list[Sample]:
         """The answers that there are, ready to be judged: contexts as the generator saw them, references as given.
@@ -57,7 +64,8 @@ class Answered:
         found = []
         for row in self._rows(repeat, ok=True):
             if (question := questions.get(row["sample"])) is not None:
-                contexts = self.shown[row["system"], question.id].contexts
+                place = (row["system"], question.id)
+                contexts = self.later.get((*place, repeat), self.shown[place]).contexts
                 found.append(sample(question, row["system"], row["response"], contexts))
         return found
 
@@ -132,6 +140,7 @@ def answered(
     taken = {name: own[name] for name in contexts if own.get(name) and not session.settings.systems[name].generator}
     rows: list[tuple[Any, ...]] = []
     shown: dict[tuple[str, str], Shown] = {}
+    later: dict[tuple[str, str, int], Shown] = {}
     generators: dict[str, dict[str, Any]] = {}
     with Store.open(session.settings) as store:
         made = _made(session, store, [name for name in contexts if name not in taken])
@@ -149,12 +158,13 @@ def answered(
                 names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
                 generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
             shown |= {(name, q.id): seen[q.id, 0] for q in asked}
+            later |= {(name, *place): one for place, one in seen.items() if place[1] and again}
             rows += [
                 _row(name, question, repeat, answer, seen[question.id, repeat])
                 for question in asked
                 for repeat, answer in enumerate(answers[question.id])
             ]
-    return Answered(_table(rows), shown, generators)
+    return Answered(_table(rows), shown, generators, later)
 
 
 @dataclass(frozen=True)

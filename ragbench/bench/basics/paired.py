@@ -15,11 +15,14 @@ from ragbench.types import Array, Better, Comparison
 
 
 def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comparison | None:
-    """The paired comparison of two systems, from their values; as the report has it where there are none."""
+    """The paired comparison of two systems, from their values; as the report has it where there are none.
+
+    The values are a judge's: of a metric that people's labels correct there is the report's comparison, or none.
+    """
     first, second = (_column(made, name, metric) for name in (baseline, system))
     by_name = {(c.metric, c.comparison.baseline, c.comparison.challenger): c.comparison for c in made.comparisons}
     known = by_name.get((metric, baseline, system))
-    if first is None or second is None:
+    if first is None or second is None or metric in (made.facts.get("corrected") or ()):
         return known
     facts = made.facts
     found = stats.compare(

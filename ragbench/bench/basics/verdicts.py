@@ -60,7 +60,16 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     if not one.verdict.unshown:
         return []
     found = [text for text in [needed(one, _)] if text]
-    if one.minimum_detectable is not None:
+    if one.minimum_detectable is not None and one.method in ("prediction_powered", "people"):
+        found.append(
+            _.plural(
+                "with {n} labelled question, a difference of {difference} or more would have been shown",
+                "with {n} labelled questions, a difference of {difference} or more would have been shown",
+                one.n,
+                difference=_.number(one.minimum_detectable, digits),
+            )
+        )
+    elif one.minimum_detectable is not None:
         found.append(
             _.plural(
                 "with {n} question, a difference of {difference} or more would have been shown",

@@ -3,69 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ragbench.bench.judges.items import Answers, Temptations
-from ragbench.judge import Choice, Duel, asks_nobody, compare
+from ragbench.judge import Again, Choice, Duel, asks_nobody, compare
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.types import Answer, Array, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.types import Array, Judge, Sample, Score, Status
 from ragbench.waves import gather
 
 NEVER_ASKED = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
 """A value that is missing through no fault of the judge: there was nothing to judge."""
-
-_LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A judge asked in another way, of which metrics need not know: every answer is repeat number `repeat`, or every
-    scale is shown with its levels in the opposite order (`turned`)."""
-
-    judge: Judge
-    repeat: int = 0
-    turned: bool = False
-
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self.judge.name
-
-    @property
-    def identity(self) -> str:
-        """The judge's."""
-        return self.judge.identity
-
-    async def ask(
-        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
-    ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other. A prompt without a list of
-        levels has no order to turn, so that it is not asked."""
-        put = scale_turned(prompt) if self.turned else prompt
-        if put is None:
-            return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
-        return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
-
-
-@lru_cache(maxsize=64)
-def scale_turned(prompt: Prompt[Shape]) -> Prompt[Shape] | None:
-    """The prompt with the lines `- 2: …` of its scale in the opposite order; None where a language has no such list."""
-    turned = {}
-    for language, text in prompt.texts.items():
-        levels = _LEVEL.findall(text)
-        if len(levels) < 2:
-            return None
-        back = iter(reversed(levels))
-        turned[language] = _LEVEL.sub(lambda _: next(back), text)  # noqa: B023 - used up before the next language
-    return replace(prompt, name=f"{prompt.name}_scale_turned", texts=turned)
 
 
 @dataclass(frozen=True)
@@ -119,8 +72,8 @@ async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None
     """
     asker = _Asker(judge, trial.metric, advance)
     samples, variants, repeats = trial.answers.samples, trial.temptations.variants, range(trial.repeats)
-    groups: list[list[Any]] = [[asker.score(sample, Asked(judge, repeat)) for sample in samples] for repeat in repeats]
-    groups.append([asker.score(sample, Asked(judge, turned=True)) for sample in samples])
+    groups: list[list[Any]] = [[asker.score(sample, Again(judge, repeat)) for sample in samples] for repeat in repeats]
+    groups.append([asker.score(sample, Again(judge, turned=True)) for sample in samples])
     groups += [[asker.score(sample, judge) for sample in group] for group in (trial.twins, *variants.values())]
     groups.append([asker.choice(*pair) for pair in trial.temptations.pairs])
     flat = iter(await gather([work for group in groups for work in group]))

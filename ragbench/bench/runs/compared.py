@@ -49,7 +49,7 @@ class Summarized:
     """One number of either run of which only summaries are compared, or nothing: then `why` says so.
 
     why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
-    "unmeasured", "other_unit", "other_scale", "other_depth".
+    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
     """
 
     notebook: str
@@ -120,6 +120,8 @@ def compare_runs(
         refused[made.notebook] = Refusal(made.notebook, "questions", first.id, second.id)
         pairings.remove(made)
     barred = _barred(first, second)
+    corrected = _corrected(first) | _corrected(second)
+    pairings = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
     pairings = [_without(each, barred) for each in pairings]
     paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
     summarized = [
@@ -214,7 +216,8 @@ def _pair(first: RunScores | None, second: RunScores | None, systems: tuple[str,
 
 
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
-    """(notebook, system, metric) → why: numbers that a run marks, and those with a value outside of the scale."""
+    """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
+    that people's labels correct in one of the runs alone."""
     found: dict[tuple[str, str, str], str] = {}
     for value in (*first.values, *second.values):
         if not value.comparable:
@@ -225,7 +228,24 @@ def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], s
             scale = _scale(metric)
             if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
                 found.setdefault((scores.notebook, system, metric), "outside_scale")
+    one, other = _corrected(first), _corrected(second)
+    for value in (*first.values, *second.values):
+        if ((value.notebook, value.metric) in one) != ((value.notebook, value.metric) in other):
+            found.setdefault((value.notebook, value.system, value.metric), "other_labels")
     return found
+
+
+def _corrected(record: RunRecord) -> set[tuple[str, str]]:
+    """(notebook, metric) of the numbers that people's labels correct: single answers have only the judge's values."""
+    return {(part.notebook, metric) for part in record.parts for metric in part.facts.get("corrected") or ()}
+
+
+def _uncorrected(pairing: Pairing, corrected: set[tuple[str, str]]) -> Pairing:
+    """Without the metrics that people's labels correct."""
+    kept = {
+        metric: columns for metric, columns in pairing.values.items() if (pairing.notebook, metric) not in corrected
+    }
+    return replace(pairing, values=kept)
 
 
 def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:

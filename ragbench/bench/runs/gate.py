@@ -13,7 +13,7 @@ from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.scoring import attendance
-from ragbench.measurement import Measurement, without_nan
+from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
 from ragbench.settings import Band, GateSettings, Settings, thresholds
@@ -126,12 +126,14 @@ def _checks(
                 continue
             place = (name, notebook, one.system, one.metric)
             few = attendance.incomplete(panels.get((one.system, one.metric)))
+            alone = made.alone(one)
+            judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
             for sign, limit, strict, text in _limits(gate, one.metric, known):
-                yield _marked(_bound(Check(*place, text), one.estimate, sign, limit, strict, gate), few)
+                yield _marked(_bound(Check(*place, text), one.estimate, judged, sign, limit, strict, gate), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
                 few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
-                yield _marked(_not_worse(place, made, str(baseline), one.estimate, gate), few)
+                yield _marked(_not_worse(place, made, str(baseline), judged, gate), few)
 
 
 def _limits(gate: GateSettings, metric: str, known: Mapping[str, Band]) -> Iterator[tuple[int, float, bool, str]]:
@@ -154,10 +156,12 @@ def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, boo
     return None if band is None or limit is None else (limit, band.better == "lower")
 
 
-def _bound(made: Check, one: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings) -> Check:
-    """An interval against a limit."""
+def _bound(
+    made: Check, one: Estimate, judged: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings
+) -> Check:
+    """An interval against a limit. judged: the same before people's labels corrected it, which counts all answers."""
     made = replace(made, value=one.value, low=one.low, high=one.high, n=one.n, n_unmeasured=one.n_unmeasured)
-    if (why := _unmeasured(one.n, one.n_unmeasured, gate)) is not None:
+    if (why := _unmeasured(judged.n, judged.n_unmeasured, gate)) is not None:
         return replace(made, outcome=Outcome.FAILS, why=why)
     if one.low is None or one.high is None:
         return replace(made, why="there is no interval")
@@ -200,7 +204,8 @@ def _not_worse(
     missing = max(made_of.n_dropped, one.n_unmeasured)
     low, high = (None, None) if math.isnan(made_of.low) else (made_of.low, made_of.high)
     check = replace(check, value=made_of.difference, low=low, high=high, n=made_of.n, n_unmeasured=missing)
-    if (why := _unmeasured(made_of.n, missing, gate)) is not None:
+    corrected = place[3] in (made.facts.get("corrected") or ())
+    if (why := _unmeasured(one.n if corrected else made_of.n, missing, gate)) is not None:
         return replace(check, outcome=Outcome.FAILS, why=why)
     if low is None or high is None:
         return replace(check, why="there is no interval of the difference")

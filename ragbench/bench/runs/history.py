@@ -67,7 +67,7 @@ def history(
         for record in kept
         for value in wanted[record.id]
         if (part := record.part(value.notebook)) is not None
-        for each in stand_ins.of(part.facts, value.system)
+        for each in stand_ins.of(part.facts, value.system, value.metric)
     }
     return Measurement(
         notebook=NAME,
@@ -123,7 +123,8 @@ def _points(records: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue
     for place, record in enumerate(records):
         for v in wanted[record.id]:
             part = record.part(v.notebook)
-            measured_on = (None if part is None else part.data_hash, v.unit, v.bounds)
+            corrected = part is not None and v.metric in (part.facts.get("corrected") or ())
+            measured_on = (None if part is None else part.data_hash, v.unit, v.bounds, corrected)
             before, number = stretches.get((v.notebook, v.metric), (measured_on, 0))
             number += before != measured_on
             stretches[v.notebook, v.metric] = (measured_on, number)

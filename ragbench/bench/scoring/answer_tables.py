@@ -153,9 +153,8 @@ def _folder(name: str, reports: Path) -> Path | None:
 
 
 def _samples(kept: Measurement) -> list[Sample]:
-    """The first answer of each system to each question, with the contexts that it was written from.
-
-    Where a run does not tell those from all that was retrieved, they are all that was retrieved.
+    """Every answer of each system to each question, repeats one after the other, with the contexts that it was written
+    from. Where a run does not tell those from all that was retrieved, they are all that was retrieved.
     """
     questions: Iterable[Mapping[Any, Any]] = kept.questions.to_dict("records")
     asked = {str(row["sample"]): row for row in questions}
@@ -167,9 +166,7 @@ def _samples(kept: Measurement) -> list[Sample]:
         contexts.setdefault((str(row["system"]), str(row["sample"])), []).append(
             Chunk(str(row["chunk"]), str(row["text"]))
         )
-    answers: Iterable[Mapping[Any, Any]] = (
-        kept.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records")
-    )
+    answers: Iterable[Mapping[Any, Any]] = kept.extra["answers"].to_dict("records")
     found = []
     for row in answers:
         place = (str(row["system"]), str(row["sample"]))

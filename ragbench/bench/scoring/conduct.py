@@ -9,7 +9,7 @@ from typing import Any
 
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, leave_one_out
-from ragbench.types import Status
+from ragbench.types import Score, Status
 
 UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value})
 """There was nothing to ask a judge about."""
@@ -28,7 +28,12 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
     influence = _influence(found, rule) if len(judges) > 1 else {}
     known = {}
     for judge in judges:
-        lines = [line for row in found.rows if (line := _line(row, judge, judges)) is not None]
+        lines = [
+            line
+            for row in found.rows
+            for score in row.singles
+            if (line := _line(row, score, judge, judges)) is not None
+        ]
         statuses = Counter(status for status, _, _ in lines if status not in UNASKED)
         faults = {status: count for status, count in sorted(statuses.items()) if status not in ANSWERED}
         known[judge] = {
@@ -42,15 +47,15 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
     return known
 
 
-def _line(row: Row, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:
+def _line(row: Row, score: Score, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:
     """(status, whether an injection is suspected, system and sample) of what one judge made of one answer."""
     if "judge" not in row.metric.needs:
         return None
     answer = (row.sample.system, row.sample.id)
-    panel: Mapping[str, Any] | None = row.score.detail.get("judges")
+    panel: Mapping[str, Any] | None = score.detail.get("judges")
     if panel is None:
-        named = row.score.judge or judges[0]
-        return (row.score.status.value, _suspected(row.score.detail), answer) if named == judge else None
+        named = score.judge or judges[0]
+        return (score.status.value, _suspected(score.detail), answer) if named == judge else None
     one = panel.get(judge)
     return None if one is None else (str(one["status"]), _suspected(one["detail"]), answer)
 

@@ -40,8 +40,9 @@ class Corrections:
 
 
 def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, seed: int | None = None) -> Measurement:
-    """The measurement with its judged means beside what people would give: findings at `mean` and a table `corrected`,
-    which the view `corrected` shows.
+    """The measurement with its judged means as people would give them: a metric of which every system's mean is
+    corrected is stated so wherever it is stated (see `Measurement.with_people_first`). What the judge, people and both
+    together say are findings at `mean`; the view `corrected` shows them, with a table of that name.
 
     labels: a file or a table of labels (see `read`); "" leaves the measurement as it is. seed: of the folds; the
     measurement's own where None. A headless run keeps them with the measurement, so that its page can be drawn again
@@ -53,13 +54,11 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
     if folder is not None and "corrected" in measurement.extra:
         return measurement
     table = read(labels) if isinstance(labels, str | Path) else labels
-    found = corrections(measurement, table, seed=seed)
-    others = (one for one in measurement.placed if set(one.where) != {"mean"})
-    made = replace(
-        measurement,
-        placed=(*others, *found.findings),
-        extra={**measurement.extra, "corrected": found.labels},
-    )
+    judged = measurement.judged_alone()
+    found = corrections(judged, table, seed=seed)
+    others = (one for one in judged.placed if set(one.where) != {"mean"})
+    extra = {**judged.extra, "corrected": found.labels}
+    made = replace(judged, placed=(*others, *found.findings), extra=extra).with_people_first()
     if folder is not None and folder.is_dir():
         made.save_findings(folder)
         # last: with this table all that was corrected is there, also after a kill in the middle

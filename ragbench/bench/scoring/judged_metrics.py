@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring import attendance, measure
+from ragbench.bench.scoring import attendance, measure, repeats
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, asks_nobody, legal_names
@@ -67,21 +67,25 @@ class Judging:
 class Judged:
     """What judging gave.
 
-    scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge.
+    scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge, the mean of
+    repeats where a sample is given several times; repeated: the single ones (`ragbench.bench.scoring.repeats`).
     judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
     cited chunks, formula. A panel's aggregate is no row of its own here.
-    facts: `judges` (name, model, mode, stand_in of each, and how it did its work: `ragbench.bench.scoring.conduct`),
-    `aggregate`, `quorum`, `attendance` (see `ragbench.bench.scoring.attendance`), `embedder`. The view `judges` shows
-    them, and `answer` says that a stand-in is one.
+    facts: `judged` (labels of the metrics that a judge gave values of), `judges` (name, model, mode, stand_in of each,
+    and how it did its work: `ragbench.bench.scoring.conduct`), `aggregate`, `quorum`, `attendance` (see
+    `ragbench.bench.scoring.attendance`), `embedder`. The view `judges` shows them, and `answer` says that a stand-in is
+    one.
     """
 
     scores: pd.DataFrame
     judgements: pd.DataFrame
     facts: dict[str, Any]
+    repeated: pd.DataFrame
 
 
 def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric], judging: Judging) -> Judged:
-    """Every metric (grain `sample`) on every sample by every judge; samples name their system.
+    """Every metric (grain `sample`) on every sample by every judge; samples name their system. Samples of one system
+    and id are repeats of one question.
 
     Replies of models are in the journal before they are scored, so an interrupted run goes on where it stopped.
     Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
@@ -113,9 +117,15 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     facts = {
         "judges": listed(session.settings, names, found, rule),
         **of_panel(names, rule, found),
+        "judged": judged_labels(metrics),
         "embedder": embedder,
     }
-    return Judged(score_table(found), judgements(found, names), facts)
+    return Judged(score_table(found), judgements(found, names), facts, repeated(found))
+
+
+def judged_labels(metrics: Sequence[Metric]) -> list[str]:
+    """The metrics whose values a judge gave."""
+    return [metric.label for metric in metrics if "judge" in metric.needs]
 
 
 def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:
@@ -167,8 +177,18 @@ def score_table(found: Scores) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
+def repeated(found: Scores) -> pd.DataFrame:
+    """The single scores of what was scored several times, as `ragbench.bench.scoring.repeats.REPEATED`."""
+    return repeats.table(
+        (row.sample.system, row.metric.label, row.sample.id, number, one.value, one.status.value, one.reason)
+        for row in found.rows
+        for number, one in enumerate(row.repeats)
+    )
+
+
 def judgements(found: Scores, judges: Sequence[str]) -> pd.DataFrame:
-    """One row a system, metric, sample and judge, with the data that the score was made from as JSON."""
+    """One row a system, metric, sample and judge, with the data that the score was made from as JSON; of repeats the
+    first."""
     import pandas as pd
 
     rows = [line for row in found.rows for line in _lines(row, judges)]
@@ -178,13 +198,13 @@ def judgements(found: Scores, judges: Sequence[str]) -> pd.DataFrame:
 
 def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
     place = (row.sample.system, row.metric.label, row.sample.id)
-    panel = row.score.detail.get("judges")
+    score = row.singles[0]
+    panel = score.detail.get("judges")
     if panel is not None:
         return [
             (*place, name, one["value"], one["status"], one["reason"], one.get("seconds"), _json(one.get("detail", {})))
             for name, one in panel.items()
         ]
-    score = row.score
     judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
     return [(*place, judge, score.value, score.status.value, score.reason, score.seconds, _json(score.detail))]
 

@@ -11,9 +11,10 @@ from typing import Any, cast
 
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
+from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.russian import language_of
-from ragbench.judge import Aggregate, OpenJudges, Panel, Rehearsed, Rule, asks_nobody, open_judges
+from ragbench.judge import Again, Aggregate, OpenJudges, Panel, Rehearsed, Rule, asks_nobody, open_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import Metric, parse
@@ -21,7 +22,7 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.progress import Progress
-from ragbench.stand_ins import StandIn
+from ragbench.stand_ins import StandIn, for_people
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -45,6 +46,8 @@ FIRST = (
 class Asked:
     """What to score by.
 
+    repeats: how often every question is put to a judge, each time anew.
+
     judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
     one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
     (else that of its texts), and of explanations (else the settings'). rule: how several judges become one.
@@ -67,6 +70,7 @@ class Asked:
     plan: Callable[[Sequence[Outlook]], object] | None = None
     baseline: str = ""
     primary: str = ""
+    repeats: int = 1
 
     def __post_init__(self) -> None:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
@@ -130,6 +134,8 @@ def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> It
 async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
     """Every metric on every sample by every judge, all at once; embeddings in one batch.
 
+    Samples of one system and id are repeats of one question: its score is their mean.
+
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
     tongue, spoken = asked.language, asked.language or settings.load().language
@@ -137,7 +143,8 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     names = [judge for judge in asked.judges if isinstance(judge, str)]
     if names and len(names) < len(asked.judges):
         raise ValueError("judges are given either all by name or all as objects")
-    opened, needed = None, any("judge" in metric.needs for metric in metrics)
+    judged = [metric.label for metric in metrics if "judge" in metric.needs]
+    opened, needed = None, bool(judged)
     if needed and len(names) == len(asked.judges):
         opened = _opened(asked, names)
     judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
@@ -147,10 +154,15 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         for one in embedders:
             batches.append(Batch(one, batches[0] if batches else None))
         panel = Panel(judges, asked.rule) if len(judges) > 1 else None
-        works = [
-            _counted(_work(metric, row, judges, panel, batches, spoken), asked.advance)
+        pairs = [
+            (row, metric, repeat)
             for row in rows
             for metric in metrics
+            for repeat in range(asked.repeats if "judge" in metric.needs else 1)
+        ]
+        works = [
+            _counted(_work(metric, row, judges, panel, batches, spoken, repeat), asked.advance)
+            for row, metric, repeat in pairs
         ]
         scores = await batches[0].gather(works)
         if isinstance(opened, Rehearsed):
@@ -158,13 +170,22 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     finally:
         if opened is not None:
             await opened.close()
-    pairs = [(row, metric) for row in rows for metric in metrics]
-    found = [Row(row, metric, score) for (row, metric), score in zip(pairs, scores, strict=True)]
+    singles: dict[tuple[str | None, str, str], list[Score]] = {}
+    places: dict[tuple[str | None, str, str], tuple[Sample, Metric]] = {}
+    for (row, metric, _repeat), score in zip(pairs, scores, strict=True):
+        place = (row.system, row.id, metric.label)
+        places.setdefault(place, (row, metric))
+        singles.setdefault(place, []).append(score)
+    found = [
+        Row(*places[place], together(own, translator(spoken)), tuple(own) if len(own) > 1 else ())
+        for place, own in singles.items()
+    ]
     usage = opened.usage() if opened is not None else {}
     return Scores(
         tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
         (
             *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
+            *for_people((one.name for one in judges if not asks_nobody(one)), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
         asked.primary,
@@ -193,11 +214,13 @@ def _work(
     panel: Panel | None,
     batches: Sequence[Batch],
     language: str,
+    repeat: int,
 ) -> Callable[[], Coroutine[Any, Any, Score]]:
     tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
     speaker = translator(language)
 
     async def by(judge: Judge | None) -> Score:
+        judge = Again(judge, repeat) if judge is not None and repeat else judge
         given = {need: tools.get(need, judge) for need in metric.needs}
         score: Score | Awaitable[Score] = metric(sample, **given)
         score = await score if inspect.isawaitable(score) else score

@@ -33,11 +33,20 @@ NOTEBOOK, SYSTEM = "rag_metrics", "answers"
 
 @dataclass(frozen=True)
 class Row:
-    """One metric's score of one sample."""
+    """One metric's score of one sample.
+
+    repeats: the single scores of a sample that was scored several times, of which `score` is the mean; else empty.
+    """
 
     sample: Sample
     metric: Metric
     score: Score
+    repeats: tuple[Score, ...] = ()
+
+    @property
+    def singles(self) -> tuple[Score, ...]:
+        """Every single score, one where nothing was repeated."""
+        return self.repeats or (self.score,)
 
 
 @dataclass(frozen=True, repr=False)

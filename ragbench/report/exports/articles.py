@@ -14,6 +14,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.keeping import files
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.text import clean
+from ragbench.show.sentences import judges, repeats
 from ragbench.stand_ins import StandIn, caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict
@@ -52,7 +53,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
         )
     named = ("dataset", "n_questions", "unit", "seed")
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
-    notes.append(_detectable(material))
+    notes += [_detectable(material), *_said(material)]
     return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
 
 
@@ -131,6 +132,20 @@ def _detectable(material: Material) -> str:
     )
 
 
+def _said(material: Material) -> list[str]:
+    """What is to be read with the numbers: who corrected them, and what repeats add to the primary metric's."""
+    several, metric = len(material.challengers) > 1, material.primary
+    found = {
+        name: repeats.sentence(material, name, metric)
+        for name in (material.challengers if material.baseline is not None else material.systems)
+        if metric is not None
+    }
+    told = [
+        clean(f"{name} {metric}: {text}" if several else f"{metric}: {text}") for name, text in found.items() if text
+    ]
+    return [*judges.corrected(material), *told]
+
+
 def _value(material: Material, system: str, metric: str) -> Found | None:
     e, c = material.estimate(system, metric), material.comparison(system, metric)
     if e is None:
@@ -156,7 +171,8 @@ def summary(
             material = Material(measurements[name], _)
             if material.metrics:
                 note = brackets((e.estimate for e in measurements[name].estimates), _)
-                lines += [_systems(material, apart=True).with_notes(note, _detectable(material)).markdown()]
+                notes = (note, _detectable(material), *_said(material))
+                lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"
 
@@ -194,7 +210,7 @@ def junit(
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(described["name"]))
         if described.get("status") == "failed":
             ElementTree.SubElement(case, "error", message=_plain(described.get("failure", "")))
-        _standing_in(case, measurements.get(str(described["name"])), None, _)
+        _standing_in(case, measurements.get(str(described["name"])), {}, _)
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")
@@ -205,7 +221,7 @@ def junit(
             kind = {"fails": "failure", "not enough evidence": "skipped"}.get(check["outcome"])
             if kind:
                 ElementTree.SubElement(case, kind, message=_plain(_why(check)))
-            _standing_in(case, measurements.get(str(check.get("notebook"))), check.get("system"), _)
+            _standing_in(case, measurements.get(str(check.get("notebook"))), check, _)
         suites.append(checks)
     root = ElementTree.Element("testsuites", name="ragbench")
     for suite in suites:
@@ -217,10 +233,11 @@ def junit(
     return made + b"\n"
 
 
-def _standing_in(case: Any, made: Measurement | None, system: str | None, _: Translator) -> None:
+def _standing_in(case: Any, made: Measurement | None, check: Mapping[str, Any], _: Translator) -> None:
     from xml.etree import ElementTree
 
-    text = "" if made is None else caveat(of(made.facts, system or None), _)
+    place = (check.get("system") or None, check.get("metric") or None)
+    text = "" if made is None else caveat(of(made.facts, *place), _)
     if text:
         ElementTree.SubElement(case, "system-out").text = _plain(text)
 

@@ -12,6 +12,7 @@ from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import (
     SCORE_COLUMNS,
+    Finding,
     Measurement,
     without_nan,
     without_rows,
@@ -51,11 +52,19 @@ def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
 def findings(measurements: Mapping[str, Measurement]) -> dict[str, list[dict[str, Any]]]:
     """Every estimate and every comparison of the whole, with all that is known of it, as rows that name their page."""
     return {
-        "estimates": [{"notebook": name, **one.row()} for name, made in measurements.items() for one in made.estimates],
-        "comparisons": [
-            {"notebook": name, **one.row()} for name, made in measurements.items() for one in made.comparisons
-        ],
+        kind: [
+            {"notebook": name, **one.row(), **_alone(made, one)}
+            for name, made in measurements.items()
+            for one in getattr(made, kind)
+        ]
+        for kind in ("estimates", "comparisons")
     }
+
+
+def _alone(made: Measurement, one: Finding) -> dict[str, Any]:
+    """`judge_alone`: what the judge alone says, where people's labels correct a number."""
+    judge = made.alone(one)
+    return {} if judge is None else {"judge_alone": judge.summary()}
 
 
 def write_scores(path: Path, measurements: Measurements) -> None:
@@ -82,18 +91,36 @@ def answered(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
 def summary(measurements: Measurements) -> dict[str, Any]:
     """Every estimate and every comparison of a run, as plain values, and what stood in for a model.
 
-    `published` is the metric's name elsewhere.
+    `published` is the metric's name elsewhere; `judge_alone`, only where people's labels correct a number, is what the
+    judge alone says.
     """
     known = _by_name(measurements)
     estimates, comparisons = (
         [
-            {"notebook": name, **one.summary(), "published": published(one.metric)}
+            {"notebook": name, **one.summary(), "published": published(one.metric), **_alone(made, one)}
             for name, made in known.items()
             for one in getattr(made, kind)
         ]
         for kind in ("estimates", "comparisons")
     )
-    return {"estimates": estimates, "comparisons": comparisons, **stood_in(known), **answered(known)}
+    return {
+        "estimates": estimates,
+        "comparisons": comparisons,
+        **_variance(known),
+        **stood_in(known),
+        **answered(known),
+    }
+
+
+def _variance(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
+    """`variance`: what questions and repeats add to each standard error, of notebooks that asked several times."""
+    rows = [
+        {"notebook": name, **row}
+        for name, made in measurements.items()
+        if "variance" in made.extra
+        for row in made.extra["variance"].to_dict("records")
+    ]
+    return {"variance": rows} if rows else {}
 
 
 def manifest(

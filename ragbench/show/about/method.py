@@ -11,7 +11,7 @@ from ragbench.bench.basics.families import said as said_of
 from ragbench.show.about import asked
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
-from ragbench.show.basics.footnotes import method_name
+from ragbench.show.basics.footnotes import BY_PEOPLE, method_name
 from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -46,7 +46,8 @@ def _intervals(material: Material) -> list[str]:
     estimates = [e.estimate for e in material.measurement.estimates]
     if not estimates:
         return []
-    plain = dict.fromkeys(method_name(material, e.method) for e in estimates if not e.note and e.low is not None)
+    own = [e for e in estimates if e.method not in BY_PEOPLE]
+    plain = dict.fromkeys(method_name(material, e.method) for e in own if not e.note and e.low is not None)
     said = []
     resamples = material.facts.get("resamples")
     if plain:
@@ -60,8 +61,17 @@ def _intervals(material: Material) -> list[str]:
         else:
             text = _("Intervals: {names}, over questions.", names=names)
         said.append(text)
-    if any(e.note and e.low is not None for e in estimates):
+    if any(e.note and e.low is not None for e in own):
         said.append(_("Where the plain bootstrap interval would mislead, another one is printed and marked."))
+    if material.corrected:
+        said.append(
+            _(
+                "{metrics}: what is printed is the mean that people would give, made of their labels on some answers "
+                "and the judge's scores on all (PPI++, cross-fitted; n counts labels). Values of single answers, of "
+                "slices and of charts by question stay the judge's.",
+                metrics=_.enumeration(list(material.corrected)),
+            )
+        )
     return said
 
 
@@ -125,6 +135,8 @@ def test_name(material: Material, test: str) -> str:
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
+    if test.endswith("of the prediction-powered difference"):
+        return _("Student's t of the difference corrected by people's labels")
     if name.endswith("of pseudo-values"):
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)

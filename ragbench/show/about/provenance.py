@@ -21,7 +21,9 @@ _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/
 
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 WHO = ("name", "model", "mode")
-UNSHOWN = frozenset({"systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request"})
+UNSHOWN = frozenset(
+    {"systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected"}
+)
 IDENTITIES = ("embedder_identity",)
 
 
@@ -35,12 +37,12 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
     names = _names(material)
     rows = []
     for key, value in sorted(material.facts.items(), key=lambda item: _order(names, item[0])):
+        if key == "stand_ins":
+            value = names_of(of(material.facts), material.text)
         if value in (None, "", [], {}) or key in UNSHOWN:
             continue
         if key == "judges":
             value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
-        if key == "stand_ins":
-            value = names_of(of(material.facts), material.text)
         text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):

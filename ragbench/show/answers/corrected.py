@@ -8,24 +8,22 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.language import DASH
+from ragbench.measurement import CORRECTED
 from ragbench.show.basics.entries import rows_of
+from ragbench.show.basics.footnotes import without_judge
 from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import shown
+from ragbench.show.basics.text import clean, shown
 from ragbench.show.page import view
-from ragbench.types import Estimate
 
 
 @view("corrected")
 def corrected(material: Material, present: frozenset[str]) -> Markup:
-    """Judged means beside what people would give; see `ragbench.bench.corrected`."""
-    _ = material.text
+    """Judged means beside what people would give; see `ragbench.bench.corrected`. Empty without labels."""
     rows = rows_of(material.kept("corrected"))
     if not rows:
-        return html.meta(
-            _("No labels by people were given: judged means are the judge's own, with its errors in them.")
-        )
+        return Markup("")
     return _means(material, rows) + _differences(material)
 
 
@@ -44,7 +42,7 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
         values: list[Markup | str] = [
             html.beside(shown(metric), _name(material, system)),
             judge,
-            both + _why(material, one),
+            both + small(without_judge(one.note, _) if one and one.method != "prediction_powered" else ""),
             people,
             _("{labels} of {items}", labels=_.integer(one.n if one else 0), items=_.integer(int(row["items"]))),
             _.number(row["correlation"], 2),
@@ -58,19 +56,6 @@ def _name(material: Material, system: str) -> Markup:
     return named(material, system) if system in material.systems else shown(system)
 
 
-def _why(material: Material, one: Estimate | None) -> Markup:
-    """Why the judge was left aside, where it was."""
-    _ = material.text
-    reasons = {
-        "weak_judge": _("people alone: the judge does not follow them"),
-        "few": _("people alone: too few labels, or all answers are labelled"),
-        "no_spread": _("people alone: labels or scores do not differ"),
-        "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
-        "empty": _("no label is of an answer that was judged"),
-    }
-    return small(reasons.get(one.note, "") if one else "")
-
-
 def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
     _ = material.text
     said = [
@@ -80,6 +65,15 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
             "labels” is how many labels alone would give an interval as narrow."
         )
     ]
+    partly = sorted({str(one["metric"]) for one in rows} - set(material.corrected))
+    if partly:
+        said.append(
+            _(
+                "Some systems have no labels on {metrics}: elsewhere on this page these means are the judge's, so that "
+                "they can be compared.",
+                metrics=clean(", ".join(partly)),
+            )
+        )
     agreed = [one for one in rows if one["alpha"] == one["alpha"]]
     if agreed:
         values = sorted(float(one["alpha"]) for one in agreed)
@@ -96,17 +90,20 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
 
 def _differences(material: Material) -> Markup:
     _ = material.text
-    found = material.measurement.comparisons_by("mean")
+    found = [one for one in material.measurement.comparisons_by("mean") if one.where == CORRECTED]
     if not found:
         return Markup("")
-    heads = (_("difference"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
+    heads = (_("difference"), _("judge alone"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
     for each in found:
         one, metric = each.comparison, each.metric
+        where = {"mean": "judge"} if metric in material.corrected else {}
+        judge = material.comparison(one.challenger, metric, **where)
         compared = html.all(_name(material, one.challenger), " − ", shown(one.baseline))
         body.append(
             [
                 html.beside(shown(metric), compared),
+                html.number(DASH) if judge is None else spread(material.difference(judge, metric)),
                 spread(material.difference(one, metric)),
                 _.p_value(one.p_adjusted),
                 chip(material, one),

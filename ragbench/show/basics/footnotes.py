@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ragbench.language import Translator
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -20,15 +21,21 @@ class Notes:
 
     def mark(self, estimate: Estimate | Comparison) -> Markup:
         """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
-        if not estimate.note or estimate.note == "empty":
+        corrected = estimate.method in BY_PEOPLE
+        if estimate.note == "empty" or not (estimate.note or corrected):
             return Markup("")
         note = estimate.note
+        if corrected:
+            return self._call(note, estimate.method)
         if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
             note = "few_clusters"
         elif note == "few" and isinstance(estimate, Comparison):
             note = "few_moved"
         lender = estimate.lender if isinstance(estimate, Estimate) else ""
-        number = self._called.setdefault((note, estimate.method, lender), len(self._called) + 1)
+        return self._call(note, estimate.method, lender)
+
+    def _call(self, note: str, method: str, lender: str = "") -> Markup:
+        number = self._called.setdefault((note, method, lender), len(self._called) + 1)
         return html.call(f"{self._prefix}-{number}", self._material.text("note {n}", n=number), _letter(number))
 
     def html(self) -> Markup:
@@ -38,6 +45,22 @@ class Notes:
             for called, number in self._called.items()
         ]
         return html.notes(notes) if notes else Markup("")
+
+
+BY_PEOPLE = ("prediction_powered", "people")
+"""Methods of a mean that people's labels correct, or that is theirs alone; n counts the labels."""
+
+
+def without_judge(note: str, _: Translator) -> str:
+    """Why people's labels stand alone and the judge is left aside; empty where it is not."""
+    reasons = {
+        "weak_judge": _("people alone: the judge does not follow them"),
+        "few": _("people alone: too few labels, or all answers are labelled"),
+        "no_spread": _("people alone: labels or scores do not differ"),
+        "ceiling": _("people alone: nearly all labels lie at one end of the scale"),
+        "empty": _("no label is of an answer that was judged"),
+    }
+    return reasons.get(note, "")
 
 
 def explained(material: Material, note: str, method: str, lender: str = "") -> str:
@@ -66,6 +89,10 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
     }
     name = method_name(material, method)
+    if method in BY_PEOPLE:
+        reason = without_judge(note, _)
+        text = _("{method}; n counts labels.", method=name[:1].upper() + name[1:])
+        return " ".join(filter(None, [text, f"{reason[:1].upper()}{reason[1:]}." if reason else ""]))
     reason = reasons.get(note, shown(note))
     return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
 
@@ -87,6 +114,8 @@ def method_name(material: Material, method: str) -> str:
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
         "u_statistic": _("interval of a U-statistic"),
+        "prediction_powered": _("corrected by people's labels (PPI++)"),
+        "people": _("people's labels"),
         "none": _("no interval"),
     }
     return names.get(method, method)

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.verdicts import said, word
+from ragbench.counts import alone
 from ragbench.language import Translator
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
@@ -128,6 +129,29 @@ class Material:
         if math.isnan(estimate.value):
             return self.text.number(None)
         return f"{self.text.number(estimate.value, digits)} {self.text.interval(estimate.low, estimate.high, digits)}"
+
+    def judge_alone(self, system: str, metric: str) -> str:
+        """What the judge alone says of a mean that people's labels correct; empty for any other."""
+        estimate = self.estimate(system, metric, mean="judge") if metric in self.corrected else None
+        if estimate is None:
+            return ""
+        digits = self.digits(metric)
+        interval = self.text.interval(estimate.low, estimate.high, digits)
+        return alone(estimate.value, self.text, digits, interval=interval)
+
+    def difference_alone(self, challenger: str, metric: str) -> str:
+        """The same of a difference to the baseline."""
+        one = self.comparison(challenger, metric, mean="judge") if metric in self.corrected else None
+        if one is None:
+            return ""
+        digits = self.digits(metric)
+        interval = self.text.interval(one.low, one.high, digits, signed=True)
+        return alone(one.difference, self.text, digits, signed=True, interval=interval)
+
+    @property
+    def corrected(self) -> tuple[str, ...]:
+        """The metrics whose means and differences people's labels correct."""
+        return tuple(self.facts.get("corrected") or ())
 
     @cached_property
     def question_rows(self) -> dict[str, Mapping[str, Any]]:

@@ -47,6 +47,8 @@ def slices(material: Material, present: frozenset[str]) -> Markup:
         metric=html.b(shown(metric)),
         n=_.integer(FEWEST),
     )
+    if metric in material.corrected:
+        lead += " " + _("Nobody's labels correct these parts: they are the values of the judge alone.")
     listed = () if "questions" in present else (_questions(material, metric, part) for part in parts)
     return html.all(
         html.heading(_("Where it is good, and where not"), 2),

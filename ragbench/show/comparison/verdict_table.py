@@ -20,6 +20,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.page import view
+from ragbench.show.sentences import repeats
 from ragbench.types import Comparison
 
 
@@ -46,12 +47,12 @@ class Columns:
         verdict = html.head(self.material.text("verdict"), "rb-word")
         return [html.head(self.difference), html.head(self.p, "rb-short"), verdict]
 
-    def cells(self, one: Comparison, metric: str, address: str | None = None) -> list[Markup]:
-        """Their cells. address: where the difference leads to."""
+    def cells(self, one: Comparison, metric: str, address: str | None = None, judge: str = "") -> list[Markup]:
+        """Their cells. address: where the difference leads to. judge: what the judge alone says of it."""
         _ = self.material.text
         number = html.link(address, spread(self.material.difference(one, metric)))
         return [
-            html.cell(_("difference"), number + self.notes.mark(one)),
+            html.cell(_("difference"), number + self.notes.mark(one) + small(judge)),
             html.cell(self.p, html.number(_.p_value(one.p if one.p_adjusted is None else one.p_adjusted))),
             html.cell(_("verdict"), chip(self.material, one), "rb-word"),
         ]
@@ -73,7 +74,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     if not material.metrics:
         return html.p(_("Nothing was measured."))
     adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
-    family = adjusted[0].family if adjusted else ""
+    family = "; ".join(dict.fromkeys(one.family for one in adjusted))
     columns = Columns.of(material, Notes(material), family, corrected=bool(adjusted))
     if len(material.systems) <= 2:
         heads, bodies, kind = *_wide(columns, present), "rb-wide"
@@ -83,6 +84,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
         html.bodies(_("Values and comparisons"), heads, bodies, kind),
         _measured(material),
         _families(material),
+        repeats.table(material),
         columns.notes.html(),
         bands.draw(material, present),
         behind(material, present),
@@ -173,6 +175,7 @@ def _value(columns: Columns, system: str, metric: str, present: frozenset[str], 
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     content = html.link(address, spread(material.value(estimate, metric)))
     content += columns.notes.mark(estimate) + bands.below(material, metric, estimate)
+    content += small(material.judge_alone(system, metric))
     return html.cell(label, content + small(material.text("not measured") if math.isnan(estimate.value) else ""))
 
 
@@ -180,7 +183,8 @@ def _compared(columns: Columns, one: Comparison | None, metric: str, present: fr
     if one is None:
         return [html.cell(title, DASH) for title in (columns.difference, columns.p, columns.material.text("verdict"))]
     wish = {"metric": clean(metric), "system": clean(one.challenger), "against": clean(one.baseline)}
-    return columns.cells(one, metric, link(columns.material, present, **wish, sort="lost"))
+    address = link(columns.material, present, **wish, sort="lost")
+    return columns.cells(one, metric, address, columns.material.difference_alone(one.challenger, metric))
 
 
 def _count_heads(material: Material) -> list[Markup]:

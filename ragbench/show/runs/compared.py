@@ -236,6 +236,7 @@ def why(material: Material, reason: str) -> Markup:
         "other_unit": _("not comparable: one ranks passages, the other pages"),
         "other_scale": _("not comparable: one is on another scale than the other"),
         "other_depth": _("not comparable: one looks at another depth than the other, or does not say at which"),
+        "other_labels": _("not comparable: people's labels correct one, the other is the judge's alone"),
         "no_interval": _("no interval: too little is known of how sure the values are"),
         "describes": _("a number that describes: neither direction is good"),
         "unmeasured": _("not measured"),

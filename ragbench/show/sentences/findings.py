@@ -10,7 +10,7 @@ from ragbench.counts import counted
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.sentences import constants, descriptions
+from ragbench.show.sentences import constants, descriptions, repeats
 from ragbench.types import Verdict
 
 MANY = 4
@@ -103,7 +103,14 @@ def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     if comparison is not None and comparison.verdict.unshown:
         said = beside(comparison, material.text, material.digits(metric))
         more += ["; ".join(said) + "."] * bool(said)
-    more += filter(None, [_tally(material, challenger)])
+    more += filter(
+        None,
+        [
+            _judge(material.difference_alone(challenger, metric)),
+            repeats.sentence(material, challenger, metric),
+            _tally(material, challenger),
+        ],
+    )
     lines = (html.more(line[:1].upper() + line[1:]) for line in more)
     return html.all(html.p(sentence(material, challenger, metric)), *lines)
 
@@ -133,5 +140,12 @@ def _alone(material: Material, system: str, metric: str) -> Markup:
     text = _.html(
         "On {metric}, <b>{system}</b> reaches {value}.", metric=shown(metric), system=shown(system), value=value
     )
-    more = _("Only one system was measured: nothing is compared here.") if len(material.systems) == 1 else ""
-    return html.p(text) + html.more(more)
+    more = [_judge(material.judge_alone(system, metric))]
+    more += [repeats.sentence(material, system, metric)] * (len(material.systems) == 1)
+    more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
+    return html.p(text) + html.more(" ".join(filter(None, more)))
+
+
+def _judge(said: str) -> str:
+    """What the judge alone says, as a sentence."""
+    return f"{said[:1].upper()}{said[1:]}." if said else ""

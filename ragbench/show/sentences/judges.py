@@ -61,3 +61,25 @@ def incomplete(material: Material) -> Markup:
         few,
     )
     return html.warning(text)
+
+
+def corrected(material: Material) -> list[str]:
+    """A sentence for each metric whose means people's labels correct: how, and what the judge alone says."""
+    _ = material.text
+    said = []
+    for metric in material.corrected:
+        digits = material.digits(metric)
+        found = {name: material.estimate(name, metric, mean="judge") for name in material.systems}
+        values = [
+            f"{clean(name)} {_.number(one.value, digits)} {_.interval(one.low, one.high, digits)}"
+            for name, one in found.items()
+            if one is not None
+        ]
+        said.append(
+            _(
+                "{metric}: corrected by people's labels, which n counts; the judge alone: {values}.",
+                metric=clean(metric),
+                values=", ".join(values),
+            )
+        )
+    return said
