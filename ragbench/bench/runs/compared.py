@@ -8,15 +8,17 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from ragbench import stats
+from ragbench import settings, stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
+from ragbench.bench.basics.interest import of_interest, told
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.runs.record import with_depths
 from ragbench.language import translator
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metrics import declaration
+from ragbench.settings import DifferenceSettings
 from ragbench.store.records import RunRecord, RunScores, RunValue
 from ragbench.types import Array, Better, Comparison
 
@@ -133,7 +135,8 @@ def compare_runs(
         reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
         reasons = reasons or "no number is in both"
         raise BenchError(f"{first.id} and {second.id} cannot be compared: {reasons}")
-    pairings, summarized = _in_one_family([_measured(each, chosen) for each in pairings], summarized, chosen)
+    matters = settings.load().smallest_difference
+    pairings, summarized = _in_one_family([_measured(each, chosen) for each in pairings], summarized, matters)
     return RunComparison(
         first,
         second,
@@ -315,30 +318,31 @@ def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunVal
     return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
 
 
-def _two_samples(made: Summarized, way: Better, level: float) -> Comparison | None:
+def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
     known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, names=names(made.systems))
+    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=names(made.systems))
 
 
 def _in_one_family(
-    pairings: Sequence[Pairing], summarized: Sequence[Summarized], sureness: Sureness
+    pairings: Sequence[Pairing], summarized: Sequence[Summarized], matters: DifferenceSettings
 ) -> tuple[list[Pairing], list[Summarized]]:
-    """p corrected over everything that carries a verdict, by Holm's steps."""
+    """p corrected over everything that carries a verdict, by Holm's steps; planned for the differences that matter."""
     every = [each.comparison for pairing in pairings for each in pairing.comparisons]
     every += [one.comparison for one in summarized if one.comparison]
     done = iter(stats.adjust(every))
     better = [
-        replace(each, comparisons=tuple(replace(one, comparison=next(done)) for one in each.comparisons))
+        replace(each, comparisons=told([replace(one, comparison=next(done)) for one in each.comparisons], matters))
         for each in pairings
     ]
     return better, [
-        replace(one, comparison=_with_power(one, next(done))) if one.comparison else one for one in summarized
+        replace(one, comparison=_with_power(one, next(done), matters)) if one.comparison else one for one in summarized
     ]
 
 
-def _with_power(one: Summarized, after: Comparison) -> Comparison:
+def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
     """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
     assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(one, after.better, 1 - after.threshold)
+    strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
     assert strict is not None, "it was compared"
-    return replace(after, minimum_detectable=strict.minimum_detectable, questions_needed=strict.questions_needed)
+    power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
+    return replace(after, **power)

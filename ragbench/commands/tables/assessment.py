@@ -123,7 +123,8 @@ def _compared(
 
     Where no query is measured on both sides there is nothing to correct; the comparison says so.
     """
-    from ragbench import stats
+    from ragbench import settings, stats
+    from ragbench.bench.basics.interest import of_interest
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
@@ -139,7 +140,11 @@ def _compared(
     }
     more = {key: plan.sureness[key] for key in ("resamples", "seed")}
     done = stats.jointly(list(tested.values()), labels, **more)
-    return [(metric, one) for (_pair, metric), one in zip(tested, done, strict=True)]
+    matters = settings.load().smallest_difference
+    margins = {name: of_interest(metric.label, matters) for name, metric in plan.metrics.items()}
+    return [
+        (metric, stats.with_margin(one, margins[metric])) for (_pair, metric), one in zip(tested, done, strict=True)
+    ]
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
