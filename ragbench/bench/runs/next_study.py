@@ -192,10 +192,10 @@ def table(one: Planned, _: Translator) -> Table:
     """A row a difference: questions, and groups, that show it, and what as many as there were show."""
     grouped = one.plans[0].clusters is not None
     size = one.plans[0].n / (one.plans[0].clusters or 1)
-    columns = [Column(_("difference"), "text"), Column(_("questions"), "count")]
+    columns = [Column(_("difference"), "count"), Column(_("questions"), "count")]
     if grouped:
         columns += [Column(_("groups"), "count"), Column(_("or a group"), "count")]
-    columns += [Column(_("power of {n}", n=_.integer(one.plans[0].n)), "text")]
+    columns += [Column(_("power of {n}", n=_.integer(one.plans[0].n)), "count")]
     rows = []
     for made in one.plans:
         mark = " *" if made.difference in one.asked and len(one.asked) < len(one.plans) else ""
