@@ -30,6 +30,7 @@ from ragbench.commands import (
     lab,
     load,
     metrics,
+    plan_study,
     publish,
     run,
     score,
@@ -95,6 +96,7 @@ application = typer.Typer(
 application.command("run")(run.run)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
+application.command("plan-study")(plan_study.plan_study)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)
 application.command("render")(publish.render)

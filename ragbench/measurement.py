@@ -32,7 +32,8 @@ ESTIMATE_COLUMNS = (
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
-    "verdict", "minimum_detectable", "groups_needed", "n", "n_dropped", "clusters", "family",
+    "verdict", "minimum_detectable", "margin", "questions_needed", "groups_needed", "n", "n_dropped", "clusters",
+    "family",
 )  # fmt: skip
 """What summaries say of an estimate, and of a comparison."""
 ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))

@@ -1,4 +1,7 @@
-"""Measurements that were stored before every finding was a row of two long frames: the findings in their tables."""
+"""Measurements that were stored before every finding was a row of two long frames: the findings in their tables.
+
+Also those that named how many questions would show the difference that was seen, which plans no study.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,9 @@ def findings(
         known = {row["metric"]: row for row in cells if row["good"] is not None}
         bands = {label: {key: row[key] for key in ("good", "excellent", "better")} for label, row in known.items()}
         facts["thresholds"] = {"set": facts.get("threshold_set", ""), "bands": bands}
+    for row in comparisons:
+        if row.get("margin") is None:  # it was the number that would show the difference that was seen: no plan
+            row["questions_needed"] = None
     return estimates, comparisons
 
 

@@ -223,12 +223,14 @@ class Comparison:
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.
-    questions_needed: how many questions in all would show the observed difference with 80 % power; None likewise.
+    questions_needed: how many questions in all would show a true difference of `margin` with 80 % power, at the same
+        threshold (with clusters, in as large ones as now); None likewise, and without a margin.
     groups_needed: how many independent groups (or questions) a difference could be shown with, where it cannot now.
     error: the standard error of the difference; NaN where it is not known.
     threshold: the largest p of this pair alone that the hardest step of its family takes as shown.
     attainable: the smallest p, after the correction where there is one, that so many groups can have.
-    margin, p_equivalence: the margin of the equivalence test (TOST) and its p, when one was asked for.
+    margin: the smallest difference of interest, in the metric's unit: a smaller one would not matter. None: not set.
+    p_equivalence: of the equivalence test within ± margin (TOST), when one was asked for.
     family: how many comparisons were corrected together, and by what.
     intervals: every interval of the difference that was computed at `level`, by method; by "alone" the one that this
         comparison has by itself, where (low, high) holds together with those of its family.
@@ -272,6 +274,12 @@ class Comparison:
     def groups(self) -> int:
         """How many independent groups were compared: clusters, or questions where each stands alone."""
         return self.n if self.clusters is None else self.clusters
+
+    @property
+    def joint(self) -> bool:
+        """Whether one test of several comparisons together (max-T) set the threshold."""
+        number, _comma, method = self.family.rpartition(": ")[2].partition(", ")
+        return method == "max-T" and number != "1"
 
 
 @dataclass(frozen=True)

@@ -126,5 +126,5 @@ def comparison(baseline: str, challenger: str, before: np.ndarray, after: np.nda
     return Comparison(
         baseline, challenger, mean, mean - 1.96 * error, mean + 1.96 * error, 0.95, "bca", p / family, "randomization",
         mean / float(d.std(ddof=1) or 1), verdict, len(d), p_adjusted=p, minimum_detectable=2.8 * error,
-        questions_needed=int(len(d) * (2.8 * error / abs(mean)) ** 2) + 1 if mean else None, family=f"{family}, holm",
+        margin=0.05, questions_needed=int(len(d) * (2.8 * error / 0.05) ** 2) + 1, family=f"{family}, holm",
     )  # fmt: skip

@@ -14,15 +14,18 @@ from typer.testing import CliRunner
 
 import ragbench
 from ragbench import show, stats
-from ragbench.bench.basics import verdicts
+from ragbench.bench.basics import interest, tabulation, verdicts
+from ragbench.bench.basics.session import check, told
 from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
 from ragbench.language import translator
 from ragbench.measurement import COMPARISON_COLUMNS, Measurement, NamedComparison
 from ragbench.report.exports import articles
+from ragbench.settings import ConfigurationError, DifferenceSettings
 from ragbench.show import Page
 from ragbench.show.basics.text import clean
 from ragbench.types import Comparison, Verdict
+from tests import small_project
 from tests.measurements import measurement
 
 application = typer.Typer()
@@ -79,7 +82,8 @@ def test_an_article_s_table_marks_it(page: Measurement) -> None:
 def test_the_summary_of_a_run_holds_it(page: Measurement, tmp_path: Path) -> None:
     page.save(tmp_path)
     assert Measurement.load(tmp_path).comparisons == page.comparisons
-    assert {"clusters", "minimum_detectable", "groups_needed"} <= set(COMPARISON_COLUMNS)
+    named = {"clusters", "minimum_detectable", "margin", "questions_needed", "groups_needed"}
+    assert named <= set(COMPARISON_COLUMNS)
 
 
 def test_a_notebook_says_it() -> None:
@@ -113,3 +117,69 @@ def test_the_commands_say_it(tmp_path: Path) -> None:
     )
     [row] = json.loads(said.stdout)["comparisons"]
     assert (row["verdict"], row["groups_needed"], row["minimum_detectable"]) == ("cannot be shown", 6, None)
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("mrr@10", 0.03), ("hit_rate@5", 0.02), ("hit_rate@1", 0.04), ("ndcg@10", 0.05),  # of a scale from 0 to 1
+        ("faithfulness_rating", 0.2),  # of one from 1 to 5
+        ("avg_latency_ms", 200.0), ("nobody's", None), ("blame", None),
+    ],
+)  # fmt: skip
+def test_the_smallest_difference_of_interest_is_set_or_a_share_of_the_scale(label: str, expected: float | None) -> None:
+    chosen = DifferenceSettings(metrics={"mrr": 0.03, "hit_rate@5": 0.02, "hit_rate": 0.04, "avg_latency_ms": 200.0})
+    assert interest.of_interest(label, chosen) == pytest.approx(expected)
+    assert interest.of_interest("avg_latency_ms", DifferenceSettings()) is None, "a scale without an end"
+    assert interest.of_interest("mrr@10", DifferenceSettings(share_of_scale=0.1)) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metrics = { mr = 0.03 }", "metrics.mr = 0.03: there is no such metric; did you mean 'mrr'?"),
+        ("metrics = { mrr = 1.5 }", "metrics.mrr = 1.5: the scale of mrr goes from 0 to 1"),
+        ("metrics = { mrr = 0 }", "smallest_difference.metrics.mrr = 0: "),
+        ("share_of_scale = 5", "smallest_difference.share_of_scale = 5: "),
+        ("share_of_scales = 0.05", "did you mean share_of_scale?"),
+    ],
+)
+def test_a_difference_that_cannot_be_meant_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    small_project.enter(tmp_path, monkeypatch, f"[smallest_difference]\n{text}\n")
+    with pytest.raises(ConfigurationError) as refused:
+        check()
+    assert message in str(refused.value)
+
+
+def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_interest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_project.enter(tmp_path, monkeypatch, "[smallest_difference]\nmetrics = { mrr = 0.04 }\n")
+    rng = np.random.default_rng(0)
+    one = stats.compare(rng.random(60), rng.random(60), names=("ivfflat", "hnsw"))
+    made = measurement(metrics=("mrr", "recall"))
+    pairs = tuple(NamedComparison(each.metric, one) for each in made.comparisons)
+    found = told(replace(made, comparisons=pairs, placed=(replace(pairs[0], where={"slice": "all"}),)))
+    planned = found.comparisons[0].comparison
+    assert planned == stats.with_margin(one, 0.04)
+    assert found.placed[0] == replace(found.comparisons[0], where={"slice": "all"})
+    text = verdicts.planned(planned, translator("en"))
+    assert planned.questions_needed is not None
+    number = f"{planned.questions_needed:,}"
+    assert text.endswith(f"of interest, 0.04, about {number} questions are needed; there were 60")
+    page = Page(found)
+    assert text in str(show.comparison.table(page).html())
+    for written in (
+        articles.latex_table(found, translator("en")),
+        articles.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
+    ):
+        assert f"mrr: {text}." in written
+    table = tabulation.comparisons(
+        [("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en")
+    )
+    assert table.column("needed") == [planned.questions_needed, None]
+    assert any("show a difference of 0.04, the smallest of interest" in note for note in table.notes)
+    row = found.comparisons[0].summary()
+    assert (row["margin"], row["questions_needed"]) == (0.04, planned.questions_needed)

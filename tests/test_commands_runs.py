@@ -7,12 +7,20 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragbench import report, settings
+from ragbench.bench.basics import verdicts
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import find
+from ragbench.bench.basics.session import told
+from ragbench.measurement import Measurement
+from ragbench.metric import parse
 from ragbench.report.keeping import kept, results
 from tests import kept_runs
 from tests.command_line import invoke as call
@@ -118,7 +126,7 @@ def test_a_finished_run_is_held_to_gates(project: Path, limit: float, code: int,
     done = call("gate", "r0")
     assert done.exit_code == code
     assert word in done.output
-    assert ("questions more would decide" in done.output) == (code == 2)
+    assert ("from the limit" in done.output) == (code == 2)
     assert kept_runs.read_json(project / "reports" / "r0" / "gate.json")["checks"][0]["gate"] == "keep"
     call("publish", "r0", "--to", "site", "--no-single")
     assert word in Path("site/summary.md").read_text(encoding="utf-8")
@@ -232,3 +240,81 @@ def test_a_run_held_to_a_gate_ends_with_its_code(project: Path) -> None:
     listed = ragbench("runs", "--json", "--limit", "1000")
     name = (project / "reports" / "latest").resolve().name
     assert name in [each["id"].split("~")[0] for each in json.loads(listed.stdout)]
+
+
+def planned_run(project: Path, **more: Any) -> Measurement:
+    """A run with groups on its page, whose comparisons have the thresholds of their family."""
+    made = measurement(SYSTEMS, questions=60, facts={"primary": "mrr", **more})
+    rng = np.random.default_rng(3)
+    scores = made.scores.assign(value=rng.random(len(made.scores)).round(2))
+    samples = list(dict.fromkeys(scores["sample"]))
+    labels = {name: f"page{place // 4}" for place, name in enumerate(samples)}
+    metrics = [parse(name) for name in ("mrr", "hit_rate@1")]
+    estimates, comparisons = find(
+        scores[scores["metric"].isin(["mrr", "hit_rate@1"])], metrics, ["good", "poor"], labels,
+        Sureness(0.95, 500, 0), "mrr",
+    )  # fmt: skip
+    questions = made.questions.assign(cluster=[labels[name] for name in made.questions["sample"]])
+    made = replace(made, scores=scores, estimates=estimates, comparisons=comparisons, questions=questions)
+    made = told(made)
+    kept_runs.make(project / "reports", "r0", made)
+    return made
+
+
+def test_the_next_study_is_planned_from_a_run(project: Path) -> None:
+    made = planned_run(project)
+    done = call("plan-study", "--run", "r0")
+    assert done.exit_code == 0, done.output
+    one = next(each.comparison for each in made.comparisons if each.metric == "mrr")
+    said = " ".join(done.stdout.split())
+    groups = verdicts.groups_planned(one)
+    assert f"{one.questions_needed:,} questions in {groups:,} groups are needed; 60 questions in 15 groups" in said
+    assert "a correlation of" in said
+    assert "`ragbench run`" in said
+    found = json.loads(call("plan-study", "--run", str(project / "reports" / "r0"), "--json").stdout)
+    [planned] = found["planned"]
+    assert (found["run"], planned["metric"], planned["baseline"], planned["challenger"]) == (
+        "r0",
+        "mrr",
+        "good",
+        "poor",
+    )
+    [asked] = [each for each in planned["plans"] if each["asked"]]
+    assert (asked["difference"], asked["questions"], asked["groups"]) == (0.05, one.questions_needed, groups)
+    assert asked["detectable"] == pytest.approx(one.minimum_detectable)
+    counts = [each["questions"] for each in planned["plans"]]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) == 5
+    several = json.loads(
+        call("plan-study", "--run", "r0", "-m", "mrr", "-m", "hit_rate@1", "-d", "0.1", "-d", "0.2", "--comparisons",
+             "6", "--power", "0.9", "--json").stdout
+    )["planned"]  # fmt: skip
+    assert [(each["metric"], [one["difference"] for one in each["plans"]]) for each in several] == [
+        ("mrr", [0.1, 0.2]), ("hit_rate@1", [0.1, 0.2]),
+    ]  # fmt: skip
+    assert several[0]["plans"][0]["threshold"] == pytest.approx(0.05 / 6)
+    assert several[0]["plans"][0]["power"] == 0.9
+
+
+def test_what_cannot_be_planned_is_refused_with_what_would_help(project: Path) -> None:
+    made = planned_run(project)
+    scores = made.scores
+    alike = scores.assign(value=scores["value"].where(scores["metric"] != "hit_rate@1", 0.5))
+    kept_runs.make(project / "reports", "r1", replace(made, scores=alike), replace(made, notebook="sources"))
+    kept_runs.make(project / "reports", "r2", replace(made, scores=scores.iloc[:0]))
+    for given, message in {
+        ("r0", "-m", "mr"): "--metric mr: there is no such metric; did you mean 'mrr'?; with scores there are",
+        ("r0", "-s", "goood"): "--system 'goood': mrr was measured of good, poor; did you mean 'good'?",
+        ("r0", "-s", "good"): "'good' is the baseline itself",
+        ("r0", "-n", "tier"): "--notebook 'tier': the run has tier1_retrieval",
+        ("r0", "-d", "0"): "--difference 0: a true difference above 0 is expected",
+        ("r0", "--power", "1"): "--power 1: a chance between 0 and 1 is expected",
+        ("r0", "--level", "95"): "--level 95: between 0 and 1 is expected",
+        ("r1", "-m", "mrr"): "mrr stands in sources and tier1_retrieval: name one, --notebook sources",
+        ("r1", "-m", "hit_rate@1", "-n", "tier1_retrieval"): "all 60 differences are 0, and nothing says",
+        ("r2",): "keeps no scores of single questions for two systems",
+    }.items():
+        done = call("plan-study", "--run", *given)
+        assert done.exit_code != 0, given
+        assert message in str(done.exception), given
+    assert call("plan-study", "--run", "r1", "-m", "mrr", "-n", "sources").exit_code == 0

@@ -220,7 +220,20 @@ def test_comparisons_of_slices_and_of_blame_are_whole(older: Path) -> None:
         assert (one.baseline, one.challenger, one.verdict) == ("ngrams", "ngrams-svd", Verdict.BETTER)
         assert (one.p_adjusted, one.clusters, one.family) == (p_adjusted, clusters, family)
     assert (of_slice.comparison.better, of_part.comparison.better) == ("higher", "lower")
-    assert (of_slice.comparison.questions_needed, of_slice.comparison.groups_needed) == (42, None)
+    assert (of_slice.comparison.questions_needed, of_slice.comparison.groups_needed) == (None, None)
+
+
+def test_how_many_questions_would_show_what_was_seen_is_dropped_and_what_was_planned_stays(tmp_path: Path) -> None:
+    """Until a smallest difference of interest was kept, the number was of the difference that was seen."""
+    made = measurement()
+    seen, planned = (
+        [replace(one, comparison=replace(one.comparison, margin=margin, questions_needed=940)) for one in pairs]
+        for margin, pairs in ((None, made.comparisons[:2]), (0.05, made.comparisons[2:]))
+    )
+    replace(made, comparisons=(*seen, *planned)).save(tmp_path)
+    now = Measurement.load(tmp_path).comparisons
+    assert [one.comparison.questions_needed for one in now[:2]] == [None, None]
+    assert now[2:] == tuple(planned)
 
 
 def test_findings_on_judges_are_whole(older: Path) -> None:

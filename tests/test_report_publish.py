@@ -241,7 +241,11 @@ GATE = {
         {"gate": "b", "notebook": "t", "system": "s\0<x>", "metric": "mrr", "condition": "mrr >= 0.9",
          "outcome": "fails", "why": "it misses it", "value": 0.6, "low": 0.55, "high": 0.65, "needed": None},
         {"gate": "c", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.6",
-         "outcome": "not enough evidence", "why": "?", "value": 0.6, "low": 0.55, "high": 0.65, "needed": 1200},
+         "outcome": "not enough evidence", "why": "?", "value": 0.6, "low": 0.55, "high": 0.65, "n": 300,
+         "distance": 0.05, "needed": 1200},
+        {"gate": "d", "notebook": "t", "system": "s", "metric": "mrr", "condition": "mrr >= 0.6",
+         "outcome": "not enough evidence", "why": "kept before", "value": 0.6, "low": 0.55, "high": 0.65, "n": 300,
+         "needed": 7777},
     ],
 }  # fmt: skip
 
@@ -250,14 +254,17 @@ def test_pipelines_get_junit_and_markdown() -> None:
     manifest = {"notebooks": [{"name": "t", "status": "failed", "failure": "the <b>judge</b>\x1b[31m | is away"}]}
     root = ElementTree.fromstring(articles.junit(manifest, {}, GATE, translator("en")))
     assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "4", "failures": "1", "errors": "1", "skipped": "1",
+        "tests": "5", "failures": "1", "errors": "1", "skipped": "2",
     }  # fmt: skip
-    assert "about 1200 questions more would decide" in str(root.find(".//skipped").attrib)  # type: ignore[union-attr]
+    decides = "for a value 0.05 from the limit, about 1,200 questions decide; there were 300"
+    skipped = [str(one.attrib) for one in root.findall(".//skipped")]
+    assert [decides in one for one in skipped] == [True, False]
     made = measurement(questions=10)
     text = articles.summary(manifest, {"t": made}, GATE, translator("en"))
     assert "**gate: fails**" in text
     assert r"\<b\>judge\</b\> \| is away" in text
-    assert "about 1,200 questions more would decide" in text
+    assert decides in text
+    assert "7,777" not in text, "of what was seen, as older gates kept it"
     russian = articles.summary(manifest, {"t": made}, GATE, translator("ru"))
     assert "не выполнено" in russian
 

@@ -107,12 +107,18 @@ def test_a_lower_is_better_metric_is_not_turned_into_words_by_its_sign() -> None
 
 def test_what_is_not_shown_carries_its_power() -> None:
     m = changed(
-        measurement(), verdict=Verdict.NOT_SHOWN, n=40, minimum_detectable=0.08, questions_needed=940, difference=0.01
+        measurement(), verdict=Verdict.NOT_SHOWN, n=40, minimum_detectable=0.08, margin=0.05, questions_needed=1040
     )
     for view in (show.comparison.answer(Page(m)), show.comparison.table(Page(m))):
         text = said(view)
         assert "40 questions, a difference of 0.080 or more would have been shown" in text.replace("With", "with")
-        assert "about 900 questions more would show the difference" in text
+        assert "the smallest difference of interest, 0.05, about 1,040 questions are needed; there were 40" in text
+        assert "questions more" not in text
+    for view in (show.comparison.answer(Page(changed(m, n=2000))), show.comparison.table(Page(changed(m, n=2000)))):
+        assert "the smallest difference of interest, 0.05, would likely have been shown" in said(view)
+    grouped = changed(m, clusters=10)
+    text = said(show.comparison.table(Page(grouped)))
+    assert "0.05, about 260 independent groups are needed (1,040 questions); there were 10" in text
 
 
 def test_the_finding_counts_verdicts() -> None:

@@ -15,7 +15,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.weightstats import ttost_paired
 
 from ragbench import stats
-from ragbench.stats.ranktests import rank_test_p
+from ragbench.stats.signs import rank_test_p
 from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Comparison, Verdict
 from tests.random_tables import on_random_tables
@@ -125,13 +125,20 @@ def test_not_shown_says_what_could_have_been_shown() -> None:
     first = rng.normal(size=60)
     second = first + rng.normal(0.05, 0.5, 60)
     one = stats.compare(first, second)
-    assert one.verdict is Verdict.NOT_SHOWN
+    assert (one.verdict, one.margin, one.questions_needed) == (Verdict.NOT_SHOWN, None, None)
     deviation = np.std(second - first, ddof=1)
     unbiased = deviation / (math.sqrt(2 / 59) * math.exp(math.lgamma(30) - math.lgamma(29.5)))
     assert one.minimum_detectable == pytest.approx(stats.minimum_detectable_difference(unbiased, 60))
-    assert one.questions_needed == stats.sample_size(one.difference, deviation)
-    assert one.questions_needed is not None
-    assert one.questions_needed > 60
+    for other in (second, second - one.difference):  # what was seen says nothing of what is to be shown
+        planned = stats.with_margin(stats.compare(first, other), 0.1)
+        assert (planned.margin, planned.questions_needed) == (0.1, stats.sample_size(0.1, unbiased))
+    assert stats.with_margin(planned, None).questions_needed is None
+    tested = stats.compare(first, second, margin=0.1)
+    assert stats.with_margin(tested, 0.3) == tested, "its margin was tested"
+    assert tested.questions_needed == planned.questions_needed
+    for size in (0.0, -0.1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="smallest difference of interest is above 0"):
+            stats.with_margin(one, size)
     assert one.effect_size == pytest.approx(one.difference / deviation)
 
 

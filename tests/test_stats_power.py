@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from scipy.stats import binom, binomtest, multinomial
 from statsmodels.stats.power import TTestPower
 
 from ragbench import stats
-from ragbench.stats.power import _normal_samples, _power_of_flips
+from ragbench.stats.power import _normal_samples, _power_of_flips, shrinkage
+from ragbench.types import Array, Verdict
 from tests.random_tables import on_random_tables
 
 
@@ -120,8 +123,7 @@ def test_the_detectable_share_is_that_of_the_exact_test(n: int, discordance: flo
 
 @pytest.mark.parametrize(("difference", "discordance"), [(0.1, 0.2), (0.1, 0.1), (0.05, 0.3), (0.3, 0.5)])
 def test_as_many_pairs_as_are_asked_for_show_the_difference_of_shares(difference: float, discordance: float) -> None:
-    deviation = math.sqrt(discordance - difference**2)
-    n = stats.sample_size(difference, deviation, binary=True)
+    n = stats.sample_size(difference, math.sqrt(discordance), binary=True)
     assert n is not None
     assert 0.8 <= stats.power_of_mcnemar(difference, discordance, n) <= 0.83
 
@@ -140,3 +142,180 @@ def test_power_by_signs_is_the_share_of_samples_that_few_patterns_reach(groups: 
         as_far = np.abs(signs @ shifted) >= np.abs(shifted.sum(axis=0)) - 1e-9
         shown = as_far.sum(axis=0) <= math.floor((1 - level) * 2 ** (groups - 1) + (0.5 if groups >= 7 else 0) + 1e-9)
         assert _power_of_flips(effect, groups, level) == np.mean(shown)
+
+
+def plan(values: object, difference: float, **how: Any) -> stats.StudyPlan:
+    return stats.plan_study(np.zeros(len(np.asarray(values))), np.asarray(values), difference, **how)
+
+
+@on_random_tables
+def test_a_planned_study_is_that_of_statsmodels(seed: int) -> None:
+    """With the standard deviation without the bias of small samples (c4), which a t test's power knows nothing of."""
+    rng = np.random.default_rng(seed)
+    n, power, comparisons = int(rng.integers(20, 200)), float(rng.choice([0.7, 0.8, 0.9])), int(rng.integers(1, 9))
+    values = rng.normal(rng.normal(), 1, n)
+    difference = float(rng.uniform(0.1, 0.4))
+    made = plan(values, difference, power=power, comparisons=comparisons)
+    deviation = float(np.std(values, ddof=1)) / shrinkage(n)
+    alpha = 0.05 / comparisons
+    assert made.threshold == pytest.approx(alpha)
+    assert made.deviation == pytest.approx(np.std(values, ddof=1))
+    expected = TTestPower().solve_power(difference / deviation, None, alpha, power)
+    assert made.questions == pytest.approx(expected, abs=1.001)
+    assert made.reached == pytest.approx(TTestPower().power(difference / deviation, n, alpha), abs=1e-4)
+    assert made.detectable is not None
+    assert TTestPower().power(made.detectable / deviation, n, alpha) == pytest.approx(power, abs=1e-4)
+    assert (made.groups, made.correlation, made.per_group, made.clusters) == (None, None, None, None)
+    back = stats.plan_study(values, np.zeros(n), -difference, power=power, comparisons=comparisons)
+    assert (back.questions, back.difference) == (made.questions, made.difference), "in either direction"
+
+
+def test_a_planned_study_of_shares_is_mcnemars() -> None:
+    """30 of 100 pairs differ; p of .1 more up than down. Power of the exact test counted over all tables, as above."""
+    first = np.repeat([0.0, 1.0, 1.0], [20, 10, 70])
+    second = np.repeat([1.0, 0.0, 1.0], [20, 10, 70])
+    made = stats.plan_study(first, second, 0.1)
+    assert (made.test, made.n) == ("McNemar, mid-p", 100)
+    assert made.questions is not None
+    assert 0.8 <= stats.power_of_mcnemar(0.1, 0.3, made.questions) <= 0.82
+    assert made.reached == pytest.approx(stats.power_of_mcnemar(0.1, 0.3, 100))
+    miettinen = ((1.95996 * math.sqrt(0.3) + 0.84162 * math.sqrt(0.3 - 0.01)) / 0.1) ** 2  # without the exact test
+    assert made.questions == pytest.approx(miettinen, rel=0.04)
+
+
+def test_a_planned_study_counts_groups_and_what_more_questions_of_each_would_give() -> None:
+    """Group means that vary by 1 between groups, and by 2 within: of 4 questions each a group's mean varies by 1.5."""
+    rng = np.random.default_rng(0)
+    between, within = rng.normal(size=60), rng.normal(size=(60, 4))
+    between = (between - between.mean()) / between.std(ddof=1)
+    within -= within.mean(axis=1, keepdims=True)
+    within *= math.sqrt(2 * 60 * 3 / np.sum(within**2))
+    means = between * math.sqrt(1.5)
+    made = plan((means[:, None] + within).ravel(), 0.5, clusters=np.repeat(np.arange(60), 4))
+    deviation = math.sqrt(1.5) / shrinkage(60)
+    expected = TTestPower().solve_power(0.5 / deviation, None, 0.05, 0.8)
+    assert made.groups == math.ceil(expected)
+    assert made.questions == 4 * math.ceil(expected)
+    assert made.correlation == pytest.approx((deviation**2 - 2 / 4) / (deviation**2 - 2 / 4 + 2))
+    fewer = plan((means[:, None] + within).ravel(), 0.42, clusters=np.repeat(np.arange(60), 4))
+    effect = TTestPower().solve_power(None, 60, 0.05, 0.8)
+    assert fewer.per_group == math.ceil(2 / ((0.42 / effect) ** 2 - (deviation**2 - 0.5)))
+    assert fewer.groups is not None
+    assert fewer.groups > 60, "more groups, or more questions of each"
+    assert (fewer.per_group or 0) > 4
+    assert plan((means[:, None] + within).ravel(), 0.2, clusters=np.repeat(np.arange(60), 4)).per_group is None
+    alone = plan(means, 0.5, clusters=np.arange(60))
+    assert (alone.groups, alone.correlation, alone.per_group) == (math.ceil(expected), None, None)
+
+
+def test_a_page_plans_what_a_study_plans_also_in_a_family() -> None:
+    """The number beside a verdict is that of `plan_study` at the same threshold; more comparisons need more."""
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(2, 90))
+    third = first + rng.normal(0.05, 1, 90)
+    codes = np.arange(90) // 3
+    alone, several = (
+        [stats.with_margin(one, 0.2) for one in stats.compare_many(dict(zip("abc", values, strict=False)), "a",
+                                                                    clusters=codes)]
+        for values in ((first, second), (first, second, third))
+    )  # fmt: skip
+    assert (alone[0].joint, several[0].joint) == (False, True)
+    for one, challenger in zip((*alone, *several), (second, second, third), strict=True):
+        assert one.threshold is not None
+        made = stats.plan_study(first, challenger, 0.2, clusters=codes, threshold=one.threshold, joint=one.joint)
+        assert (made.questions, made.detectable) == (one.questions_needed, pytest.approx(one.minimum_detectable))
+        assert one.minimum_detectable is not None
+        assert (one.questions_needed or 0) > 90
+        met = stats.with_margin(one, one.minimum_detectable * 1.0001)
+        assert met.questions_needed is not None
+        assert met.questions_needed <= 90, "the two say the same"
+    assert (several[0].questions_needed or 0) > (alone[0].questions_needed or 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "difference", "how", "message"),
+    [
+        ([1, 2, 3], 0.0, {}, "difference is the one that is to be shown"),
+        ([1, 2, 3], math.nan, {}, "difference is the one"),
+        ([1, 2, 3], 0.1, {"comparisons": 0}, "1 or more; got 0"),
+        ([1, 2, 3], 0.1, {"power": 1.0}, "power lies between"),
+        ([1, math.nan, math.nan], 0.1, {}, "1 questions were measured"),
+        ([1, 2, 3], 0.1, {"clusters": ["a"] * 3}, "1 groups were measured"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(values: Any, difference: float, how: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan(values, difference, **how)
+
+
+def graded(rng: np.random.Generator, n: int, difference: float) -> tuple[Array, Array]:
+    """Reciprocal ranks: half of the questions do not move, the others by steps of many sizes."""
+    first, second = (1 / rng.integers(1, 11, n) for _side in range(2))
+    return first, np.where(rng.random(n) < 0.5, first, second) + difference
+
+
+def binary(rng: np.random.Generator, n: int, difference: float) -> tuple[Array, Array]:
+    """Hits, of which three of ten differ."""
+    first, moved, up = rng.random(n) < 0.5, rng.random(n) < 0.3, rng.random(n) < (1 + difference / 0.3) / 2
+    return np.where(moved, ~up, first).astype(float), np.where(moved, up, first).astype(float)
+
+
+def clustered(rng: np.random.Generator, n: int, difference: float) -> tuple[Array, Array]:
+    """Five questions a page, alike."""
+    return np.zeros(n), difference + rng.normal(size=n) + rng.normal(0, 0.7, n // 5).repeat(5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("draw", "n", "difference", "comparisons"),
+    [(graded, 400, 0.08, 1), (graded, 400, 0.08, 5), (binary, 400, 0.08, 1), (binary, 400, 0.08, 5),
+     (clustered, 400, 0.3, 1), (clustered, 400, 0.3, 5)],
+)  # fmt: skip
+def test_four_of_five_studies_of_the_planned_size_show_the_difference(
+    draw: Callable[..., tuple[Array, Array]], n: int, difference: float, comparisons: int
+) -> None:
+    """Pilots without a difference are planned from; studies of the planned size draw from the same population."""
+    rng = np.random.default_rng(n + comparisons)
+
+    def codes(number: int) -> Any:
+        return np.arange(number) // 5 if draw is clustered else None
+
+    plans = [
+        stats.plan_study(*draw(rng, n, 0.0), difference, clusters=codes(n), comparisons=comparisons) for _k in range(60)
+    ]
+    asked = float(np.mean([one.questions or math.nan for one in plans]))
+    size = round(asked / 5) * 5
+    p = [
+        stats.compare(*draw(rng, size, difference), clusters=codes(size), resamples=1_000, seed=k).p
+        for k in range(1_000)
+    ]
+    assert np.mean(np.array(p) <= 0.05 / comparisons) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [graded, binary, clustered])
+def test_resampled_differences_of_the_planned_mean_are_shown_in_four_of_five(
+    draw: Callable[..., tuple[Array, Array]],
+) -> None:
+    """Questions, or whole pages, of the run itself drawn with replacement, moved to the difference of the plan."""
+    rng = np.random.default_rng(7)
+    n, difference = 400, 0.3 if draw is clustered else 0.08
+    first, second = draw(rng, n, 0.0)
+    width = 5 if draw is clustered else 1
+    made = stats.plan_study(first, second, difference, clusters=np.arange(n) // 5 if draw is clustered else None)
+    assert made.questions is not None
+    moved = second - first
+    if draw is binary:  # as many pairs differ as did, more of them up
+        share = float(np.mean(moved != 0))
+        pool, chances = np.array([-1.0, 0.0, 1.0]), [(share - difference) / 2, 1 - share, (share + difference) / 2]
+    else:
+        pool, chances = (moved - moved.mean() + difference).reshape(-1, width), None
+    shown = 0
+    for k in range(1_000):
+        drawn = rng.choice(pool, made.questions // width, p=chances).ravel()
+        sides = (
+            ((drawn < 0).astype(float), (drawn > 0).astype(float)) if draw is binary else (np.zeros(len(drawn)), drawn)
+        )
+        labels = np.arange(len(drawn)) // width if width > 1 else None
+        shown += stats.compare(*sides, clusters=labels, resamples=1_000, seed=k).verdict is Verdict.BETTER
+    assert shown / 1_000 == pytest.approx(0.8, abs=0.03)

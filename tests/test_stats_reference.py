@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from ragbench import stats
-from ragbench.stats.ranktests import rank_test_p
+from ragbench.stats.signs import rank_test_p
 
 COVERED = {
     "randolph-2cat",

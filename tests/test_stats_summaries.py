@@ -90,11 +90,12 @@ def test_it_never_rejects_more_often_than_it_says_on_the_same_questions() -> Non
 
 
 def test_the_questions_it_would_take_are_those_of_two_samples() -> None:
-    """Means 0.5 and 0.51 with a deviation of 0.5 each: a difference varies by √2 · 0.5, so n = (z + z)² · 2 · 50²."""
+    """A difference of means with deviations of 0.5 varies by √2 · 0.5: to show 0.01, n = (z + z)² · 2 · 50²."""
     error = 0.5 / math.sqrt(400)
     edge = float(scipy_stats.t.ppf(0.975, 399)) * error
-    first, second = (Summary(mean, mean - edge, mean + edge, 0.95, 400) for mean in (0.5, 0.51))
-    found = compare_summaries(first, second)
+    first, second = (Summary(mean, mean - edge, mean + edge, 0.95, 400) for mean in (0.5, 0.52))
+    assert getattr(compare_summaries(first, second), "questions_needed", 0) is None
+    found = compare_summaries(first, second, margin=0.01)
     assert found is not None
     assert found.verdict is Verdict.NOT_SHOWN
     z = scipy_stats.norm.ppf(0.975) + scipy_stats.norm.ppf(0.8)

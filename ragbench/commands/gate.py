@@ -63,12 +63,15 @@ def tell(found: Decision) -> int:
 
 
 def line(check: Check) -> str:
-    """One check in a line, with how many questions more would decide it."""
+    """One check in a line, with how many questions decide such a one."""
+    from ragbench.bench.basics.verdicts import decision
+    from ragbench.language import translator
+
     where = " ".join(part for part in (check.notebook, check.system) if part)
     number = "" if check.value != check.value else f": {check.value:.4f}"
     if check.low is not None and check.high is not None:
         number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
     more = ""
-    if check.needed is not None:
-        more = f"; about {check.needed:,} questions more would decide"
+    if check.needed is not None and check.distance is not None:
+        more = "; " + decision(check.distance, check.needed, check.n, translator("en"))
     return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({check.why}{more})"

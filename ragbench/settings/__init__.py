@@ -30,6 +30,7 @@ from ragbench.settings.tables import (
     BudgetSettings,
     ChunkTable,
     DatabaseSettings,
+    DifferenceSettings,
     EmbedderSettings,
     EndpointSettings,
     GateSettings,
@@ -94,6 +95,7 @@ class Settings(BaseSettings):
     generators: dict[str, GeneratorSettings] = {"extractive": GeneratorSettings()}
     budget: BudgetSettings = BudgetSettings()
     thresholds: dict[str, dict[str, Band]] = {}
+    smallest_difference: DifferenceSettings = DifferenceSettings()
     gate: dict[str, GateSettings] = {}
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -301,6 +301,17 @@ class Band(Table):
         """The same thresholds written for another scale."""
         excellent = None if self.excellent is None else convert(self.excellent)
         return self.model_copy(update={"good": convert(self.good), "excellent": excellent, "scale": scale})
+
+
+class DifferenceSettings(Table):
+    """The smallest difference that would matter: what is not shown is planned for it.
+
+    metrics: by a metric's name or label (`mrr`, `hit_rate@5`), in its unit. share_of_scale: of the width of the scale,
+    for every other metric that has two ends; for one without, there is no smallest difference of interest.
+    """
+
+    share_of_scale: float = Field(default=0.05, gt=0, le=1)
+    metrics: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
 
 
 class GateSettings(Table):

@@ -20,16 +20,18 @@ from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_count
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
 from ragbench.stats.quantiles import quantile
-from ragbench.stats.ranktests import rank_test_p
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
-from ragbench.stats.signs import binomial_test
+from ragbench.stats.signs import binomial_test, rank_test_p
+from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many
+from ragbench.stats.verdicts import with_margin
 
 __all__ = [
     "Hypothesis",
+    "StudyPlan",
     "Summary",
     "VarianceSplit",
     "adjust",
@@ -59,6 +61,7 @@ __all__ = [
     "minimum_detectable_difference",
     "pairwise_mean",
     "pairwise_std",
+    "plan_study",
     "power_of_mcnemar",
     "power_of_mean",
     "prediction_powered",
@@ -71,4 +74,5 @@ __all__ = [
     "spearman",
     "statistic_hypothesis",
     "variance_split",
+    "with_margin",
 ]

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
-from ragbench.stats.ranktests import rank_test_p, warn_of_ranks
 from ragbench.stats.samples import (
     Labels,
     as_codes,
@@ -23,7 +22,7 @@ from ragbench.stats.samples import (
     check_resamples,
     units_of,
 )
-from ragbench.stats.signs import EXACT, MCNEMAR, tested
+from ragbench.stats.signs import EXACT, MCNEMAR, rank_test_p, tested, warn_of_ranks
 from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Verdict
 

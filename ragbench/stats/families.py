@@ -72,15 +72,13 @@ def with_adjusted(
     family: str,
     threshold: float,
     instead: Callable[[float], float] = lambda p: p,
-    joint: bool = False,
 ) -> Comparison:
     """The comparison with its corrected p, the family's name, and the verdict, interval and power that it allows.
 
     threshold: the largest p of the pair alone that the hardest step of the family takes as shown. instead: what the
-    corrected p would be if the comparison had another p and all else were as it is. joint: whether one test of several
-    comparisons together set the threshold.
+    corrected p would be if the comparison had another p and all else were as it is.
     """
-    found = replace(decided(one, p, threshold, instead, joint), p_adjusted=p, family=family)
+    found = decided(replace(one, p_adjusted=p, family=family), p, threshold, instead)
     low, high = one.alone
     if threshold < 1 - one.level and not math.isnan(low + high):
         low, high = stretched((low, high), one.difference, max(one.groups - 1, 1), one.level, 1 - threshold)
@@ -109,7 +107,7 @@ def jointly(
     different = len({column.tobytes() for column in (matrix + 0.0).T})  # -0.0 becomes 0.0
     family = f"{different}, max-T"
     made = iter(
-        with_adjusted(one.alone, p, family, threshold, joint=different > 1)
+        with_adjusted(one.alone, p, family, threshold)
         for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
     )
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]

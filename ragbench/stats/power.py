@@ -117,22 +117,28 @@ def minimum_detectable_difference(
 
 
 def sample_size(
-    difference: float, deviation: float, *, power: float = POWER, level: float = 0.95, binary: bool = False
+    difference: float,
+    deviation: float,
+    *,
+    power: float = POWER,
+    level: float = 0.95,
+    binary: bool = False,
+    joint: bool = False,
 ) -> int | None:
-    """How many paired differences show this true mean difference with `power` by sign flips.
+    """How many paired differences, or independent groups of them, show this true mean difference with `power`.
 
-    deviation: standard deviation of the differences. binary: differences of single 0/1 values, tested by McNemar's
-    exact test. None where no number does: no difference, or no spread to set it against.
+    The inverse of `minimum_detectable_difference`. deviation: standard deviation of the differences, or of the means of
+    equal groups; for `binary` ones the root of the share of pairs that differ. level, binary, joint: as there.
+    None where no number does: no difference, or no spread to set it against (of graded values).
     """
     _check_power(power, level)
-    if difference == 0 or not deviation > 0 or not math.isfinite(difference):
+    if difference == 0 or not math.isfinite(difference) or deviation < 0 or not (deviation > 0 or binary):
         return None
-    effect = abs(difference) / deviation
+    moved = max(deviation, math.sqrt(abs(difference))) if binary else deviation
+    effect = abs(difference) / moved
 
     def enough(n: int) -> bool:
-        if binary:
-            return power_of_mcnemar(difference, deviation**2 + difference**2, n, level=level) >= power
-        return _power_of_flips(effect, n, level, power) >= power
+        return power_with(difference, deviation, n, level=level, binary=binary, joint=joint, enough=power) >= power
 
     guess = math.ceil(((normal_quantile((1 + level) / 2) + normal_quantile(power)) / effect) ** 2)
     if guess > MOST_ASKED:
@@ -146,6 +152,28 @@ def sample_size(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return low if enough(low) else high
+
+
+def power_with(
+    difference: float,
+    deviation: float,
+    number: int,
+    *,
+    level: float = 0.95,
+    binary: bool = False,
+    joint: bool = False,
+    enough: float = 0.0,
+) -> float:
+    """The chance that so many differences, or groups of them, show this true one; for the rest see `sample_size`.
+
+    In [0, 1]; NaN for graded values without spread. enough: below it, few groups' power need not be exact.
+    """
+    if binary:
+        return power_of_mcnemar(difference, deviation**2, number, level=level)
+    if not deviation > 0:
+        return math.nan
+    effect = abs(difference) / deviation
+    return power_of_mean(effect, number, level=level) if joint else _power_of_flips(effect, number, level, enough)
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, estimate, scale_of
 from ragbench.stats.intervals import Interval
-from ragbench.stats.power import minimum_detectable_difference, sample_size
+from ragbench.stats.power import minimum_detectable_difference
 from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
 from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Array, Better, Comparison, Estimate
@@ -128,7 +128,6 @@ def prediction_powered_comparison(
         found.value / deviation if deviation > 0 else math.nan,
         verdict_of(found.value, p, better, level), found.n, found.unmeasured, better,
         minimum_detectable=minimum_detectable_difference(spread, found.n, level=level, groups=found.clusters),
-        questions_needed=sample_size(found.value, spread, level=level),
         clusters=found.clusters, error=found.error if found.error > 0 else math.nan, threshold=1 - level,
         seed=seed, note=found.note, intervals=found.intervals,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from ragbench.stats.intervals import normal_quantile, t_quantile
 from ragbench.stats.power import POWER, sample_size
 from ragbench.stats.samples import check_better, check_level
 from ragbench.stats.verdicts import verdict_of
-from ragbench.types import Better, Comparison, Verdict
+from ragbench.types import Better, Comparison
 
 Bounds = tuple[float | None, float | None]
 
@@ -52,6 +52,7 @@ def compare_summaries(
     *,
     better: Better = "higher",
     level: float = 0.95,
+    margin: float | None = None,
     names: tuple[str, str] = ("baseline", "challenger"),
 ) -> Comparison | None:
     """Welch's t test (1947) on two independent means, from their standard errors; None where one is not known.
@@ -59,7 +60,8 @@ def compare_summaries(
     If both were measured on the same questions, the values of a question go together as a rule, and a paired interval
     would be narrower: what is not shown here may well be there. With both counts the degrees of freedom are Welch and
     Satterthwaite's, else the normal distribution is used. The comparison's `n` is the smaller count, 0 where one is
-    unknown; its effect size is over the root of the mean variance, NaN without counts.
+    unknown; its effect size is over the root of the mean variance, NaN without counts. margin: the smallest difference
+    of interest; `questions_needed` is then how many each side needs, None without counts.
     """
     from scipy.special import ndtr, stdtr
 
@@ -78,15 +80,12 @@ def compare_summaries(
         p = 1.0 if difference == 0 else 0.0
     quantile = (1 + level) / 2
     edge = normal_quantile(quantile) if freedom is None else t_quantile(quantile, freedom)
-    verdict = verdict_of(difference, p, better, level)
-    needed = None
-    if deviation and verdict is Verdict.NOT_SHOWN:
-        needed = sample_size(difference, deviation * math.sqrt(2), level=level)
+    needed = sample_size(margin, deviation * math.sqrt(2), level=level) if deviation and margin is not None else None
     return Comparison(
         *names, difference, difference - edge * error, difference + edge * error, level, "welch", p, "Welch's t test",
-        difference / deviation if deviation else math.nan, verdict, n, better=better,
+        difference / deviation if deviation else math.nan, verdict_of(difference, p, better, level), n, better=better,
         minimum_detectable=(edge + normal_quantile(POWER)) * error if error > 0 else None,
-        questions_needed=needed, note="two_samples",
+        questions_needed=needed, margin=margin, note="two_samples",
     )  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ragbench.stats.power import attainable_p, minimum_detectable_difference, sample_size, shrinkage
+from ragbench.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
 from ragbench.stats.signs import MCNEMAR
 from ragbench.types import Better, Comparison, Verdict
 
@@ -57,15 +57,12 @@ def agreeing(one: Comparison) -> Comparison:
     return replace(one, low=low, high=high)
 
 
-def decided(
-    one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p, joint: bool = False
-) -> Comparison:
+def decided(one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p) -> Comparison:
     """The comparison with the verdict that `p` allows, and with what it could have shown.
 
     p: its own, or after a correction. threshold: the largest p of its own that the hardest step of the correction
-    takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. joint:
-    whether one test of several comparisons together set the threshold. A verdict from the equivalence test stays where
-    no difference is shown.
+    takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. A verdict
+    from the equivalence test stays where no difference is shown.
     """
     limit = 1 - one.level + 1e-12
     attainable = instead(one.attainable) if one.attainable > threshold else 0.0
@@ -74,7 +71,7 @@ def decided(
     equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
     if equal and word.unshown:
         word = Verdict.SAME
-    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed), joint)
+    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed))
 
 
 def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
@@ -83,19 +80,76 @@ def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
     return next((number for number in counts if shows(attainable_p(number))), None)
 
 
-def _with_power(one: Comparison, joint: bool) -> Comparison:
+def with_margin(one: Comparison, margin: float | None) -> Comparison:
+    """The comparison with a smallest difference of interest, and how many questions would show it; None: with neither.
+
+    One that was tested for equivalence keeps the margin of that test. Raises ValueError for a margin not above 0.
+    """
+    if one.p_equivalence is not None:
+        return one
+    if margin is not None and not (margin > 0 and math.isfinite(margin)):
+        raise ValueError(f"the smallest difference of interest is above 0; got {margin}")
+    return _with_power(replace(one, margin=margin, questions_needed=None))
+
+
+def _with_power(one: Comparison) -> Comparison:
     if one.groups_needed is not None:
         return replace(one, minimum_detectable=None, questions_needed=None)
     if one.threshold is None or math.isnan(one.error):
         return one
-    level = 1 - (one.threshold if joint else max(one.threshold, one.attainable))
-    deviation, binary = one.error * math.sqrt(one.n), one.test == MCNEMAR
-    differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
-    expected = differing if binary else deviation / shrinkage(one.groups)
+    found = Spread.of(one)
     return replace(
         one,
-        minimum_detectable=minimum_detectable_difference(
-            expected, one.n, level=level, groups=one.groups, binary=binary, joint=joint
-        ),
-        questions_needed=sample_size(one.difference, deviation, level=level, binary=binary),
+        minimum_detectable=found.detectable(),
+        questions_needed=None if one.margin is None else found.questions(one.margin),
     )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What a comparison's power rests on: how its differences vary, over how many groups, and how it is tested.
+
+    deviation: of the groups' means; for `binary` the root of the share of pairs that differ. n, groups: questions, and
+    independent groups of them. level: 1 − the largest p of the comparison alone that its family takes as shown. joint:
+    whether one test of several comparisons together set that.
+    """
+
+    deviation: float
+    n: int
+    groups: int
+    level: float
+    binary: bool = False
+    joint: bool = False
+
+    @classmethod
+    def of(cls, one: Comparison) -> Spread:
+        """That of a comparison whose threshold and error are known."""
+        assert one.threshold is not None, "it was decided"
+        threshold = one.threshold if one.joint else max(one.threshold, one.attainable)
+        binary = one.test == MCNEMAR
+        differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
+        deviation = differing if binary else one.error * math.sqrt(one.groups) / shrinkage(one.groups)
+        return cls(deviation, one.n, one.groups, 1 - threshold, binary, one.joint)
+
+    def detectable(self, power: float = POWER) -> float | None:
+        """The smallest true difference that is shown with this power; None as in `minimum_detectable_difference`."""
+        return minimum_detectable_difference(
+            self.deviation, self.groups, power=power, level=self.level, binary=self.binary, joint=self.joint
+        )
+
+    def needed(self, difference: float, power: float = POWER) -> int | None:
+        """How many groups show a true difference with this power; None where no number does."""
+        return sample_size(
+            difference, self.deviation, power=power, level=self.level, binary=self.binary, joint=self.joint
+        )
+
+    def questions(self, difference: float, power: float = POWER) -> int | None:
+        """The same in questions, of which there are as many a group as now."""
+        groups = self.needed(difference, power)
+        return None if groups is None else math.ceil(groups * self.n / self.groups - 1e-9)
+
+    def power(self, difference: float) -> float:
+        """The chance that a true difference is shown with as many as there are now."""
+        return power_with(
+            difference, self.deviation, self.groups, level=self.level, binary=self.binary, joint=self.joint
+        )

@@ -116,7 +116,8 @@ def power(name: str, study: Study, n: int, simulations: int, *, groups: int | No
 
 def asked(population: Population, *, binary: bool, simulations: int) -> list[Outcome]:
     """How often a study of as many questions as `sample_size` asks for shows the population's difference."""
-    deviation = float(population.draw(np.random.default_rng(0), (400_000, 1)).std())
+    drawn = population.draw(np.random.default_rng(0), (400_000, 1))
+    deviation = float(np.sqrt(np.mean(drawn**2)) if binary else drawn.std())
     n = stats.sample_size(population.mean, deviation, binary=binary)
     assert n is not None, "the population has a mean"
     rng, shown = np.random.default_rng(n), 0

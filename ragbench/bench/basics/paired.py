@@ -19,7 +19,7 @@ def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comp
 
     The values are a judge's: of a metric that people's labels correct there is the report's comparison, or none.
     """
-    first, second = (_column(made, name, metric) for name in (baseline, system))
+    first, second = (column_of(made, name, metric) for name in (baseline, system))
     by_name = {(c.metric, c.comparison.baseline, c.comparison.challenger): c.comparison for c in made.comparisons}
     known = by_name.get((metric, baseline, system))
     if first is None or second is None or metric in (made.facts.get("corrected") or ()):
@@ -28,7 +28,7 @@ def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comp
     found = stats.compare(
         first,
         second,
-        clusters=clusters_of(made, _samples(made)),
+        clusters=clusters_of(made, samples_of(made)),
         better=_better(known, metric),
         level=facts.get("level", 0.95),
         resamples=facts.get("resamples", 10_000),
@@ -59,17 +59,18 @@ def _widened(one: Comparison, metric: str) -> Comparison:
     return replace(one, low=low, high=high, method="bonett_price", note="no_spread")
 
 
-def _column(made: Measurement, system: str, metric: str) -> Array | None:
+def column_of(made: Measurement, system: str, metric: str) -> Array | None:
     """A system's values in the order of the questions, NaN where unmeasured; None where there are none."""
     own = made.scores[(made.scores["system"] == system) & (made.scores["metric"] == metric)]
     if not len(own):
         return None
     values = own.drop_duplicates("sample").set_index("sample")["value"]
-    found: Array = values.reindex(_samples(made)).to_numpy(dtype=float)
+    found: Array = values.reindex(samples_of(made)).to_numpy(dtype=float)
     return found
 
 
-def _samples(made: Measurement) -> list[str]:
+def samples_of(made: Measurement) -> list[str]:
+    """The questions by their ids, each once, in the order of the scores."""
     return list(dict.fromkeys(made.scores["sample"]))
 
 

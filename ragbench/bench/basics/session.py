@@ -14,10 +14,10 @@ from typing import Any
 
 from ragbench import settings as configuration
 from ragbench import trust
-from ragbench.bench.basics import bands
+from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, load
-from ragbench.measurement import Measurement
+from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import declaration
 from ragbench.names import meant
 from ragbench.progress import Progress
@@ -51,6 +51,7 @@ class Session:
         UntrustedError for a project with code or keys that its user does not trust.
         """
         found = configuration.load()
+        interest.check(found.smallest_difference)
         trust.require(trust.of_settings(found), lambda: trust.of_project(found))
         names = parted(systems) or tuple(found.systems)
         if systems and not parted(systems):
@@ -120,15 +121,23 @@ def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
 
 
 def told(made: Measurement) -> Measurement:
-    """The same with what a reader needs beside the numbers: the thresholds they are held to, and by which other
-    program's words they can be had again."""
+    """The same with what a reader needs beside the numbers: the thresholds they are held to, by which other program's
+    words they can be had again, and how many questions would show a difference that matters."""
+    known = configuration.load()
     labels = list(dict.fromkeys(each.metric for each in made.estimates))
     declared = {label: declaration(label) for label in labels}
     more = {
-        "thresholds": bands.told(labels, configuration.load()),
+        "thresholds": bands.told(labels, known),
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
-    return replace(made, facts={**made.facts, **{key: value for key, value in more.items() if value}})
+    placed = [one if isinstance(one, NamedEstimate) else interest.told([one], known.smallest_difference)[0]
+              for one in made.placed]  # fmt: skip
+    return replace(
+        made,
+        facts={**made.facts, **{key: value for key, value in more.items() if value}},
+        comparisons=interest.told(made.comparisons, known.smallest_difference),
+        placed=tuple(placed),
+    )
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:

@@ -58,6 +58,10 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
          one.minimum_detectable, one.n, one.n_dropped, _verdict(one, _))
         for metric, one in pairs
     ]  # fmt: skip
+    planned = [(metric, one) for metric, one in pairs if one.verdict.unshown and one.questions_needed is not None]
+    if planned:
+        columns.insert(6, Column(_("needed"), "count"))
+        rows = [(*row[:6], _needed(one, _), *row[6:]) for row, (_metric, one) in zip(rows, pairs, strict=True)]
     compared = [f"{one.challenger} − {one.baseline}" for _metric, one in pairs]
     if len(set(compared)) > 1:
         columns = [Column(_("compared")), *columns]
@@ -66,9 +70,32 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
     notes = [_("corrected p and interval: {family}", family=family) for family in families if family]
     if any(one.minimum_detectable is not None for _metric, one in pairs):
         notes.append(_("detectable: a difference of this size or more would be shown, in 80 of 100 such studies"))
+    if planned:
+        sizes = _interest(planned, _)
+        notes.append(
+            _("needed: about so many questions show a difference of {sizes}, the smallest of interest", sizes=sizes)
+        )
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
+
+
+def _needed(one: Comparison, _: Translator) -> int | str | None:
+    """The questions that are needed where no difference is shown, with the groups that they make up."""
+    groups = verdicts.groups_planned(one)
+    if not one.verdict.unshown or groups is None:
+        return one.questions_needed if one.verdict.unshown else None
+    return _("{questions} in {groups} groups", questions=_.integer(one.questions_needed or 0), groups=_.integer(groups))
+
+
+def _interest(named: Sequence[tuple[str, Comparison]], _: Translator) -> str:
+    """`0.05`, or where metrics differ `0.05 (mrr), 0.2 (rating)`."""
+    by_size: dict[str, list[str]] = {}
+    for metric, one in named:
+        by_size.setdefault(_.exact(one.margin), []).append(metric)
+    if len(by_size) == 1:
+        return next(iter(by_size))
+    return ", ".join(f"{size} ({', '.join(dict.fromkeys(metrics))})" for size, metrics in by_size.items())
 
 
 def _verdict(one: Comparison, _: Translator) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ragbench.language import Translator
 from ragbench.types import Comparison, Verdict
 
@@ -52,7 +54,7 @@ def needed(one: Comparison, _: Translator) -> str:
 def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     """What is said beside the verdict of a comparison; empty where the word says it all.
 
-    Of a verdict that leaves it open: what could have been shown, and how many questions more would show what was seen;
+    Of a verdict that leaves it open: what could have been shown, and how many questions show a difference that matters;
     of `same`: within which margin. digits: decimals of the metric's numbers.
     """
     if one.verdict is Verdict.SAME and one.margin is not None:
@@ -78,12 +80,62 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
                 difference=_.number(one.minimum_detectable, digits),
             )
         )
-    if one.questions_needed is not None and one.questions_needed > one.n:
-        found.append(
-            _.plural(
-                "about {n} question more would show the difference that was seen",
-                "about {n} questions more would show the difference that was seen",
-                one.questions_needed - one.n,
-            )
+    return found + [text for text in [planned(one, _)] if text]
+
+
+def planned(one: Comparison, _: Translator) -> str:
+    """How many questions, or groups, the smallest difference of interest needs; empty where that is not known."""
+    groups = groups_planned(one)
+    if groups is None:
+        return planned_of(one.margin, one.questions_needed, one.n, _)
+    assert one.questions_needed is not None, "groups were planned"
+    assert one.clusters is not None, "groups were planned"
+    if groups <= one.clusters:
+        return planned_of(one.margin, one.questions_needed, one.n, _)
+    return _.plural(
+        "to show the smallest difference of interest, {margin}, about {n} independent group is needed ({questions}); "
+        "there were {present}",
+        "to show the smallest difference of interest, {margin}, about {n} independent groups are needed ({questions}); "
+        "there were {present}",
+        groups,
+        margin=_.exact(one.margin),
+        questions=_.plural("{n} question", "{n} questions", one.questions_needed),
+        present=_.integer(one.clusters),
+    )
+
+
+def planned_of(margin: float | None, needed: int | None, n: int, _: Translator) -> str:
+    """The same of a comparison that is known only by its numbers: the questions needed, and those there were."""
+    if margin is None or needed is None:
+        return ""
+    if needed <= n:
+        return _("the smallest difference of interest, {margin}, would likely have been shown", margin=_.exact(margin))
+    return _.plural(
+        "to show the smallest difference of interest, {margin}, about {n} question is needed; there were {present}",
+        "to show the smallest difference of interest, {margin}, about {n} questions are needed; there were {present}",
+        needed,
+        margin=_.exact(margin),
+        present=_.integer(n),
+    )
+
+
+def decision(distance: float, needed: int, n: int, _: Translator) -> str:
+    """How many questions decide a condition on a number that lies so far from its limit; see `bench.runs.gate`."""
+    if needed <= n:
+        return _(
+            "so many questions would likely decide it for a value {distance} from the limit", distance=_.exact(distance)
         )
-    return found
+    return _.plural(
+        "for a value {distance} from the limit, about {n} question decides; there were {present}",
+        "for a value {distance} from the limit, about {n} questions decide; there were {present}",
+        needed,
+        distance=_.exact(distance),
+        present=_.integer(n),
+    )
+
+
+def groups_planned(one: Comparison) -> int | None:
+    """How many independent groups the questions that are needed make up, as large as now; None without groups."""
+    if one.questions_needed is None or one.clusters is None:
+        return None
+    return math.floor(one.questions_needed * one.clusters / one.n + 1e-6)

@@ -8,15 +8,17 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from ragbench import stats
+from ragbench import settings, stats
 from ragbench.bench.basics.families import Sureness, corrected, in_families
 from ragbench.bench.basics.findings import bounds
+from ragbench.bench.basics.interest import of_interest, told
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.runs.record import with_depths
 from ragbench.language import translator
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metrics import declaration, meant
+from ragbench.settings import DifferenceSettings
 from ragbench.store.records import RunRecord, RunScores, RunValue
 from ragbench.types import Array, Better, Comparison
 
@@ -138,8 +140,9 @@ def compare_runs(
         reasons = reasons or "no number is in both"
         raise BenchError(f"{first.id} and {second.id} cannot be compared: {reasons}")
     primary = {name: _primary(first, second, name) for name in shared}
-    pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen)
-    summarized = _corrected(summarized, primary)
+    matters = settings.load().smallest_difference
+    pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen, matters)
+    summarized = _corrected(summarized, primary, matters)
     return RunComparison(
         first,
         second,
@@ -345,9 +348,9 @@ def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunVal
     return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
 
 
-def _two_samples(made: Summarized, way: Better, level: float) -> Comparison | None:
+def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
     known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, names=names(made.systems))
+    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=names(made.systems))
 
 
 def _primary(first: RunRecord, second: RunRecord, notebook: str) -> str:
@@ -359,7 +362,9 @@ def _primary(first: RunRecord, second: RunRecord, notebook: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _in_families(pairings: Sequence[Pairing], primary: Mapping[str, str], sureness: Sureness) -> list[Pairing]:
+def _in_families(
+    pairings: Sequence[Pairing], primary: Mapping[str, str], sureness: Sureness, matters: DifferenceSettings
+) -> list[Pairing]:
     """With comparisons: those of a notebook, of all its systems, are about the same questions and tested together."""
     found: dict[int, tuple[NamedComparison, ...]] = {}
     for notebook in dict.fromkeys(each.notebook for each in pairings):
@@ -374,10 +379,12 @@ def _in_families(pairings: Sequence[Pairing], primary: Mapping[str, str], surene
         )
         placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
         found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in made) for n, made in own.items()}
-    return [replace(each, comparisons=found[n]) for n, each in enumerate(pairings)]
+    return [replace(each, comparisons=told(found[n], matters)) for n, each in enumerate(pairings)]
 
 
-def _corrected(summarized: Sequence[Summarized], primary: Mapping[str, str]) -> list[Summarized]:
+def _corrected(
+    summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
+) -> list[Summarized]:
     """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
     made: dict[str, dict[str, dict[int, Comparison]]] = {}
     for n, one in enumerate(summarized):
@@ -389,13 +396,15 @@ def _corrected(summarized: Sequence[Summarized], primary: Mapping[str, str]) -> 
         for name, each in by_metric.items():
             found |= zip(each, done[name], strict=True)
     return [
-        replace(one, comparison=_with_power(one, found[n])) if n in found else one for n, one in enumerate(summarized)
+        replace(one, comparison=_with_power(one, found[n], matters)) if n in found else one
+        for n, one in enumerate(summarized)
     ]
 
 
-def _with_power(one: Summarized, after: Comparison) -> Comparison:
+def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
     """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
     assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(one, after.better, 1 - after.threshold)
+    strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
     assert strict is not None, "it was compared"
-    return replace(after, minimum_detectable=strict.minimum_detectable, questions_needed=strict.questions_needed)
+    power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
+    return replace(after, **power)

@@ -10,13 +10,14 @@ from typing import Any
 
 from ragbench import stats
 from ragbench.bench.basics.bands import band_for
+from ragbench.bench.basics.interest import of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.scoring import attendance
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
-from ragbench.settings import Band, GateSettings, Settings, thresholds
+from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
 
 
@@ -33,8 +34,9 @@ class Check:
     """One condition on one number.
 
     condition: in words and numbers, `mrr >= 0.7`. value, low, high: the number (or the difference) with its interval,
-    NaN and None where there is none. needed: how many questions more would decide with 80 % power if the true value
-    is the one seen; None where that cannot be told. why: the reason of the outcome.
+    NaN and None where there is none. needed: of an undecided one, how many questions in all decide with 80 % power if
+    the true value lies `distance` from the limit: the smallest difference of interest; of a comparison that may be
+    worse by so much, just as good. None where that cannot be told. why: the reason of the outcome.
     """
 
     gate: str
@@ -49,6 +51,7 @@ class Check:
     high: float | None = None
     n: int = 0
     n_unmeasured: int = 0
+    distance: float | None = None
     needed: int | None = None
 
 
@@ -107,14 +110,18 @@ def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decis
     known = thresholds.bands(settings)
     checks: list[Check] = []
     for name, gate in settings.gate.items():
-        found = list(_checks(name, gate, measurements, known))
+        found = list(_checks(name, gate, measurements, known, settings.smallest_difference))
         named = (name, gate.notebook or "", gate.system or "", gate.metric)
         checks += found or [Check(*named, gate.metric, why="the report has no such number")]
     return Decision(tuple(checks))
 
 
 def _checks(
-    name: str, gate: GateSettings, measurements: Mapping[str, Measurement], known: Mapping[str, Band]
+    name: str,
+    gate: GateSettings,
+    measurements: Mapping[str, Measurement],
+    known: Mapping[str, Band],
+    matters: DifferenceSettings,
 ) -> Iterator[Check]:
     for notebook, made in measurements.items():
         if gate.notebook not in (None, notebook):
@@ -129,7 +136,8 @@ def _checks(
             alone = made.alone(one)
             judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
             for sign, limit, strict, text in _limits(gate, one.metric, known):
-                yield _marked(_bound(Check(*place, text), one.estimate, judged, sign, limit, strict, gate), few)
+                check = Check(*place, text, distance=of_interest(one.metric, matters))
+                yield _marked(_bound(check, one.estimate, judged, sign, limit, strict, gate), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
                 few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
@@ -171,7 +179,7 @@ def _bound(
         return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps it")
     if far < edge or (far == edge and strict):
         return replace(made, outcome=Outcome.FAILS, why="the whole interval misses it")
-    needed = _needed(one.value - limit, one.low, one.high, one.n, one.clusters, one.level)
+    needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why="the interval reaches over it", needed=needed)
 
 
@@ -198,7 +206,7 @@ def _not_worse(
     assert margin is not None, "asked for"
     text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
     made_of = compared(made, baseline, place[2], place[3])
-    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured)
+    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured, distance=margin)
     if made_of is None:
         return replace(check, why=f"{place[2]} was not compared with {baseline} question by question")
     missing = max(made_of.n_dropped, one.n_unmeasured)
@@ -215,17 +223,17 @@ def _not_worse(
         return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
     if best < -margin:
         return replace(check, outcome=Outcome.FAILS, why="the whole interval of the difference is beyond the margin")
-    needed = _needed(sign * made_of.difference + margin, low, high, made_of.n, made_of.clusters, made_of.level)
+    needed = _needed(margin, low, high, made_of.n, made_of.clusters, made_of.level)
     return replace(check, why="the interval reaches over the margin", needed=needed)
 
 
-def _needed(distance: float, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:
-    """How many questions more put the limit outside of the interval with 80 % power; None where none would."""
+def _needed(distance: float | None, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:
+    """How many questions put a limit so far away outside of the interval with 80 % power; None where none would."""
     from ragbench.stats.intervals import t_quantile
 
     groups = n if clusters is None else clusters
-    if groups < 2 or high <= low:
+    if distance is None or groups < 2 or high <= low:
         return None
-    deviation = (high - low) / (2 * t_quantile((1 + level) / 2, groups - 1)) * math.sqrt(n)
+    deviation = (high - low) / (2 * t_quantile((1 + level) / 2, groups - 1)) * math.sqrt(groups)
     size = stats.sample_size(distance, deviation, level=level)
-    return None if size is None else max(size - n, 1)
+    return None if size is None else math.ceil(size * n / groups - 1e-9)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, stats
+from ragbench import answered_by, settings, stats
 from ragbench.answered_by import AnsweredBy
-from ragbench.bench.basics import frames, tabulation
+from ragbench.bench.basics import frames, interest, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
@@ -131,7 +131,8 @@ class Scores:
         table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
         clusters = frames.clusters(row.sample for row in self.rows)
         sureness = Sureness(self.level, self.resamples, self.seed)
-        return find(table, self.metrics, self.systems, clusters, sureness, self.leading)[1]
+        found = find(table, self.metrics, self.systems, clusters, sureness, self.leading)[1]
+        return interest.told(found, settings.load().smallest_difference)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""

@@ -140,8 +140,9 @@ def _compared(
 
     Where no query is measured on both sides there is nothing to correct; the comparison says so.
     """
-    from ragbench import stats
+    from ragbench import settings, stats
     from ragbench.bench.basics import families
+    from ragbench.bench.basics.interest import of_interest
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
@@ -155,7 +156,13 @@ def _compared(
     ]
     by_metric = {metric: [each[metric] for each in made] for metric in plan.metrics}
     found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
-    return [(metric, found[metric][place]) for place in range(len(pairs)) for metric in plan.metrics]
+    matters = settings.load().smallest_difference
+    margins = {name: of_interest(metric.label, matters) for name, metric in plan.metrics.items()}
+    return [
+        (metric, stats.with_margin(found[metric][place], margins[metric]))
+        for place in range(len(pairs))
+        for metric in plan.metrics
+    ]
 
 
 def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:

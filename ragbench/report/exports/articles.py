@@ -8,8 +8,9 @@ from typing import Any
 
 from ragbench import tables
 from ragbench.bench.basics.families import said
+from ragbench.bench.basics.verdicts import decision, planned
 from ragbench.counts import brackets, missing
-from ragbench.language import Translator
+from ragbench.language import Translator, translator
 from ragbench.measurement import Measurement
 from ragbench.report.keeping import files
 from ragbench.show.basics.material import Material, digits_of
@@ -53,7 +54,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
         )
     named = ("dataset", "n_questions", "unit", "seed")
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
-    notes += [_detectable(material), *_said(material)]
+    notes += [_detectable(material), *_planned(material), *_said(material)]
     return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
 
 
@@ -126,10 +127,21 @@ def _detectable(material: Material) -> str:
         and c.verdict is Verdict.NOT_SHOWN
         and c.minimum_detectable is not None
     }
-    said = clean(", ".join(f"{name} {number}" for name, number in named.items()))
-    return (
-        material.text("A difference of this size or more would have been shown: {named}.", named=said) if named else ""
-    )
+    _, said = material.text, clean(", ".join(f"{name} {number}" for name, number in named.items()))
+    return _("A difference of this size or more would have been shown: {named}.", named=said) if named else ""
+
+
+def _planned(material: Material) -> list[str]:
+    """How many questions show the smallest differences of interest, of comparisons that show none."""
+    return [
+        clean(f"{name}: {text}.")
+        for metric in material.metrics
+        for challenger in material.challengers
+        if (c := material.comparison(challenger, metric)) is not None
+        and c.verdict is Verdict.NOT_SHOWN
+        and (text := planned(c, material.text))
+        for name in [f"{c.challenger} {metric}" if len(material.challengers) > 1 else metric]
+    ]
 
 
 def _said(material: Material) -> list[str]:
@@ -171,7 +183,7 @@ def summary(
             material = Material(measurements[name], _)
             if material.metrics:
                 note = brackets((e.estimate for e in measurements[name].estimates), _)
-                notes = (note, _detectable(material), *_said(material))
+                notes = (note, _detectable(material), *_planned(material), *_said(material))
                 lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     return "\n".join(lines).rstrip() + "\n"
@@ -188,11 +200,8 @@ def _check(check: Mapping[str, Any], _: Translator) -> str:
     value = _.number(check.get("value"), digits)
     parts = [markdown(check["condition"]), markdown(where), markdown(value)]
     parts[-1] += "" if check.get("low") is None else " " + markdown(_.interval(check["low"], check["high"], digits))
-    if check.get("needed"):
-        text = _.plural(
-            "about {n} question more would decide", "about {n} questions more would decide", int(check["needed"])
-        )
-        parts.append(markdown(text))
+    if check.get("needed") and check.get("distance"):
+        parts.append(markdown(decision(check["distance"], int(check["needed"]), int(check["n"]), _)))
     return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
 
 
@@ -252,7 +261,9 @@ def _why(check: Mapping[str, Any]) -> str:
     value, low, high = (check.get(key) for key in ("value", "low", "high"))
     number = "" if value is None else f"{value:.4f}"
     number += "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
-    needed = f"; about {check['needed']} questions more would decide" if check.get("needed") else ""
+    needed = ""
+    if check.get("needed") and check.get("distance"):
+        needed = "; " + decision(check["distance"], int(check["needed"]), int(check["n"]), translator("en"))
     return f"{check['outcome']}: {number} {check['why']}{needed}"
 
 

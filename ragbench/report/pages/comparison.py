@@ -138,7 +138,8 @@ def _table_of(rows: Sequence[Any], of: type[Any]) -> pd.DataFrame:
 SUMMARY = (
     "notebook", "first", "second", "metric",
     *(f"{key}_{side}" for side in SIDES for key in ("value", "low", "high", "n")),
-    "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "why",
+    "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "margin",
+    "questions_needed", "why",
 )  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def _summary(one: Summarized) -> dict[str, Any]:
     c = one.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
-        told = ("difference", "low", "high", "effect_size", "minimum_detectable")
+        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
         known |= {name: getattr(c, name) for name in told} | {"p": p, "verdict": str(c.verdict)}
     return {key: known.get(key, "" if key in ("verdict", "why") else math.nan) for key in SUMMARY}
 

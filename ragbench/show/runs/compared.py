@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.verdicts import planned_of
 from ragbench.bench.runs.changes import Refusal, said
 from ragbench.language import DASH
 from ragbench.show.basics.entries import rows_of
@@ -143,15 +144,19 @@ def effects(material: Material, present: frozenset[str]) -> Markup:
     """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
     _ = material.text
     heads = [_("metric"), _("effect size"), _("smallest difference that would be shown"), _("n")]
+    heads += [_("smallest difference of interest"), _("n that shows it")]
     rows = []
     for one in material.measurement.comparisons:
         c, least = one.comparison, _.number(one.comparison.minimum_detectable, material.digits(one.metric))
-        rows.append([shown(one.metric), _.number(c.effect_size, 2, signed=True), least, _.integer(c.n)])
+        needed = DASH if c.questions_needed is None else _.integer(c.questions_needed)
+        size = _.number(c.effect_size, 2, signed=True)
+        rows.append([shown(one.metric), size, least, _.integer(c.n), _.exact(c.margin), needed])
     if not rows:
         return Markup("")
     note = _(
         "The effect size is the mean difference divided by the standard deviation of the questions' differences. The "
-        "smallest difference is what four of five such comparisons would show, at the level that the correction leaves."
+        "smallest difference is what four of five such comparisons would show, at the level that the correction "
+        "leaves. The last column is how many questions would show the smallest difference of interest as surely."
     )
     return html.grid(_("Effect sizes"), heads, rows) + html.meta(note)
 
@@ -217,6 +222,10 @@ def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
     if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or _missing(detectable):
         return html.row(cells)
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
+    margin, needed = (None if _missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
+    counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not _missing(one[f"n_{side}"])]
+    if needed is not None and counts:
+        text += "; " + planned_of(margin, int(needed), min(counts), _)
     return html.row(cells, "rb-over") + html.under(text, len(cells))
 
 

@@ -1,0 +1,50 @@
+"""The smallest difference of interest, metric by metric: what ragbench.toml says of it, else a share of the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ragbench import stats
+from ragbench.measurement import NamedComparison
+from ragbench.metrics import catalogue, declaration
+from ragbench.names import meant
+from ragbench.settings import ConfigurationError, DifferenceSettings
+
+
+def of_interest(label: str, chosen: DifferenceSettings) -> float | None:
+    """The smallest difference that would matter, in the metric's unit; None where the scale is open and none is set.
+
+    What is set for the label goes before what is set for another name of the metric, with or without its cut-off.
+    """
+    declared = declaration(label)
+    names = (label,) if declared is None else (label, *declared.names, declared.name)
+    own = next((chosen.metrics[name] for name in names if name in chosen.metrics), None)
+    if own is not None or declared is None:
+        return own
+    low, high = declared.bounds
+    return None if low is None or high is None else chosen.share_of_scale * (high - low)
+
+
+def told(named: Iterable[NamedComparison], chosen: DifferenceSettings) -> tuple[NamedComparison, ...]:
+    """The comparisons with the smallest difference of interest of their metrics, and the questions that show it."""
+    found = tuple(named)
+    margins = {label: of_interest(label, chosen) for label in dict.fromkeys(one.metric for one in found)}
+    return tuple(replace(one, comparison=stats.with_margin(one.comparison, margins[one.metric])) for one in found)
+
+
+def check(chosen: DifferenceSettings) -> None:
+    """Refuse differences of metrics that there are not, and those that no metric's scale has room for.
+
+    Raises ConfigurationError.
+    """
+    for name, size in chosen.metrics.items():
+        place, declared = f"smallest_difference.metrics.{name} = {size:g}", declaration(name)
+        if declared is None:
+            known = [one for each in catalogue().values() for one in each.names]
+            raise ConfigurationError(
+                f"{place}: there is no such metric{meant(name, known)}; `ragbench metrics` lists all"
+            )
+        low, high = declared.bounds
+        if low is not None and high is not None and size > high - low:
+            raise ConfigurationError(f"{place}: the scale of {name} goes from {low:g} to {high:g}")

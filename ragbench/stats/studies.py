@@ -1,0 +1,125 @@
+"""The next study, planned from the spread of one that was made: how many questions show a difference that matters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragbench.stats.comparisons import compare
+from ragbench.stats.power import POWER
+from ragbench.stats.samples import Labels, as_codes, as_values
+from ragbench.stats.verdicts import Spread
+from ragbench.types import Array, Better
+
+FEWEST_DRAWS = 100
+"""No drawn number is read: the error of a mean and the name of its test are exact."""
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """How large a study has to be, and what the one that was made could show.
+
+    difference: the true one, in the metric's unit, that is to be shown with the chance `power`.
+    questions, groups: how many are needed; None where no number does, groups also where each question stands alone.
+    n, clusters: how many there were, on both sides. reached: the chance that as many show the difference; NaN without
+    spread. detectable: the smallest difference that as many show with `power`; None if none.
+    deviation: standard deviation of the paired differences of single questions. correlation: how alike those of one
+    group are (intra-cluster, 0 to 1); None without groups of several questions.
+    per_group: how many questions each of the present groups would have to hold if none came to them; None where no
+    number does, because the groups themselves differ too much, and without groups.
+    threshold: the largest p of the comparison by itself that is taken as shown. test: as it is made.
+    """
+
+    difference: float
+    power: float
+    questions: int | None
+    groups: int | None
+    n: int
+    clusters: int | None
+    reached: float
+    detectable: float | None
+    deviation: float
+    correlation: float | None
+    per_group: int | None
+    threshold: float
+    test: str
+
+
+def plan_study(
+    baseline: ArrayLike,
+    challenger: ArrayLike,
+    difference: float,
+    *,
+    clusters: Labels | None = None,
+    power: float = POWER,
+    level: float = 0.95,
+    comparisons: int = 1,
+    threshold: float | None = None,
+    joint: bool = False,
+    better: Better = "higher",
+) -> StudyPlan:
+    """How many questions show a true mean difference with `power`, if they vary as the ones given did.
+
+    baseline, challenger, clusters: as in `compare`. The plan is for its test: sign flips, of 0/1 values McNemar's,
+    where as many pairs differ as did, or as the difference needs. comparisons: how many are corrected together; the
+    hardest step of Holm's takes a p of (1 − level) / comparisons as shown. threshold: that p itself, where it is known
+    from a family; joint: of a family that was tested together (max-T).
+
+    Groups are planned as large as they are on average; a group's mean varies by what differs between groups, and by
+    what differs within them divided by its size (components of a one-way layout: Donner and Klar 2000, chapter 5).
+    Raises ValueError for a difference, power, or number of comparisons that cannot be, and where fewer than two groups
+    were measured on both sides.
+    """
+    if not (math.isfinite(difference) and difference != 0):
+        raise ValueError(f"difference is the one that is to be shown, finite and not 0; got {difference}")
+    if comparisons < 1:
+        raise ValueError(f"comparisons is how many are corrected together, 1 or more; got {comparisons}")
+    one = compare(baseline, challenger, clusters=clusters, better=better, level=level, resamples=FEWEST_DRAWS)
+    if one.groups < 2:
+        what = "question" if clusters is None else "group"
+        raise ValueError(f"{one.groups} {what}s were measured on both sides: how they vary is known from two on")
+    limit = (1 - level) / comparisons if threshold is None else threshold
+    spread = replace(Spread.of(one), level=1 - limit, joint=joint)
+    found = as_values(challenger, "challenger") - as_values(baseline, "baseline")
+    codes = as_codes(clusters, len(found))
+    kept = ~np.isnan(found)
+    between, within = (math.nan, math.nan) if codes is None else _components(found[kept], codes[kept], spread)
+    detectable = spread.detectable(power)
+    groups = spread.needed(difference, power)
+    per_group = None
+    if codes is not None and detectable is not None:
+        allowed = (abs(difference) / detectable) ** 2 * spread.deviation**2 - between
+        per_group = max(1, math.ceil(within / allowed - 1e-9)) if allowed > 0 else None
+    return StudyPlan(
+        abs(difference),
+        power,
+        spread.questions(difference, power),
+        None if codes is None else groups,
+        one.n,
+        one.clusters,
+        spread.power(difference),
+        detectable,
+        float(np.std(found[kept], ddof=1)),
+        between / (between + within) if between + within > 0 else None,
+        per_group,
+        limit,
+        one.test,
+    )
+
+
+def _components(differences: Array, codes: ArrayLike, spread: Spread) -> tuple[float, float]:
+    """The variance between groups, and that of single questions within them, which make up that of a group's mean.
+
+    Both NaN where every group is one question.
+    """
+    _, places, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(sizes) == len(differences):
+        return math.nan, math.nan
+    middles = np.bincount(places, weights=differences) / sizes
+    within = float(np.sum((differences - middles[places]) ** 2)) / (len(differences) - len(sizes))
+    size = spread.n / spread.groups
+    between = spread.deviation**2 - within / size
+    return (between, within) if between > 0 else (0.0, spread.deviation**2 * size)
