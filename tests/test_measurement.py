@@ -22,9 +22,26 @@ from ragbench.types import Comparison, Estimate, Verdict
 
 ESTIMATE = Estimate(0.5, 0.4, 0.6, 0.95, "bca", 100, 3, 20, 61.5, 1.6, 7, {"bca": (0.4, 0.6)}, 0.48, 0.52, "few")
 COMPARISON = Comparison(
-    "a", "b", 0.1, 0.02, 0.18, 0.95, "bca", 0.01, "sign flips", 0.3, Verdict.BETTER, 97, 3, "lower", 0.04, 20,
-    0.08, 210, margin=0.05,
-)  # fmt: skip
+    "a",
+    "b",
+    0.1,
+    0.02,
+    0.18,
+    0.95,
+    "bca",
+    0.01,
+    "sign flips",
+    0.3,
+    Verdict.BETTER,
+    97,
+    3,
+    "lower",
+    0.04,
+    20,
+    0.08,
+    questions_needed=210,
+    margin=0.05,
+)
 
 
 def made() -> Measurement:

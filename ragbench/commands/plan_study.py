@@ -60,6 +60,7 @@ def plan_study(
     Exit code 0 when something was planned; 2 when nothing can be, with what would help.
     """
     from ragbench import settings
+    from ragbench.bench.basics import interest
     from ragbench.bench.runs import next_study as room
     from ragbench.language import translator
     from ragbench.measurement import without_nan
@@ -67,6 +68,7 @@ def plan_study(
     from ragbench.report.pages.assembly import Measurements
 
     matters = settings.load().smallest_difference
+    interest.check(matters)
     ask = room.Ask(metric or (), difference or (), power, notebook, baseline, system, level, comparisons)
     folder = kept.pages_of(run)
     measured = Measurements(folder)

@@ -141,7 +141,8 @@ def significance(
         str | None, typer.Option(help="Column of the baseline's file with each question's group (dialogue).")
     ] = None,
     margin: Annotated[
-        float | None, typer.Option(help="Largest difference that would not matter; tests for equivalence too.")
+        float | None,
+        typer.Option(help="Largest difference that would not matter; plans for it, and tests for equivalence."),
     ] = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,

@@ -55,7 +55,8 @@ def compare(
 
     baseline, challenger: one number a question, in the same order; a pair with NaN or None on either side is left
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
-    good. margin: the largest difference that would not matter; then equivalence is tested too (TOST).
+    good. margin: the largest difference that would not matter; it is planned for (`questions_needed`), and equivalence
+    is tested too (TOST).
 
     The test is sign-flip randomization of the mean difference, complete where there are no more than B sign patterns;
     for 0/1 values McNemar's, which is the same. From seven groups on p is the mid-p, half of the chance of what was

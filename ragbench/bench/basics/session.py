@@ -130,8 +130,10 @@ def told(made: Measurement) -> Measurement:
         "thresholds": bands.told(labels, known),
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
-    placed = [one if isinstance(one, NamedEstimate) else interest.told([one], known.smallest_difference)[0]
-              for one in made.placed]  # fmt: skip
+    placed = [
+        one if isinstance(one, NamedEstimate) else interest.told([one], known.smallest_difference)[0]
+        for one in made.placed
+    ]
     return replace(
         made,
         facts={**made.facts, **{key: value for key, value in more.items() if value}},

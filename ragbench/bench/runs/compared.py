@@ -142,7 +142,7 @@ def compare_runs(
     primary = {name: _primary(first, second, name) for name in shared}
     matters = settings.load().smallest_difference
     pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen, matters)
-    summarized = _corrected(summarized, primary, matters)
+    summarized = _summaries_in_families(summarized, primary, matters)
     return RunComparison(
         first,
         second,
@@ -382,7 +382,7 @@ def _in_families(
     return [replace(each, comparisons=told(found[n], matters)) for n, each in enumerate(pairings)]
 
 
-def _corrected(
+def _summaries_in_families(
     summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
 ) -> list[Summarized]:
     """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""

@@ -205,10 +205,13 @@ def table(one: Planned, _: Translator) -> Table:
     notes = [_("*: the difference that was asked about")] if len(one.asked) < len(one.plans) else []
     if grouped:
         notes.append(
-            _("groups of {size} questions, as now; or a group: so many questions in each of the {groups} groups there "
-              "are, a dash where no number is enough, because the groups themselves differ",
-              size=_.number(size, 1), groups=_.integer(one.plans[0].clusters or 0))
-        )  # fmt: skip
+            _(
+                "groups of {size} questions, as now; or a group: so many questions in each of the {groups} groups "
+                "there are, a dash where no number is enough, because the groups themselves differ",
+                size=_.number(size, 1),
+                groups=_.integer(one.plans[0].clusters or 0),
+            )
+        )
     title = f"{one.notebook}, {one.metric}: {one.challenger} − {one.baseline}"
     return Table(tuple(columns), tuple(rows), title, tuple(notes), language=_.language)
 
@@ -228,8 +231,11 @@ def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
     return _(
         "To show a difference of {difference} in {metric} with a chance of {power}, {needed} are needed; {there} show "
         "it with a chance of {reached}.",
-        **places, needed=needed, there=there, reached=_.percent(made.reached),
-    )  # fmt: skip
+        **places,
+        needed=needed,
+        there=there,
+        reached=_.percent(made.reached),
+    )
 
 
 def assumptions(one: Planned, _: Translator) -> list[str]:
@@ -239,24 +245,36 @@ def assumptions(one: Planned, _: Translator) -> list[str]:
     made = one.plans[0]
     smallest = "" if made.detectable is None else _.number(made.detectable, 4)
     found = [
-        _("differences of single questions vary as they did: standard deviation {deviation} over {n}",
-          deviation=_.number(made.deviation, 4), n=_.plural("{n} question", "{n} questions", made.n)),
-        _("test: {test}; a p of the comparison by itself up to {threshold} is shown ({family}, level {level})",
-          test=made.test, threshold=_.exact(round(made.threshold, 6)), level=_.percent(one.level, 1),
-          family=said(one.family, _) or _("one comparison, by itself")),
-    ]  # fmt: skip
+        _(
+            "differences of single questions vary as they did: standard deviation {deviation} over {n}",
+            deviation=_.number(made.deviation, 4),
+            n=_.plural("{n} question", "{n} questions", made.n),
+        ),
+        _(
+            "test: {test}; a p of the comparison by itself up to {threshold} is shown ({family}, level {level})",
+            test=made.test,
+            threshold=_.exact(round(made.threshold, 6)),
+            level=_.percent(one.level, 1),
+            family=said(one.family, _) or _("one comparison, by itself"),
+        ),
+    ]
     if made.clusters is None:
         found.append(_("questions are independent of each other"))
     elif made.correlation is None:
         found.append(_("groups are independent of each other, and hold one question each"))
     else:
         found.append(
-            _("groups are independent of each other; differences within one go together with a correlation of {icc}",
-              icc=_.number(made.correlation, 2))
-        )  # fmt: skip
+            _(
+                "groups are independent of each other; differences within one go together with a correlation of {icc}",
+                icc=_.number(made.correlation, 2),
+            )
+        )
     if smallest:
         found.append(
-            _("as many as now show a difference of {smallest} or more with a chance of {power}", smallest=smallest,
-              power=_.percent(made.power))
-        )  # fmt: skip
+            _(
+                "as many as now show a difference of {smallest} or more with a chance of {power}",
+                smallest=smallest,
+                power=_.percent(made.power),
+            )
+        )
     return found
