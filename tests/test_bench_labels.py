@@ -32,7 +32,7 @@ from ragbench.measurement import (
     NamedComparison,
     NamedEstimate,
 )
-from ragbench.metric import parse
+from ragbench.metrics import catalogue
 from ragbench.report.exports import articles
 from ragbench.report.keeping import results
 from ragbench.settings import GateSettings, Settings
@@ -233,7 +233,7 @@ def test_files_that_cannot_be_used_name_the_place(text: str, said: str, project:
 def whole(**judges: np.ndarray) -> Measurement:
     """With the judge's means and differences, as a tier measures them."""
     made = measurement(**judges)
-    metrics = [parse("faithfulness")]
+    metrics = [catalogue()["faithfulness"]]
     estimates, comparisons = find(made.scores, metrics, list(judges), None, Sureness(0.95, 500, 0), "faithfulness")
     known = {"judges": [{"name": "gpt", "stand_in": False}], "judged": ["faithfulness"], "primary": "faithfulness"}
     facts = {**made.facts, **known, "systems": [{"name": name} for name in judges]}
