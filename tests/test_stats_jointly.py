@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from ragbench import stats
 from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.families import jointly
 from ragbench.types import Array, Comparison, Verdict
+from tests import real_retrieval
+from tests.real_retrieval import PRIMARY, Runs, westfall_young
 
 SHOWN = {Verdict.BETTER, Verdict.WORSE}
 
@@ -54,25 +58,6 @@ def test_no_interval_contradicts_its_verdict(seed: int) -> None:
         assert one.alone == before.alone, "the interval of the pair alone is kept"
 
 
-def westfall_young(moved: Array, resamples: int, seed: int) -> list[float]:
-    """Algorithm 2.8 of Westfall and Young (1993), plainly: Student's t recomputed in every flip, step by step."""
-    rng = np.random.default_rng(seed)
-
-    def t(values: Array) -> Array:
-        spread = values.std(axis=-2, ddof=1)
-        return np.abs(values.mean(axis=-2)) / np.where(spread > 0, spread, np.inf)
-
-    observed = t(moved)
-    drawn = np.array([t(moved * rng.choice([-1.0, 1.0], (len(moved), 1))) for _ in range(resamples)])
-    order = list(np.argsort(-observed))
-    adjusted, reached = [1.0] * len(order), 0.0
-    for place, at in enumerate(order):
-        beyond = drawn[:, order[place:]].max(axis=1) >= observed[at] * (1 - 1e-9)
-        reached = max(reached, (int(beyond.sum()) + 1) / (resamples + 1))
-        adjusted[at] = reached
-    return adjusted
-
-
 def test_a_family_shows_what_a_plain_westfall_and_young_shows() -> None:
     """Fourteen near-copies for two challengers, as retrieval metrics are: 28 hypotheses, a small true difference."""
     rng = np.random.default_rng(11)
@@ -80,11 +65,56 @@ def test_a_family_shows_what_a_plain_westfall_and_young_shows() -> None:
     moved = np.hstack([shared * rng.uniform(0.6, 1.2, 14) + rng.normal(0, 0.08, (200, 14)) for _ in range(2)])
     found = jointly(pairs(np.zeros_like(moved), moved), resamples=4000, seed=1)
     plain = westfall_young(moved, 4000, 2)
-    assert [one.p_adjusted for one in found] == pytest.approx(plain, abs=0.012)
+    assert [one.p_adjusted for one in found] == pytest.approx(plain.tolist(), abs=0.012)
     assert sum(one.verdict in SHOWN for one in found) >= sum(p <= 0.05 for p in plain) > 0
     assert max(stats.holm([one.p for one in found])) > 3 * max(one.p_adjusted or 0 for one in found), (
         "Holm pays for all"
     )
+
+
+@pytest.fixture(scope="module")
+def xquad(shared_data: Callable[[str], Path]) -> Runs:
+    return real_retrieval.xquad(shared_data("xquad"), "ru")
+
+
+@pytest.fixture(scope="module")
+def conversations(shared_data: Callable[[str], Path]) -> Runs:
+    return real_retrieval.conversations(shared_data("trec-cast-2021"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("primary", [PRIMARY, ""], ids=["secondary", "all"])
+@pytest.mark.parametrize("grouped", [False, True], ids=["questions", "clusters"])
+@pytest.mark.parametrize(
+    ("data", "baseline", "least"),
+    [("xquad", "tf-idf", 13), ("conversations", "manual_ance", 11), ("conversations", "manual_bm25", 1)],
+)
+def test_on_real_data_as_much_is_found_as_by_a_plain_westfall_and_young(
+    data: str, baseline: str, least: int, grouped: bool, primary: str, request: pytest.FixtureRequest
+) -> None:
+    """Fourteen metrics of two challengers: the secondary family of 26, and all 28 as one."""
+    runs: Runs = request.getfixturevalue(data)
+    values, clusters = runs.with_baseline(baseline), runs.clusters if grouped else None
+    plain = westfall_young(real_retrieval.differences(values, primary), 10_000, 1, clusters)
+    found = real_retrieval.compare(values, clusters, primary)
+    assert len(found) == len(plain) == (26 if primary else 28)
+    assert real_retrieval.shown(found) >= (plain <= 0.05).sum() >= least
+    assert all((one.p_adjusted or 0) <= p + 0.02 for one, p in zip(found, plain, strict=True)), "a mid-p is no larger"
+
+
+def test_on_real_data_metrics_that_are_the_same_are_one_hypothesis(xquad: Runs) -> None:
+    """One relevant paragraph a question: hit rate, recall and precision at 1 are the same numbers."""
+    names = ("hit_rate@1", "recall@1", "precision@1")
+    some = {name: xquad.values[name] for name in (*names, "ndcg@5", "mrr")}
+    for name in names[1:]:
+        for system, values in some[name].items():
+            assert np.array_equal(values, some["hit_rate@1"][system])
+    assert np.unique(real_retrieval.differences(some), axis=1).shape[1] == 6
+    found = real_retrieval.compare(some, None)
+    assert {one.family for one in found} == {"6, max-T"}
+    assert [one.p_adjusted for one in found[:2]] == [one.p_adjusted for one in found[2:4]]
+    alone = real_retrieval.compare({name: some[name] for name in ("hit_rate@1", "ndcg@5", "mrr")}, None)
+    assert [(one.p_adjusted, one.low) for one in found[:2]] == [(one.p_adjusted, one.low) for one in alone[:2]]
 
 
 def test_hypotheses_that_are_the_same_value_by_value_are_one() -> None:

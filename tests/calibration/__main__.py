@@ -1,4 +1,4 @@
-"""`make calibrate`: simulate, write the table, and say where intervals and tests do not hold what they promise."""
+"""`make calibrate`: simulate every situation, write the table, and say where something does not hold."""
 
 from __future__ import annotations
 
@@ -7,65 +7,102 @@ import csv
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable
-from dataclasses import asdict, astuple, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # one process a core is faster than many threads in each
 
-from ragbench.show.about.calibration import is_stray  # noqa: E402
-from tests.calibration import simulations, studies  # noqa: E402
-from tests.calibration.simulations import Cell, Outcome  # noqa: E402
+from ragbench.show.about.calibration import outside, worst  # noqa: E402
+from tests.calibration.cells import Cell, Row  # noqa: E402
+from tests.calibration.situations import cells  # noqa: E402
 
 TABLE = Path(__file__).parents[2] / "notebooks" / "statistics_calibration.csv"
 _work: list[Cell] = []
 _simulations = 0
 
 
-def run(place: int) -> list[Outcome]:
-    """One cell, by its place in the work: populations hold functions, which do not travel between processes."""
-    return _work[place](_simulations)
+def run(place: int) -> tuple[int, Row]:
+    """One cell, by its place in the work: studies hold functions, which do not travel between processes."""
+    return place, _work[place](_simulations)
 
 
-def write(rows: Iterable[Outcome], path: Path) -> None:
-    """The table as CSV, four digits."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+def write(rows: Iterable[Row], path: Path) -> None:
+    """The table as CSV, four digits; whole or not at all."""
+    started = path.with_suffix(".new")
+    with started.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([field.name for field in fields(Outcome)])
+        writer.writerow([field.name for field in fields(Row)])
         for row in rows:
-            writer.writerow([f"{cell:.4f}" if isinstance(cell, float) else cell for cell in astuple(row)])
+            writer.writerow([f"{cell:.4f}" if isinstance(cell, float) else cell for cell in asdict(row).values()])
+    started.replace(path)
 
 
-def strays(rows: Iterable[Outcome]) -> list[Outcome]:
-    """What the page would list as outside of its promise, but for tests that are more careful than promised."""
-    found = (row for row in rows if is_stray(asdict(row) | {"clusters": row.clusters or float("nan")}))
-    return [row for row in found if row.nominal > 0.5 or row.observed > row.nominal]
+def read(path: Path) -> dict[tuple[str, ...], Row]:
+    """The rows of a table by topic, cell, n, clusters and simulations; none where there is no table of such columns."""
+    found = {}
+    for line in _lines(path):
+        texts = {"topic": line["topic"], "cell": line["cell"], "textbook": line["textbook"]}
+        counts = {name: int(line[name]) if line[name] else None for name in ("n", "clusters", "simulations")}
+        shares = {name: float(value) if value else None for name, value in line.items() if name not in texts | counts}
+        row = Row(**texts, **counts, **shares)  # type: ignore[arg-type]
+        found[known_by(row)] = row
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    return lines if lines and list(lines[0]) == [field.name for field in fields(Row)] else []
+
+
+def known_by(row: Row) -> tuple[str, ...]:
+    return tuple(str(part) for part in (row.topic, row.cell, row.n, row.clusters, row.simulations))
+
+
+def simulate(work: Sequence[Cell], simulations: int, processes: int, output: Path, resume: bool) -> list[Row]:
+    """Every cell's row in their order; written after each, so that what is done outlives an interruption."""
+    global _simulations
+    _simulations = simulations
+    _work[:] = work
+    kept = read(output.with_suffix(".part")) if resume else {}
+    wanted = [
+        tuple(str(part) for part in (one.topic, one.name, one.n, one.clusters, one.number(simulations))) for one in work
+    ]
+    rows = {place: kept[key] for place, key in enumerate(wanted) if key in kept}
+    began = time.monotonic()
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for place, row in pool.imap_unordered(run, [place for place in range(len(work)) if place not in rows]):
+            rows[place] = row
+            write([rows[place] for place in sorted(rows)], output.with_suffix(".part"))
+            print(f"{len(rows)} of {len(work)}, {time.monotonic() - began:.0f} s: {work[place].key}", flush=True)
+    done = [rows[place] for place in sorted(rows)]
+    write(done, output)
+    output.with_suffix(".part").unlink(missing_ok=True)
+    return done
 
 
 def main() -> None:
     """Read the options, share the work among processes, write and report."""
-    global _simulations
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simulations", type=int, default=2000, help="simulations a cell")
-    parser.add_argument("--only", default="", help="only cells whose name holds this text")
+    parser.add_argument("--simulations", type=int, default=4000, help="simulations of a cell of weight 1")
+    parser.add_argument("--only", default="", help="only cells whose topic, name or size holds this text")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--output", type=Path, default=TABLE)
+    parser.add_argument("--resume", action="store_true", help="go on where an interrupted run of this code stopped")
     options = parser.parse_args()
-    _simulations = options.simulations
-    _work.extend(cell for cell in (*simulations.cells(), *studies.cells()) if options.only in cell.name)
-    began = time.monotonic()
-    rows: list[Outcome] = []
-    with multiprocessing.get_context("fork").Pool(options.processes) as pool:
-        for done, found in enumerate(pool.imap(run, range(len(_work))), 1):
-            rows += found
-            if done % 20 == 0 or done == len(_work):
-                print(f"{done} of {len(_work)} cells, {time.monotonic() - began:.0f} s", flush=True)
-    write(rows, options.output)
-    print(f"{len(rows)} rows in {options.output}; outside their promise:")
-    for row in strays(rows):
-        clusters = "" if row.clusters is None else f", {row.clusters} clusters, correlation {row.correlation}"
-        print(f"  {row.part}: {row.population}, n = {row.n}{clusters}: {row.method} {row.observed:.3f} ({row.printed})")
+    work = [cell for cell in cells() if options.only in cell.key]
+    rows = simulate(work, options.simulations, options.processes, options.output, options.resume)
+    found = [asdict(row) for row in rows]
+    print(f"{len(rows)} rows in {options.output}")
+    if (far := worst(found)) is not None:
+        print(f"worst: {far}")
+    for row in found:
+        for quantity in outside(row):
+            print(f"outside: {row['topic']}: {row['cell']}, n = {row['n']}: {quantity} {row[quantity]:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,178 +1,110 @@
-"""Populations with a known mean: what questions, judges and clocks give, and how dialogue groups it."""
+"""Populations whose means are known exactly: what questions, judges and clocks give, and how questions go together."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats as distributions
 from scipy.special import ndtr
 
-Matrix = NDArray[np.float64]
-Draw = Callable[[np.random.Generator, tuple[int, int]], Matrix]
+from ragbench.types import Array
+
+Codes = NDArray[np.int64]
+GRID = 100_000
+_middles = (np.arange(GRID) + 0.5) / GRID
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Population:
-    """Values drawn by `draw(rng, (values, simulations))`, with their true mean and the ends of their scale."""
+    """As many equally likely values in ascending order, and the ends of their scale."""
 
-    name: str
-    draw: Draw
-    mean: float
-    bounds: tuple[float, float] | None
+    values: Array
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def mean(self) -> float:
+        """Of the population itself, not of a sample."""
+        return float(self.values.mean())
+
+    def draw(self, rng: np.random.Generator, n: int) -> Array:
+        """n independent values."""
+        return self.values[rng.integers(0, len(self.values), n)]
+
+    def at(self, latent: Array) -> Array:
+        """The values at the places of standard normal numbers, so that what goes together there does here."""
+        return self.values[(ndtr(latent) * len(self.values)).astype(np.int64).clip(0, len(self.values) - 1)]
 
 
-def discrete(name: str, values: list[float], chances: list[float]) -> Population:
-    """A population with heavy ties on [0, 1]: a few values, each with its chance."""
+def discrete(values: Sequence[float], chances: Sequence[float]) -> Population:
+    """A few values on [0, 1], each with its chance: heavy ties."""
     edges = np.cumsum(chances)
-    table = np.array(values)
-
-    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-        return table[np.minimum(np.searchsorted(edges, rng.random(shape), side="right"), len(table) - 1)]
-
-    return Population(name, draw, float(np.dot(values, chances)), (0.0, 1.0))
+    places = np.searchsorted(edges, _middles, side="right").clip(0, len(values) - 1)
+    return Population(np.asarray(values)[places], (0.0, 1.0))
 
 
 def flag(share: float) -> Population:
-    """A hit or miss."""
-    return discrete(f"hit {share:g}", [0.0, 1.0], [1 - share, share])
+    """A hit or a miss."""
+    return discrete([0.0, 1.0], [1 - share, share])
 
 
 def reciprocal_rank(first: float) -> Population:
     """1 / rank of the first relevant document in the top 10, with a geometric rank."""
     chances = [first * (1 - first) ** k for k in range(10)]
-    return discrete(f"reciprocal rank {first:g}", [0.0, *(1 / k for k in range(1, 11))], [1 - sum(chances), *chances])
+    return discrete([0.0, *(1 / k for k in range(10, 0, -1))], [1 - sum(chances), *chances[::-1]])
+
+
+def graded(*chances: float) -> Population:
+    """Grades from worst to best, as shares of their scale."""
+    return discrete([k / (len(chances) - 1) for k in range(len(chances))], chances)
 
 
 def beta(a: float, b: float) -> Population:
     """A continuous score on [0, 1], such as NDCG or a similarity."""
-    return Population(f"score beta({a:g}, {b:g})", lambda rng, shape: rng.beta(a, b, shape), a / (a + b), (0.0, 1.0))
+    return Population(distributions.beta.ppf(_middles, a, b), (0.0, 1.0))
 
 
-def latency(sigma: float) -> Population:
-    """Seconds: lognormal, without an upper end."""
-    return Population(
-        f"latency lognormal({sigma:g})",
-        lambda rng, shape: rng.lognormal(0, sigma, shape),
-        float(np.exp(sigma**2 / 2)),
-        None,
-    )
+def latency(sigma: float, mean: float = 1.0) -> Population:
+    """Seconds: lognormal with this mean, without an upper end."""
+    values = np.exp(sigma * distributions.norm.ppf(_middles))
+    return Population(values * mean / values.mean())
 
 
-JUDGE = discrete("judge .985", [0.0, 0.5, 0.75, 1.0], [0.005, 0.01, 0.02, 0.965])
-THIRDS = discrete("recall in thirds", [0.0, 1 / 3, 2 / 3, 1.0], [0.1, 0.15, 0.25, 0.5])
-LIKERT = discrete("judge of five grades", [0.0, 0.25, 0.5, 0.75, 1.0], [0.05, 0.1, 0.2, 0.3, 0.35])
-STRICT = discrete("judge of five grades, strict", [0.0, 0.25, 0.5, 0.75, 1.0], [0.1, 0.15, 0.25, 0.3, 0.2])
-ALONE = [
-    JUDGE,
-    flag(0.5),
-    flag(0.8),
-    flag(0.95),
-    reciprocal_rank(0.3),
-    reciprocal_rank(0.7),
-    THIRDS,
-    beta(5, 2),
-    beta(0.5, 0.2),
-    beta(20, 1),
-    latency(0.5),
-    latency(1.0),
-    Population("distance normal", lambda rng, shape: rng.normal(1, 0.3, shape), 1.0, None),
-]
+JUDGE = discrete([0.0, 0.5, 0.75, 1.0], [0.005, 0.01, 0.02, 0.965])
+"""A judge who is nearly always content: a mean of .985."""
+THIRDS = graded(0.1, 0.15, 0.25, 0.5)
+LIKERT, STRICT = graded(0.05, 0.1, 0.2, 0.3, 0.35), graded(0.112, 0.172, 0.25, 0.277, 0.189)
 
 
-def clustered(marginal: Population, correlation: float, sizes: NDArray[np.int64]) -> Population:
-    """The same marginal values, correlated inside clusters of the given sizes through a Gaussian copula.
+def labels_of(sizes: Sequence[int] | NDArray[np.int64]) -> Codes:
+    """(questions,) the cluster of each, for clusters of these sizes."""
+    return np.repeat(np.arange(len(sizes)), sizes)
 
-    correlation: of the latent normal values; 0 makes clusters empty words, 0.5 makes them matter much.
+
+UNEQUAL = labels_of(np.round(np.geomspace(1, 30, 20)).astype(np.int64))
+"""Twenty clusters of 1 to 30 questions."""
+
+
+def together(rng: np.random.Generator, codes: Codes, within: float) -> Array:
+    """(questions,) standard normal numbers, correlated by `within` inside clusters."""
+    shared = rng.standard_normal(int(codes[-1]) + 1)[codes]
+    return np.asarray(within**0.5 * shared + (1 - within) ** 0.5 * rng.standard_normal(len(codes)))
+
+
+def side_by_side(
+    rng: np.random.Generator, systems: Sequence[Population], codes: Codes, alike: float = 0.5, within: float = 0.0
+) -> list[Array]:
+    """Values of systems on the same questions.
+
+    alike: how far the systems' latent values go together, as easy and hard questions make them. within: how far
+    those of one system do inside a cluster, beyond that.
     """
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-    known = ordered(marginal)
-
-    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-        shared = rng.standard_normal((len(sizes), shape[1]))[codes]
-        latent = correlation**0.5 * shared + (1 - correlation) ** 0.5 * rng.standard_normal((len(codes), shape[1]))
-        return known[(ndtr(latent) * len(known)).astype(np.int64).clip(0, len(known) - 1)]
-
-    return Population(marginal.name, draw, marginal.mean, marginal.bounds)
+    shared = rng.standard_normal(len(codes))
+    return [one.at(alike**0.5 * shared + (1 - alike) ** 0.5 * together(rng, codes, within)) for one in systems]
 
 
-@functools.cache
-def ordered(marginal: Population) -> Matrix:
-    """A large fixed sample of the population in order: its quantile function. Its mean is the population's."""
-    known = np.sort(marginal.draw(np.random.default_rng(7), (400_000, 1))[:, 0])
-    return known + (marginal.mean - known.mean() if marginal.bounds is None else 0.0)
-
-
-def repeated(sizes: NDArray[np.int64]) -> Population:
-    """A judge asked several times about each question: every question has its own chance of a yes."""
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-
-    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-        chance = rng.beta(2, 0.6, (len(sizes), shape[1]))[codes]
-        return (rng.random((len(codes), shape[1])) < chance).astype(np.float64)
-
-    return Population("judge asked again", draw, 2 / 2.6, (0.0, 1.0))
-
-
-def panel(marginal: Population, correlation: float, judges: int = 3) -> Population:
-    """The mean over judges who score the same answers: each as the marginal says, their errors alike."""
-    known = ordered(marginal)
-
-    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-        shared = rng.standard_normal(shape)
-        total = np.zeros(shape)
-        for _ in range(judges):
-            latent = correlation**0.5 * shared + (1 - correlation) ** 0.5 * rng.standard_normal(shape)
-            total += known[(ndtr(latent) * len(known)).astype(np.int64).clip(0, len(known) - 1)]
-        return total / judges
-
-    return Population(f"panel of {judges}, errors {correlation:g}: {marginal.name}", draw, marginal.mean, (0.0, 1.0))
-
-
-def moved(up: float, down: float) -> Population:
-    """Differences of two systems' hits: +1 where only the challenger hit, −1 where only the baseline did."""
-    found = discrete(f"hits moved {up:g} / {down:g}", [-1.0, 0.0, 1.0], [down, 1 - up - down, up])
-    return Population(found.name, found.draw, found.mean, (-1.0, 1.0))
-
-
-def gap(name: str, baseline: Population, challenger: Population, same: float) -> Population:
-    """Differences of two systems that agree on a share of the questions and are independent on the rest."""
-
-    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-        apart = challenger.draw(rng, shape) - baseline.draw(rng, shape)
-        return np.where(rng.random(shape) < same, 0.0, apart)
-
-    return Population(name, draw, (challenger.mean - baseline.mean) * (1 - same), None)
-
-
-def skewed(name: str, draw: Draw) -> Population:
-    """Differences of mean zero that are not symmetric: most questions lose a little, a few win much."""
-    return Population(name, draw, 0.0, None)
-
-
-DIFFERENCES = [
-    moved(0.1, 0.1),
-    moved(0.25, 0.25),
-    moved(0.02, 0.02),
-    moved(0.15, 0.05),
-    moved(0.03, 0.0),
-    gap("reciprocal rank, half equal", reciprocal_rank(0.3), reciprocal_rank(0.3), 0.5),
-    gap("reciprocal rank better, half equal", reciprocal_rank(0.3), reciprocal_rank(0.5), 0.5),
-    gap("reciprocal rank, 80 % equal", reciprocal_rank(0.7), reciprocal_rank(0.7), 0.8),
-    gap("judge .985 both", JUDGE, JUDGE, 0.0),
-    gap("score beta(5, 2) both", beta(5, 2), beta(5, 2), 0.0),
-    skewed("skewed exponential", lambda rng, shape: rng.exponential(1, shape) - 1),
-    skewed("skewed lognormal(0.5)", lambda rng, shape: rng.lognormal(0, 0.5, shape) - np.exp(0.125)),
-    skewed("skewed lognormal(1)", lambda rng, shape: rng.lognormal(0, 1, shape) - np.exp(0.5)),
-    Population("normal", lambda rng, shape: rng.standard_normal(shape), 0.0, None),
-    Population("heavy tails t(3)", lambda rng, shape: rng.standard_t(3, shape), 0.0, None),
-]
-
-PANELS = [panel(JUDGE, 0.6), panel(LIKERT, 0.2), panel(LIKERT, 0.6)]
-PANEL_DIFFERENCES = [
-    gap(f"panels of 3, errors {correlation:g}, {name}", panel(LIKERT, correlation), panel(other, correlation), 0.2)
-    for correlation in (0.2, 0.6)
-    for name, other in (("equal", LIKERT), ("one worse", STRICT))
-]
+def panel(rng: np.random.Generator, one: Population, n: int, judges: int, alike: float) -> Array:
+    """(n, judges) scores of the same answers, each judge's as the population says."""
+    return np.column_stack(side_by_side(rng, [one] * judges, np.arange(n), alike))

@@ -12,8 +12,8 @@ from ragbench.bench.basics.session import BenchError, commit, versions
 from ragbench.measurement import Measurement
 
 COLUMNS = (
-    "part", "population", "method", "n", "clusters", "correlation", "simulations", "nominal", "observed", "bias",
-    "width", "printed",
+    "topic", "cell", "n", "clusters", "simulations", "coverage", "level", "family", "power", "textbook",
+    "textbook_coverage", "textbook_level", "textbook_family", "textbook_power",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ class CalibrationRequest(Request):
 
 @tier(CalibrationRequest)
 def statistics_calibration(request: CalibrationRequest) -> Measurement:
-    """The table of simulations: one row a population, size and method, with how often it was right or rejected.
+    """The table of simulations: one row a situation, with how often intervals and tests were right in it.
 
     The rows are the extra table "calibration". Raises BenchError where there is no such table, or it lacks a column.
     """
@@ -59,7 +59,7 @@ def statistics_calibration(request: CalibrationRequest) -> Measurement:
         "versions": versions(),
         "commit": commit(),
     }
-    table = frame[list(COLUMNS)].astype({"printed": str, "part": str, "population": str})
+    table = frame[list(COLUMNS)].astype({"topic": str, "cell": str}).fillna({"textbook": ""})
     return Measurement(request.notebook, facts, extra={"calibration": table})
 
 

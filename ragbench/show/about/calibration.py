@@ -1,151 +1,208 @@
-"""Whether intervals cover and tests hold their level: the table of simulations, the strays first."""
+"""Whether intervals cover and tests hold their level, and what power that leaves: the table of simulations."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.language import DASH
+from ragbench.language import DASH, Translator
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.page import view
 
-if TYPE_CHECKING:
-    import pandas as pd
+LIMITS = {"coverage": (0.93, 0.97), "level": (0.033, 0.055), "family": (0.0, 0.055)}
+"""What is promised of an interval at .95, and of a test or a family of tests at .05."""
 
-COVERAGE = (0.93, 0.97)
-ERROR = (0.04, 0.06)
-POWER = (0.77, 0.83)
-FEWEST_VALUES, FEWEST_CLUSTERS = 20, 15
 FEWEST_TESTED = 7
-"""Clusters from which on a test can come near its level: of six it is at most .031."""
-TESTS = ("compare", "equivalence", "family-wise, max-T", "family-wise, page", "smallest difference", "sample size")
-PARTS = (
-    "interval", "clusters", "repeats", "difference", "test", "power", "prediction-powered", "agreement", "other",
-)  # fmt: skip
+"""Fewer clusters have so few patterns of signs that a test errs less, or cannot show anything."""
+
+LEVEL = LIMITS["level"][1]
 Row = Mapping[Any, Any]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The cell that errs most, and in what; its error is nominally .05."""
+
+    row: Row
+    quantity: str
+    error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.row['topic']}: {self.row['cell']}, n = {self.row['n']}: {self.quantity}, errs in {self.error:.3f}"
+        )
+
+
+def worst(rows: Sequence[Row]) -> Worst | None:
+    """Where an interval misses the truth, or a test finds a difference that is not there, most often; None of none."""
+    found = [
+        Worst(row, quantity, 1 - row[quantity] if quantity == "coverage" else row[quantity])
+        for row in rows
+        for quantity in LIMITS
+        if _known(row[quantity])
+    ]
+    return max(found, key=lambda one: one.error, default=None)
+
+
+def outside(row: Row) -> list[str]:
+    """The quantities of a row beyond what is promised, and that by more than twice their Monte-Carlo error."""
+    return [quantity for quantity in LIMITS if _side(row, quantity)]
+
+
+def standard_error(value: float, simulations: float) -> float:
+    """Of a share of so many simulations."""
+    return math.sqrt(max(value * (1 - value), 0.0) / simulations)
 
 
 @view("promise")
 def promise(material: Material, present: frozenset[str]) -> Markup:
-    """Where intervals and tests kept what they promise in simulations, and every cell where they did not."""
+    """Which cell of the simulations is the worst, and in how many intervals, tests and their power hold."""
     _ = material.text
-    frame = material.kept("calibration", "nominal")
-    if not len(frame):
+    rows = _rows(material)
+    far = worst(rows)
+    if far is None:
         return html.p(_("Nothing was simulated."))
-    promised = [row for row in frame.to_dict("records") if _is_promised(row)]
-    intervals = [row for row in promised if row["nominal"] > 0.9]
-    powers = [row for row in promised if 0.5 < row["nominal"] <= 0.9]
-    tests = [row for row in promised if row["nominal"] <= 0.5]
-    lines = [
-        _(
-            "Of {n} cells with {values} values and {clusters} clusters at least, the printed 95 % interval covers "
-            "93–97 % in {kept}, more in {more}, less in {less}.",
-            n=len(intervals), values=FEWEST_VALUES, clusters=FEWEST_CLUSTERS, **_counts(intervals, COVERAGE),
-        ),
-        _(
-            "Of {n} cells of true hypotheses, the 5 % tests reject 4–6 % in {kept}, more in {more}, less in {less}.",
-            n=len(tests), **_counts(tests, ERROR),
-        ),
-        _(
-            "Of {n} cells of studies that should show a difference in 80 %, in {kept} 77–83 % show it, in {more} more, "
-            "in {less} fewer.",
-            n=len(powers), **_counts(powers, POWER),
-        ),
+    lines = [_farthest(far, _)]
+    coverage, level, families = (_sides(rows, quantity) for quantity in LIMITS)
+    if coverage:
+        lines.append(
+            _(
+                "The 95 % interval covers the truth in 93–97 % of samples in {kept} of {n} cells, in more of them in "
+                "{more}, in less in {less}.",
+                **_counts(coverage),
+            )
+        )
+    if level:
+        lines.append(
+            _(
+                "The 5 % test finds a difference that is not there in 3.3–5.5 % of samples in {kept} of {n} cells, in "
+                "more of them in {more}, in less in {less}.",
+                **_counts(level),
+            )
+        )
+    if families:
+        lines.append(
+            _(
+                "Families of 5 % find one in 5.5 % of samples at most in {kept} of {n} cells, in more in {more}.",
+                **_counts(families),
+            )
+        )
+    if powers := _beside_a_textbook(rows):
+        lines.append(
+            _(
+                "The power is at least that of the textbook's test in {kept} of {n} cells where that test keeps its "
+                "level, within the Monte-Carlo error.",
+                kept=sum(powers), n=len(powers),
+            )
+        )  # fmt: skip
+    return html.div(html.all(*map(html.p, lines)), "rb-says")
+
+
+@view("simulations")
+def simulations(material: Material, present: frozenset[str]) -> Markup:
+    """Every cell: coverage, level, family-wise error and power, each with the textbook's of the same samples."""
+    _ = material.text
+    rows = _rows(material)
+    if not rows:
+        return html.p(_("Nothing was simulated."))
+    title = _("Simulated situations")
+    heads = [
+        _("situation"), _("n"), _("interval covers, 95 %"), _("test errs, 5 %"), _("family errs, 5 %"), _("power"),
+        _("textbook"), _("samples"),
     ]  # fmt: skip
-    strays = sorted(
-        (row for row in promised if _side(row)), key=lambda row: (PARTS.index(row["part"]), -_distance(row))
+    made = [(shown(row["topic"]), [shown(row["cell"]), *_line(row, _)]) for row in rows]
+    said = _(
+        "After each share, its Monte-Carlo standard error; below it the textbook's of the same samples. ▲ more and ▼ "
+        "less than promised, by more than twice that error."
     )
-    heads = (_("what"), _("population"), _("n"), _("clusters"), _("method"), _("observed"), _("printed interval"))
-    rows = [_stray(material, row) for row in strays]
-    title = _("Cells outside the promise")
-    return html.all(
-        html.div(html.all(*map(html.p, lines)), "rb-says"),
-        html.heading(title, 2),
-        html.grid(title, heads, rows, named=False) if rows else "",
-    )
+    return html.grouped(title, heads, made) + html.meta(said)
 
 
-def _simulated(material: Material, part: str = "interval") -> None:
-    if part not in PARTS:
-        raise ValueError(f"simulations({part!r}): the part is one of {', '.join(PARTS)}")
+def _line(row: Row, _: Translator) -> list[Markup | str]:
+    count = _.integer(int(row["n"]))
+    if _known(row["clusters"]):
+        count = html.two_lines(count, _.plural("{n} cluster", "{n} clusters", int(row["clusters"])))
+    shares = [_share(row, quantity, _) for quantity in ("coverage", "level", "family", "power")]
+    return [count, *shares, shown(row["textbook"]) or DASH, _.integer(int(row["simulations"]))]
 
 
-@view("simulations", check=_simulated)
-def simulations(material: Material, present: frozenset[str], part: str = "interval") -> Markup:
-    """How often each method was right, by population and size; part: what was simulated, such as "clusters"."""
-    _ = material.text
-    frame = material.kept("calibration", "nominal")
-    rows = frame[frame["part"] == part] if len(frame) else frame
-    if not len(rows):
-        return html.p(_("Nothing was simulated."))
-    across = "clusters" if part == "clusters" else "n"
-    sizes = sorted({int(size) for size in rows[across].dropna()})
-    heads = [_("population"), _("method")]
-    heads += [_("{n} clusters", n=size) if across == "clusters" else f"n = {size}" for size in sizes]
-    made = []
-    for (population, method, correlation), group in _groups(rows):
-        by_size = {int(row[across]): row for row in group.to_dict("records") if not math.isnan(row[across])}
-        name = shown(population)
-        if not math.isnan(correlation):
-            name = html.all(name, " ", html.small(_("correlation {value}", value=f"{correlation:g}")))
-        made.append([name, shown(method), *(_observed(by_size.get(size)) for size in sizes)])
-    return html.grid(_("Simulations: {part}", part=clean(part)), heads, made, named=False)
-
-
-def _groups(rows: pd.DataFrame) -> list[tuple[tuple[str, str, float], pd.DataFrame]]:
-    keyed = rows.assign(correlation=rows["correlation"].astype(float))
-    return list(keyed.groupby(["population", "method", "correlation"], dropna=False, sort=False))  # type: ignore[arg-type]
-
-
-def is_stray(row: Row) -> bool:
-    """Whether a row of the table is of what is promised, and outside of it."""
-    return _is_promised(row) and bool(_side(row))
-
-
-def _is_promised(row: Row) -> bool:
-    fewest = FEWEST_CLUSTERS if row["nominal"] > 0.9 else FEWEST_TESTED
-    known = row["part"] == "power" or (row["n"] >= FEWEST_VALUES and not (row["clusters"] < fewest))
-    printed = row["method"] == "default" or row["method"] in TESTS or row["part"] == "agreement"
-    return bool(known and printed)
-
-
-def _limits(row: Row) -> tuple[float, float]:
-    nominal = row["nominal"]
-    return COVERAGE if nominal > 0.9 else POWER if nominal > 0.5 else ERROR
-
-
-def _side(row: Row) -> int:
-    low, high = _limits(row)
-    return (row["observed"] > high) - (row["observed"] < low)
-
-
-def _distance(row: Row) -> float:
-    low, high = _limits(row)
-    return float(max(low - row["observed"], row["observed"] - high))
-
-
-def _counts(rows: Sequence[Row], limits: tuple[float, float]) -> dict[str, int]:
-    more = sum(row["observed"] > limits[1] for row in rows)
-    less = sum(row["observed"] < limits[0] for row in rows)
-    return {"kept": len(rows) - more - less, "more": more, "less": less}
-
-
-def _observed(row: Row | None) -> Markup | str:
-    if row is None:
+def _share(row: Row, quantity: str, _: Translator) -> Markup | str:
+    value, beside = row[quantity], row[f"textbook_{quantity}"]
+    if not _known(value):
         return DASH
-    text = f"{row['observed']:.3f}"
-    return html.strong(f"{text} {'▲' if _side(row) > 0 else '▼'}") if _side(row) else text
+    error = _.number(standard_error(value, row["simulations"]), 3)
+    text = html.all(_.number(value, 3), " ", html.small(f"± {error}"))
+    if side := _side(row, quantity):
+        text = html.all(html.strong(f"{_.number(value, 3)} {'▲' if side > 0 else '▼'}"), " ", html.small(f"± {error}"))
+    return html.two_lines(text, _.number(beside, 3)) if _known(beside) else text
 
 
-def _stray(material: Material, row: Row) -> list[Markup | str]:
-    clusters = DASH if math.isnan(row["clusters"]) else f"{int(row['clusters'])}"
-    if not math.isnan(row["correlation"]) and row["part"] != "prediction-powered":
-        clusters += f" ({row['correlation']:g})"
-    printed = shown(row["printed"] if isinstance(row["printed"], str) else "")
-    what, population, method = (shown(row[name]) for name in ("part", "population", "method"))
-    return [what, population, str(int(row["n"])), clusters, method, _observed(row), printed]
+def _farthest(far: Worst, _: Translator) -> str:
+    row = far.row
+    values = {
+        "cell": clean(row["cell"]), "n": _.integer(int(row["n"])), "value": _.percent(row[far.quantity], 1),
+        "error": _.number(100 * standard_error(row[far.quantity], row["simulations"]), 1),
+    }  # fmt: skip
+    if _known(row["clusters"]):
+        values["n"] += ", " + _.plural("{n} cluster", "{n} clusters", int(row["clusters"]))
+    if far.quantity == "coverage":
+        return _(
+            "Worst cell: {cell} (n = {n}), where the 95 % interval covers the truth in {value} of samples (Monte-Carlo "
+            "error ± {error} points).",
+            **values,
+        )
+    if far.quantity == "level":
+        return _(
+            "Worst cell: {cell} (n = {n}), where the 5 % test finds a difference that is not there in {value} of "
+            "samples (Monte-Carlo error ± {error} points).",
+            **values,
+        )
+    return _(
+        "Worst cell: {cell} (n = {n}), where a family of 5 % finds a difference that is not there in {value} of "
+        "samples (Monte-Carlo error ± {error} points).",
+        **values,
+    )
+
+
+def _rows(material: Material) -> list[Row]:
+    return material.kept("calibration", "coverage").to_dict("records")
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def _side(row: Row, quantity: str) -> int:
+    """Above (1) or below (-1) what is promised, as far as chance does not explain it; a family may err less often."""
+    if quantity not in LIMITS or not _known(row[quantity]):
+        return 0
+    (low, high), value = LIMITS[quantity], row[quantity]
+    if quantity == "level" and row["clusters"] is not None and row["clusters"] < FEWEST_TESTED:
+        low = 0.0
+    slack = 2 * standard_error(value, row["simulations"])
+    return int(value - slack > high) - int(value + slack < low)
+
+
+def _sides(rows: Sequence[Row], quantity: str) -> list[int]:
+    return [_side(row, quantity) for row in rows if _known(row[quantity])]
+
+
+def _counts(sides: Sequence[int]) -> dict[str, int]:
+    return {"n": len(sides), "kept": sides.count(0), "more": sides.count(1), "less": sides.count(-1)}
+
+
+def _beside_a_textbook(rows: Sequence[Row]) -> list[bool]:
+    """For each cell with a power and a textbook's that keeps its level, whether it is as large."""
+    found = []
+    for row in rows:
+        ours, other = row["power"], row["textbook_power"]
+        erring = [row[f"textbook_{quantity}"] for quantity in ("level", "family")]
+        if _known(ours) and any(map(_known, erring)) and all(not _known(one) or one <= LEVEL for one in erring):
+            found.append(ours >= other - 2 * standard_error(ours, row["simulations"]))
+    return found
