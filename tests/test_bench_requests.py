@@ -42,12 +42,32 @@ def test_the_defaults_are_legal_and_every_parameter_is_told(tier: Any) -> None:
         ({"language": "fr"}, "language = 'fr': en or ru is expected"),
         ({"sytems": "a"}, "there is no parameter 'sytems'; did you mean 'systems'?; there are dataset, systems, "),
         ({"slice_by": "age"}, "slice_by names 'age'"),
+        ({"primary": "ngcd@10"}, "primary = 'ngcd@10': it is not measured; did you mean 'ndcg@10'?; legal: hit_rate@1"),
+        ({"primary": "ndcg"}, "primary = 'ndcg': it is not measured"),
+        ({"primary": "mrr", "metrics": "recall@5"}, "primary = 'mrr': it is not measured; legal: recall@5"),
     ],
 )  # fmt: skip
 def test_what_is_not_legal_is_refused_with_what_is(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(BenchError) as refusal:
         bench.tier1_retrieval(**wrong)
     assert said in str(refusal.value)
+
+
+def test_every_tier_that_compares_names_its_primary_metric_before_anything_is_measured() -> None:
+    usual = {"tier1_retrieval": "mrr@10", "real_users": None, "rag_metrics": None, "tier3_end_to_end": "e2e_score",
+             "tier2_generation": "answer_correctness_rating", "tier_judge_pipeline": "balanced_accuracy"}  # fmt: skip
+    assert {tier.__name__ for tier in TIERS if "primary" in tier.request.parameters()} == set(usual)
+    for name, label in usual.items():
+        request = getattr(bench, name).request
+        assert label is None or request().leading.label == label
+    assert bench.real_users.request(primary="ndcg@10").retrieval.leading.label == "ndcg@10"
+    assert bench.tier2_generation.request(primary="rougeL_f").leading.label == "rougeL_f"
+    assert bench.tier_judge_pipeline.request(cost_shown=2.0).leading.label == "decision_cost"
+    assert bench.tier_judge_pipeline.request(cost_shown=2.0, primary="f1_score").leading.label == "f1_score"
+    for name, wrong in (("real_users", "retrieval_consistency"), ("tier3_end_to_end", "mrr"), ("tier_judge_pipeline",
+                        "decision_cost")):  # fmt: skip
+        with pytest.raises(BenchError, match=f"primary = '{wrong}': it is not measured"):
+            getattr(bench, name).request(primary=wrong)
 
 
 def told(request: Request) -> dict[str, tuple[Any, Any]]:

@@ -13,6 +13,7 @@ import pytest
 from ragbench import bench, show
 from ragbench.bench import BenchError
 from ragbench.bench.basics.session import parted
+from ragbench.bench.runs.overview import over
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.show import Page
@@ -55,6 +56,22 @@ def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -
     assert all(c.comparison.p_adjusted is not None for c in found.comparisons)
     assert {c.comparison.verdict for c in found.comparisons} == {Verdict.CANNOT_BE_SHOWN}, "of three questions"
     assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
+
+
+@pytest.mark.usefixtures("project")
+def test_another_primary_metric_heads_all_that_is_said() -> None:
+    found = bench.tier1_retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5", primary="ndcg@5", slice_by="kind")
+    families = {c.metric: c.comparison.family.partition(":")[0] for c in found.comparisons}
+    assert families == {"ndcg@5": "primary", "mrr@10": "secondary"}
+    assert found.facts["primary"] == "ndcg@5"
+    assert {one.metric for one in found.estimates_by("slice")} <= {"ndcg@5"}
+    assert str(show.comparison.answer(Page(found)).html()).count("On ndcg@5, a difference between") == 2
+    assert show.about.summary(Page(found)).html().index("ndcg@5") < show.about.summary(Page(found)).html().index(
+        "mrr@10"
+    )
+    standing = str(show.about.standing(Page(over({"tier1_retrieval": found}))).html())
+    assert "ndcg@5" in standing
+    assert "mrr@10" not in standing
 
 
 @pytest.mark.usefixtures("project")

@@ -124,6 +124,17 @@ class TestSeveralSystems:
         done = run(two_systems(tmp_path), *METRIC, "--baseline", "new", "--json", "-")
         [one] = json.loads(done.stdout)["comparisons"]
         assert (one["challenger"], one["difference"], one["verdict"]) == ("old", -0.5, "worse")
+        both = (*METRIC, "-m", "response_groundedness")
+        done = run(two_systems(tmp_path), *both, "--primary", "response_groundedness", "--json", "-")
+        families = {one["metric"]: one["family"] for one in json.loads(done.stdout)["comparisons"]}
+        assert families == {"faithfulness": "secondary: 1, max-T", "response_groundedness": "primary: 1, max-T"}
+        done = run(two_systems(tmp_path), *both, "--primary", "response_groundedness", "--out", tmp_path / "out")
+        page = (tmp_path / "out" / "rag_metrics.html").read_text(encoding="utf-8")
+        assert "On response_groundedness, " in page
+        assert "On faithfulness, " not in page
+        wrong = run(two_systems(tmp_path), *METRIC, "--primary", "faithfullness")
+        assert wrong.exit_code == 2
+        assert "did you mean 'faithfulness'" in one_line(wrong.output)
         wrong = run(two_systems(tmp_path), *METRIC, "--baseline", "best")
         assert wrong.exit_code == 2
         assert "is not among the systems" in one_line(wrong.output)

@@ -142,6 +142,11 @@ def test_significance_is_that_of_the_statistics(
         assert (found["n"], found["method"], found["test"]) == (one.n, one.method, one.test)
         assert (found["p"], found["p_adjusted"]) == pytest.approx((one.p, one.p_adjusted))
     assert report["statistics"]["ndcg"]["verdict"] == "better"
+    report = run("significance", first, second, "--lower-is-better", "seconds", "--primary", "ndcg", "--json")
+    families = {name: one["family"] for name, one in report["statistics"].items()}
+    assert families == {"hit": "secondary: 2, max-T", "ndcg": "primary: 1, max-T", "seconds": "secondary: 2, max-T"}
+    with pytest.raises(ValueError, match="primary = 'ndgc': it is not measured; did you mean 'ndcg'"):
+        run("significance", first, second, "--primary", "ndgc")
     assert report["statistics"]["seconds"]["verdict"] == "worse"
     assert report["statistics"]["hit"]["verdict"] == "not shown"
 

@@ -15,7 +15,7 @@ from ragbench.bench.basics import tabulation
 from ragbench.language import translator
 from ragbench.tables import Style
 from ragbench.types import Comparison, Verdict
-from tests.command_line import invoke
+from tests.command_line import invoke, one_line
 
 call = partial(invoke, "trec")
 
@@ -63,6 +63,18 @@ def test_the_order_of_lines_changes_no_sign(tmp_path: Path, more: tuple[str, ...
         for lines in (qrels, *runs):
             draw.shuffle(lines)
     assert len(seen) == 1
+
+
+def test_the_primary_metric_is_a_family_of_its_own(tmp_path: Path) -> None:
+    qrels, runs = collection(random.Random(3))
+    files = [written(tmp_path, f"{place}.txt", *lines) for place, lines in enumerate([qrels, *runs])]
+    asked = ("-m", "map,ndcg@5,P_5")
+    families = {one["metric"]: one["family"] for one in made(*files, *asked, "--primary", "map")["comparisons"]}
+    assert families == {"map": "primary: 2, max-T", "ndcg@5": "secondary: 4, max-T", "P_5": "secondary: 4, max-T"}
+    assert {one["family"] for one in made(*files, *asked)["comparisons"]} == {"6, max-T"}
+    wrong = call(*files, *asked, "--primary", "mpa")
+    assert wrong.exit_code == 2
+    assert "did you mean 'map'" in one_line(wrong.output)
 
 
 def test_equal_scores_go_by_rank_and_then_by_name(tmp_path: Path) -> None:
