@@ -240,6 +240,36 @@ def test_clusters_of_items_widen_the_interval() -> None:
     assert widths[1] > 2.5 * widths[0]
 
 
+def test_alpha_over_clusters_has_the_error_of_leaving_each_out_in_turn() -> None:
+    """Krippendorff's own library for α without each cluster; Student's quantile with the freedom of independent items
+    in clusters of these sizes, less by the kurtosis of what each moves."""
+    rng = np.random.default_rng(6)
+    sizes = rng.integers(1, 9, 15)
+    codes = np.repeat(np.arange(15), sizes)
+    truth = rng.integers(0, 3, len(codes))
+    table = np.where(rng.random((len(codes), 3)) < 0.75, truth[:, None], rng.integers(0, 3, (len(codes), 3)))
+
+    def alpha(kept: np.ndarray) -> float:
+        return float(krippendorff.alpha(table[kept].T, level_of_measurement="nominal"))
+
+    value = alpha(codes >= 0)
+    moved = np.array([alpha(codes != left) for left in range(15)]) - value
+    error = math.sqrt(14 / 15 * np.sum(moved**2))
+    n = len(codes)
+    covariance = np.diag(sizes.astype(float)) - np.outer(sizes, sizes) / n
+    standard = moved**2 / np.diag(covariance)
+    kurtosis = np.mean(standard**2) / np.mean(standard) ** 2
+    freedom = np.trace(covariance) ** 2 / np.trace(covariance @ covariance) * 2 / max(kurtosis - 1, 2)
+    half = scipy.stats.t.ppf(0.975, freedom) * error / (1 - value**2)
+    ends = np.tanh(np.arctanh(value) + np.array([-half, half]))
+    one = stats.krippendorff_alpha(table, clusters=codes, resamples=100)
+    assert (one.method, one.clusters) == ("fisher", 15)
+    assert (one.low, one.high) == pytest.approx(tuple(ends), abs=1e-9)
+    order = rng.permutation(n)
+    again = stats.krippendorff_alpha(table[order], clusters=codes[order], resamples=100)
+    assert (again.low, again.high) == pytest.approx((one.low, one.high), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
+import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.regression.linear_model import OLS
@@ -117,7 +120,9 @@ def test_which_interval_is_printed_and_why() -> None:
         ("wilson", "ceiling"): stats.estimate(np.append(np.ones(195), np.zeros(5)), bounds=(0, 1)),
         ("wilson", "no_spread"): stats.estimate(np.ones(500), bounds=(0, 1)),
         ("wilson", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 19, bounds=(0, 1)),
-        ("t", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 19),
+        ("t", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 20 % 10),
+        ("wilson", "ties"): stats.estimate([0.5] * 80 + [0.0] * 9 + [1.0] * 11, bounds=(0, 1)),
+        ("bonett_price", "ties"): stats.estimate([0.5] * 91 + [0.0] * 3 + [1.0] * 6, bounds=(0, 1)),
         ("studentized", "skewed"): stats.estimate(rng.lognormal(0, 1, 160)),
         ("studentized", "few"): stats.estimate(plenty[:20]),
         ("none", "no_spread"): stats.estimate([3.0, 3.0, 3.0]),
@@ -128,28 +133,86 @@ def test_which_interval_is_printed_and_why() -> None:
     assert stats.estimate(plenty, clusters=rows % 50, bounds=(0, 1)).method == "bca"
     assert stats.estimate(plenty, clusters=rows % 49, bounds=(0, 1)).note == "few"
     assert stats.estimate(plenty, clusters=np.sqrt(rows).astype(int)).method == "t_effective"
+    unequal = stats.estimate(plenty, clusters=np.minimum(rows, 59), bounds=(0, 1))
+    assert (unequal.clusters, unequal.method, unequal.note) == (60, "wilson", "few")
 
 
-def test_unequal_clusters_are_worth_fewer_equal_ones() -> None:
-    """Sizes 1, 2 and 9 have mean 4 and variance 38 / 3: worth 3 / (1 + 38 / 48) clusters."""
-    values = np.random.default_rng(0).random(12)
-    one = stats.estimate(values, clusters=np.repeat([0, 1, 2], [1, 2, 9]))
-    plain, effective = one.intervals["t"], one.intervals["t_effective"]
-    freedom = 3 / (1 + 38 / 48) - 1
-    expected = scipy.stats.t.ppf(0.975, max(freedom, 1)) / scipy.stats.t.ppf(0.975, 2)
-    assert (effective[1] - effective[0]) / (plain[1] - plain[0]) == pytest.approx(expected, rel=1e-9)
-    equal = stats.estimate(values, clusters=np.repeat([0, 1, 2], 4))
-    assert "t_effective" not in equal.intervals
+def freedom_of(values: np.ndarray, codes: np.ndarray) -> float:
+    """Satterthwaite's freedom of the sandwich from the covariance of its residuals as it is defined, matrix by matrix,
+    with statsmodels' sums of squares for the correlation within clusters, times 2 / (κ − 1)."""
+    sizes = np.bincount(codes).astype(float)
+    number, n = len(sizes), len(values)
+    fitted = smf.ols("value ~ C(code)", pd.DataFrame({"value": values, "code": codes})).fit()
+    between, within = fitted.ess / (number - 1), fitted.ssr / (n - number)
+    shared = max((between - within) / ((n - sizes @ sizes / n) / (number - 1)), 0.0)
+    alike = shared / (shared + within)
+    working = np.diag(sizes * (1 + (sizes - 1) * alike))
+    centred = np.eye(number) - np.outer(sizes, np.ones(number)) / n
+    covariance = centred @ working @ centred.T
+    freedom = np.trace(covariance) ** 2 / np.trace(covariance @ covariance)
+    residuals = np.bincount(codes, weights=values - values.mean()) / np.sqrt(np.diag(covariance))
+    kurtosis = np.mean(residuals**4) / np.mean(residuals**2) ** 2
+    return float(max(freedom * 2 / max(kurtosis - 1, 2), min(4.0, (number - 1) / 2), 1.0))
 
 
-def test_the_worth_of_clusters_falls_with_the_square_of_their_sizes_variation() -> None:
-    """Sizes 1 … 12 have mean 6.5 and variance 143 / 12; here no floor of one degree of freedom hides the formula."""
-    sizes = np.arange(1, 13)
-    values = np.random.default_rng(1).random(78)
-    one = stats.estimate(values, clusters=np.repeat(sizes, sizes))
-    plain, effective = one.intervals["t"], one.intervals["t_effective"]
-    expected = scipy.stats.t.ppf(0.975, 12 / (1 + 143 / 12 / 6.5**2) - 1) / scipy.stats.t.ppf(0.975, 11)
-    assert (effective[1] - effective[0]) / (plain[1] - plain[0]) == pytest.approx(expected, rel=1e-9)
+@pytest.mark.parametrize(("sizes", "tails"), [((1, 2, 9), 30), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 30), (range(1, 26), 2)])
+def test_unequal_clusters_leave_as_much_freedom_as_their_definition_says(sizes: Sequence[int], tails: float) -> None:
+    rng = np.random.default_rng(2)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    values = rng.normal(size=len(codes)) + rng.standard_t(tails, len(sizes))[codes]
+    one = stats.estimate(values, clusters=codes)
+    assert one.method == "t_effective"
+    options = {"groups": codes, "use_correction": False}
+    plain = OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds=options)
+    error = plain.bse[0] * math.sqrt(len(sizes) / (len(sizes) - 1))
+    freedom = freedom_of(values, codes)
+    assert freedom < len(sizes) - 1
+    half = scipy.stats.t.ppf(0.975, freedom) * error
+    assert (one.low, one.high) == pytest.approx((values.mean() - half, values.mean() + half), rel=1e-9)
+
+
+def test_freedom_knows_neither_order_nor_scale_and_equal_clusters_lose_none() -> None:
+    rng = np.random.default_rng(3)
+    codes, values = np.repeat(np.arange(9), [1, 1, 2, 3, 3, 5, 8, 13, 21]), rng.gamma(1, 1, 57)
+    one, order = stats.estimate(values, clusters=codes), rng.permutation(57)
+    again = stats.estimate(values[order], clusters=codes[order])
+    assert (again.low, again.high) == (one.low, one.high)
+    scaled = stats.estimate(5 - 2 * values, clusters=codes)
+    assert one.low is not None
+    assert one.high is not None
+    assert (scaled.low, scaled.high) == pytest.approx((5 - 2 * one.high, 5 - 2 * one.low), rel=1e-9)
+    means = rng.gamma(0.2, 1, 12)
+    alone, copied = stats.estimate(means), stats.estimate(np.repeat(means, 4), clusters=np.repeat(np.arange(12), 4))
+    single = stats.estimate(means, clusters=np.arange(12))
+    assert copied.intervals["t"] == pytest.approx(alone.intervals["t"], rel=1e-12)
+    assert single.intervals["t"] == pytest.approx(alone.intervals["t"], rel=1e-12)
+    assert "t_effective" not in {**copied.intervals, **single.intervals}
+
+
+def test_means_of_twenty_unequal_clusters_are_covered() -> None:
+    """Hits of .85, four of five the same within a cluster of 1 to 30: t(19) covers .88, equal clusters' worth .90."""
+    rng, right = np.random.default_rng(4), 0
+    for seed in range(200):
+        codes = np.repeat(np.arange(20), rng.integers(1, 31, 20))
+        chance = rng.beta(0.85, 0.15, 20)[codes]
+        one = stats.estimate(rng.random(len(codes)) < chance, clusters=codes, resamples=100, seed=seed)
+        right += (one.low or 0) <= 0.85 <= (one.high or 0)
+    assert right / 200 > 0.92
+
+
+def test_places_that_few_pairs_decide() -> None:
+    """95 pairs whose choice does not follow the order and five that do: two values are added, ± the half that those
+    moved by; 41 that do are enough for Wilson's interval."""
+    values = np.array([0.5] * 95 + [1.0] * 4 + [0.0])
+    one = stats.estimate(values, bounds=(0, 1))
+    shift, second = 1.5 / 102, (5 * 0.25 + 2 * 0.25) / 102
+    half = scipy.stats.t.ppf(0.975, 99) * math.sqrt((second - shift**2) / 102)
+    assert (one.method, one.note) == ("bonett_price", "ties")
+    assert (one.low, one.high) == pytest.approx((0.5 + shift - half, 0.5 + shift + half), rel=1e-9)
+    turned = stats.estimate(1 - values, bounds=(0, 1))
+    assert (turned.low, turned.high) == pytest.approx((1 - one.high, 1 - one.low), rel=1e-9)
+    counted = stats.estimate_many({"place": [0.5, 1.0, 0.0]}, counts=[95, 4, 1], bounds=(0, 1))["place"]
+    assert (counted.low, counted.high) == pytest.approx((one.low, one.high), rel=1e-12)
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 20), (20, 20), (0, 1), (1, 1)])

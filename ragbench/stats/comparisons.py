@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.samples import (
@@ -33,7 +32,6 @@ FEWEST_FOR_BOOTSTRAP = 300
 """Fewer moved questions: Student's t covers better than BCa, most of all with heavy tails (.96 against .92 of .95)."""
 
 FEWEST_CLUSTERS = 20
-FEWEST_CLUSTERS_FOR_BOOTSTRAP = 50
 SKEWED_DIFFERENCE = 0.03
 """|acceleration| from which on the interval of a dense, skewed difference is the studentized one."""
 
@@ -261,11 +259,11 @@ def _equivalence(mean: Mean, column: Array, flags: bool, margin: float) -> float
     """TOST; where few pairs moved, with Bonett and Price's two added pairs, or too many would be called the same."""
     moved, n = column[column != 0], len(column)
     if not _is_sparse(mean, column) or not (len(moved) or flags):
-        return equivalence_p(mean.value, mean.variance, mean.freedom, margin)
+        return equivalence_p(mean.value, mean.variance, mean.units.freedom, margin)
     step = float(np.mean(moved**2)) if len(moved) else 1.0
     value = mean.value * n / (n + 2)
     variance = ((float(np.sum(column**2)) + 2 * step) / (n + 2) - value**2) / (n + 2)
-    return equivalence_p(value, variance, mean.freedom, margin)
+    return equivalence_p(value, variance, mean.units.freedom, margin)
 
 
 def _is_sparse(mean: Mean, column: Array) -> bool:
@@ -280,9 +278,7 @@ def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str
     moved = column[column != 0]
     if mean.units.clustered or not (len(moved) or flags):
         return {}
-    step = float(np.mean(moved**2)) if len(moved) else 1.0
-    square = float(np.sum(column**2)) + 2 * step
-    low, high = kinds.bonett_price(mean.value, square, len(column), mean.freedom, level)
+    low, high = mean.few_moved(0.0, level, step=1.0)
     return {"bonett_price": (max(low, -1.0), min(high, 1.0)) if flags else (low, high)}
 
 
@@ -295,7 +291,7 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tup
     if mean.variance <= 0:
         return "none", "no_spread" if units.n > 1 else "few"
     student = "t_effective" if "t_effective" in intervals else "t"
-    if units.clustered and units.number < FEWEST_CLUSTERS_FOR_BOOTSTRAP:
+    if mean.few_clusters:
         return student, "few_clusters" if units.number < FEWEST_CLUSTERS else "few"
     if "studentized" in intervals and abs(mean.acceleration) > SKEWED_DIFFERENCE and 2 * moved > len(column):
         return "studentized", "skewed"

@@ -33,8 +33,11 @@ FEWEST_FOR_BOOTSTRAP = 50
 
 FEWEST_EFFECTIVE = 10
 FEWEST_CLUSTERS = 20
-FEWEST_CLUSTERS_FOR_BOOTSTRAP = 50
-"""Below, drawing whole clusters covers too little (.91 to .93 of .95 with 20 to 30); below 20 a page says so."""
+"""Below, a page says so."""
+
+FEWEST_MOVED = 10
+"""Fewer independent values away from the one that most share: two more are added, as to a difference few of which
+moved."""
 
 
 def estimate(
@@ -53,10 +56,12 @@ def estimate(
     values: one number a question; NaN or None is unmeasured: counted and left out. Booleans are a 0/1 scale.
     clusters: one label a value; values of one cluster are drawn together. bounds: the ends of the scale, if it has any.
     method: "auto" is BCa, guarded. With bounds and fewer than 50 values, fewer than 10 effective values at either
-    end, fewer than 50 clusters, or no spread, it is Wilson's interval with effective n. Without bounds it is the
-    studentized bootstrap below 100 values or where their mean is skewed, and Student's t below 50 clusters. `note`
-    says why: "few", "ceiling", "few_clusters", "no_spread", "skewed". All intervals that exist are in `intervals`.
-    No value, or no spread without bounds: low and high are None.
+    end, fewer than 50 clusters in effect, or no spread, it is Wilson's interval with effective n; so it is where most
+    values are one within the scale and fewer than 50 are not, and Bonett and Price's where fewer than 10 are not.
+    Without bounds it is the studentized bootstrap below 100 values or where their mean is skewed, and Student's t below
+    50 clusters in effect. With clusters the quantiles are those of `Units.freedom`. `note` says why: "few", "ceiling",
+    "few_clusters", "no_spread", "ties", "skewed". All intervals that exist are in `intervals`. No value, or no spread
+    without bounds: low and high are None.
     design_effect: the variance with these clusters over the variance without, known from elsewhere (another metric or
     system on the same questions, at least 1); taken where all values are equal and so tell nothing of it (`note`
     "borrowed_spread"). Without it, a cluster of equal values then counts as one value.
@@ -301,8 +306,13 @@ def _bounded(mean: Mean, column: Array, scale: Bounds, level: float, loan: _Loan
     on_ends = not mean.units.clustered and bool(np.isin(column[~np.isnan(column)], scale).all())
     share = _share(mean, scale)
     if not on_ends:
-        quantile = kinds.t_quantile((1 + level) / 2, mean.effective_freedom)
-        return {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale, loan), quantile), scale)}
+        quantile = kinds.t_quantile((1 + level) / 2, mean.units.freedom)
+        found = {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale, loan), quantile), scale)}
+        centre, apart = mean.tie
+        if scale[0] < centre < scale[1] and 0 < apart < FEWEST_MOVED and not mean.units.clustered:
+            low, high = mean.few_moved(centre, level)
+            found["bonett_price"] = max(low, scale[0]), min(high, scale[1])
+        return found
     n = mean.units.n
     quantile = kinds.normal_quantile((1 + level) / 2)
     return {
@@ -345,8 +355,8 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
     if not reason and "bca" in intervals:
         return "bca", ""
     if scale is not None:
-        order: tuple[str, ...] = ("wilson",)
-    elif mean.units.clustered and mean.units.number < FEWEST_CLUSTERS_FOR_BOOTSTRAP:
+        order: tuple[str, ...] = ("bonett_price", "wilson") if reason == "ties" else ("wilson",)
+    elif mean.few_clusters:
         order = ("t_effective", "t")
     else:
         order = ("studentized", "t")
@@ -359,11 +369,14 @@ def _reason(mean: Mean, scale: Bounds | None) -> str:
         return "no_spread"
     if units.clustered and units.number < FEWEST_CLUSTERS:
         return "few_clusters"
-    if units.clustered and units.number < FEWEST_CLUSTERS_FOR_BOOTSTRAP:
+    if mean.few_clusters:
         return "few"
     if scale is None:
         return "few" if units.number < FEWEST_FOR_BCA else "skewed" if abs(mean.acceleration) > SKEWED else ""
     share = _share(mean, scale)
+    centre, apart = mean.tie
+    if scale[0] < centre < scale[1] and apart < FEWEST_FOR_BOOTSTRAP:
+        return "ties"
     if units.n < FEWEST_FOR_BOOTSTRAP:
         return "few"
     return "ceiling" if min(share, 1 - share) * _effective(mean, scale) < FEWEST_EFFECTIVE else ""

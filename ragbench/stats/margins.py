@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.samples import Labels, as_codes, as_values, units_of
+from ragbench.stats.samples import Labels, Units, as_codes, as_values, units_of
 
 
 def outside_p(
@@ -15,9 +15,10 @@ def outside_p(
 ) -> float:
     """p of the hypothesis low ≤ mean ≤ high: a minimal-effect test (Murphy and Myors 1999), the mirror of TOST.
 
-    values: one number an item; NaN is unmeasured. Student's t with the clusters' sandwich variance; exact binomial for
-    independent 0/1 values against one limit. Where all units are equal and outside, each would lie on its side by
-    chance at best one time in two, so p is 2^−units. 1.0 for a single unit, NaN for nothing measured.
+    values: one number an item; NaN is unmeasured. Student's t with the clusters' sandwich variance and the freedom that
+    they leave (`Units.freedom`); exact binomial for independent 0/1 values against one limit. Where all units are equal
+    and outside, each would lie on its side by chance at best one time in two, so p is 2^−units. 1.0 for a single unit,
+    NaN for nothing measured.
     Raises ValueError for limits in the wrong order or none at all.
     """
     if not low <= high or (math.isinf(low) and math.isinf(high)):
@@ -33,15 +34,15 @@ def outside_p(
     units = units_of(known[:, None], None if codes is None else codes[present])
     if units.number < 2:
         return 1.0
-    return _student(float(units.means[0]), float(units.variances()[0]), units.number, low, high)
+    return _student(float(units.means[0]), float(units.variances()[0]), units, low, high)
 
 
-def _student(mean: float, variance: float, number: int, low: float, high: float) -> float:
+def _student(mean: float, variance: float, units: Units, low: float, high: float) -> float:
     from scipy.special import stdtr
 
     if variance <= 1e-24:
-        return 1.0 if low - 1e-12 <= mean <= high + 1e-12 else 0.5**number
-    error, freedom = math.sqrt(variance), number - 1
+        return 1.0 if low - 1e-12 <= mean <= high + 1e-12 else 0.5**units.number
+    error, freedom = math.sqrt(variance), units.freedom
     beyond = max(mean - high, low - mean) / error
     far = stdtr(freedom, -beyond - (high - low) / error) if math.isfinite(high - low) else 0.0
     return float(stdtr(freedom, -beyond) + far)

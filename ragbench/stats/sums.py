@@ -22,6 +22,7 @@ from ragbench.stats.samples import (
     check_level,
     check_resamples,
     check_word,
+    effective_freedom,
     units_of,
 )
 from ragbench.stats.signs import tested
@@ -86,7 +87,9 @@ def resample_units(
     """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together.
 
     fisher_below: for statistics that end at 1 (agreement, correlation). With fewer units the printed interval is
-    "fisher": the delta interval on Fisher's z with Student's quantile, which covers better than BCa there.
+    "fisher", on Fisher's z with Student's quantile, which covers better than BCa there: that of the delta interval's
+    standard error, with clusters of the jackknife's that leaves out each in turn (Efron 1982, chapter 3) and with
+    the freedom of `effective_freedom`.
     """
     if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
@@ -103,7 +106,7 @@ def resample_units(
             half = kinds.normal_quantile((1 + level) / 2) * error
             found["delta"] = (value - half, value + half)
             if fisher_below and abs(value) < 1:
-                found["fisher"] = kinds.fisher(value, error, units.number - 1, level)
+                found["fisher"] = kinds.fisher(value, *_clustered(statistic, units, value, moves, error), level)
             found |= _resampled(statistic, units, value, moves, level, resamples, seed)
     chosen = method if method != "auto" else "bca" if "bca" in found else "delta"
     if method == "auto" and "fisher" in found and units.number < fisher_below:
@@ -117,6 +120,16 @@ def resample_units(
         n_effective=None if units.clustered else float(units.n), design_effect=None if units.clustered else 1.0,
         seed=seed, intervals=found, note=note,
     )  # fmt: skip
+
+
+def _clustered(statistic: Statistic, units: Units, value: float, moves: Array, error: float) -> tuple[float, float]:
+    """The standard error and its degrees of freedom; those of the delta interval where units are independent."""
+    if not units.clustered:
+        return error, units.number - 1
+    left = _values(statistic, units.counts @ units.sums - units.sums) - value
+    left = np.where(np.isfinite(left), left, -np.nan_to_num(moves))
+    spread = (units.number - 1) / units.number * float(units.counts @ left**2)
+    return math.sqrt(spread), effective_freedom(left, units.sizes, units.counts)
 
 
 def _resampled(

@@ -293,7 +293,7 @@ def _projected(values: Array, clusters: Sequence[str], sure: Sureness, chance: f
     mean, error = float(units.means[0]), 2 * math.sqrt(float(units.variances()[0]))
     if units.number < 3 or error <= 1e-12:
         return replace(empty, value=mean, note="no_spread"), 1.0
-    freedom = units.number - 1
+    freedom = units.freedom
     half = float(stdtrit(freedom, (1 + sure.level) / 2)) * error
     low, high = mean - half, mean + half
     if chance:
