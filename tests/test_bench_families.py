@@ -276,15 +276,15 @@ def everything_told(made: Measurement) -> Iterator[Told]:
             yield Told(style, row[-1], row[-7], row[-5])
     if len(page.material.systems) == 2:
         for line in articles.latex_table(made, english).splitlines():
-            cells = line.removesuffix(r" \\").split(" & ")
-            if len(cells) == 6 and "[" in cells[3]:
-                arrow = next((word for word in ("uparrow", "downarrow") if word in cells[2]), "not shown")
+            parts = line.removesuffix(r" \\").split(" & ")
+            if len(parts) == 6 and "[" in parts[3]:
+                arrow = next((word for word in ("uparrow", "downarrow") if word in parts[2]), "not shown")
                 word = {"uparrow": "better", "downarrow": "worse"}.get(arrow, arrow)
-                yield Told("LaTeX", word, cells[3].replace("$", ""), cells[4].strip("$"))
+                yield Told("LaTeX", word, parts[3].replace("$", ""), parts[4].strip("$"))
         for line in articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, None, english).splitlines():
-            cells = line.strip("| ").split(" | ")
-            if len(cells) == 7 and "[" in cells[3]:
-                yield Told("Markdown", re.findall(r"\(([^()]*)\)$", cells[2])[0], cells[3], cells[4].replace("\\", ""))
+            parts = line.strip("| ").split(" | ")
+            if len(parts) == 7 and "[" in parts[3]:
+                yield Told("Markdown", re.findall(r"\(([^()]*)\)$", parts[2])[0], parts[3], parts[4].replace("\\", ""))
 
 
 def ends(text: str) -> tuple[float, float]:

@@ -143,6 +143,11 @@ class TestRivals:
         said = {each.judge: each.difference.verdict for each in found}
         assert said == {"good": Verdict.BETTER, "same": Verdict.NOT_SHOWN}
         assert found[0].difference.low > 0.2
+        copies = {f"copy {k}": np.clip(good + rng.normal(0, 0.002, 120), 0, 1) for k in range(5)}
+        among = numbers.rivalries({"good": good, **copies}, "words", poor, known, SURE)
+        assert {each.difference.family for each in among} == {"6, max-T"}
+        assert among[0].difference.low == pytest.approx(numbers.rivalries({"good": good}, "words", poor, known, SURE)[
+            0].difference.low, abs=0.02), "near-copies cost next to nothing"  # fmt: skip
         [lost] = numbers.rivalries({"poor": poor, "words": good}, "words", good, known, SURE)
         assert lost.difference.verdict is Verdict.WORSE
         assert lost.difference.difference == pytest.approx(-found[0].difference.difference)

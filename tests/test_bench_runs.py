@@ -197,7 +197,7 @@ def test_runs_have_the_families_of_a_page() -> None:
 
 
 def test_summaries_are_corrected_in_the_same_families_by_holm() -> None:
-    share = {"n": 200, "bounds": (0.0, 1.0), "better": "higher"}
+    share: Any = {"n": 200, "bounds": (0.0, 1.0), "better": "higher"}
     kinds = ("mrr", "hit_rate@1", "recall@5")
     before, after = ([RunValue("tier1", "s", kind, value, **share) for kind in kinds] for value in (0.5, 0.62))
     first, second = (primary(summaries(name, *own), "mrr") for name, own in (("v1", before), ("v2", after)))
