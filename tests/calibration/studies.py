@@ -274,7 +274,7 @@ def clones(n: int, codes: Codes | None = None) -> Callable[[Rng, float], Page]:
     return page
 
 
-def rivals(n: int, bad: int = 3, metrics: int = 5) -> Callable[[Rng, float], Page]:
+def rivals(n: int, bad: int = 3, metrics: int = 3) -> Callable[[Rng, float], Page]:
     """A primary metric and others, a challenger, and rivals that are far worse on all of them."""
 
     def page(rng: Rng, better: float) -> Page:
