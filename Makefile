@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-dep
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
 LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
-CALIBRATION_SIMULATIONS ?= 2000
+CALIBRATION_SIMULATIONS ?= 4000
 # A process for every core and one more, each with a database of its own; one that has finished takes over from the
 # others.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import datasets, rankings, trec
 from ragbench.bench.basics.families import Group, Sureness, compared
@@ -50,7 +51,7 @@ def _runs(retrieved: Mapping[str, Sequence[Sequence[str]]], relevant: Sequence[M
     return found
 
 
-def searched(texts: Sequence[str], questions: Sequence[str]) -> dict[str, Array]:
+def searched(texts: Sequence[str], questions: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     """(questions, 20) places of the best texts by hashed words, by TF-IDF of words, and by BM25 (k1 1.2, b 0.75)."""
     from scipy import sparse
     from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer

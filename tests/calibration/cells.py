@@ -78,4 +78,4 @@ class Cell:
                 for quantity, value in self.study(rng, seed).items():
                     found[quantity].append(value)
         shares = {quantity: float(np.mean(values)) for quantity, values in found.items()}
-        return Row(self.topic, self.name, self.n, self.clusters, number, textbook=self.textbook, **shares)  # type: ignore[arg-type]
+        return Row(self.topic, self.name, self.n, self.clusters, number, textbook=self.textbook, **shares)

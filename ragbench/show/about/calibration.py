@@ -113,7 +113,7 @@ def simulations(material: Material, present: frozenset[str]) -> Markup:
         return html.p(_("Nothing was simulated."))
     title = _("Simulated situations")
     heads = [
-        _("situation"), _("n"), _("interval covers, 95 %"), _("test errs, 5 %"), _("family errs, 5 %"), _("power"),
+        _("situation"), _("n"), _("interval covers, 95 %"), _("test or family errs, 5 %"), _("power"),
         _("textbook"), _("samples"),
     ]  # fmt: skip
     made = [(shown(row["topic"]), [shown(row["cell"]), *_line(row, _)]) for row in rows]
@@ -128,7 +128,8 @@ def _line(row: Row, _: Translator) -> list[Markup | str]:
     count = _.integer(int(row["n"]))
     if _known(row["clusters"]):
         count = html.two_lines(count, _.plural("{n} cluster", "{n} clusters", int(row["clusters"])))
-    shares = [_share(row, quantity, _) for quantity in ("coverage", "level", "family", "power")]
+    error = "family" if _known(row["family"]) else "level"
+    shares = [_share(row, quantity, _) for quantity in ("coverage", error, "power")]
     return [count, *shares, shown(row["textbook"]) or DASH, _.integer(int(row["simulations"]))]
 
 
@@ -170,7 +171,7 @@ def _farthest(far: Worst, _: Translator) -> str:
     )
 
 
-def _rows(material: Material) -> list[Row]:
+def _rows(material: Material) -> Sequence[Row]:
     return material.kept("calibration", "coverage").to_dict("records")
 
 
