@@ -54,8 +54,11 @@ def bca(draws: Array, value: float, acceleration: float, level: float) -> Interv
 
 def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:
     """a = Σ d³ / (6 (Σ d²)^1.5) over the units' deviations from the mean: the jackknife's value without its loop."""
-    second = float(counts @ residuals**2)
-    return float(counts @ residuals**3) / (6 * second**1.5) if second > 0 else math.nan
+    largest = float(np.abs(residuals).max(initial=0.0))
+    if not largest > 0:
+        return math.nan
+    scaled = residuals / largest  # cubes of tiny deviations would vanish
+    return float(counts @ scaled**3) / (6 * float(counts @ scaled**2) ** 1.5)
 
 
 def studentized(ratios: Array, value: float, variance: float, level: float) -> Interval | None:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from ragbench import settings, stats
-from ragbench.bench.basics.families import Sureness, corrected, in_families
+from ragbench.bench.basics.families import Sureness, in_families
 from ragbench.bench.basics.findings import bounds
-from ragbench.bench.basics.interest import of_interest, told
+from ragbench.bench.basics.interest import told
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
 from ragbench.bench.runs.record import with_depths
+from ragbench.bench.runs.summarized import (
+    Summarized,
+    direction,
+    marked,
+    names,
+    summaries_in_families,
+    summarized_numbers,
+)
 from ragbench.language import translator
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metrics import declaration, meant
 from ragbench.settings import DifferenceSettings
-from ragbench.store.records import RunRecord, RunScores, RunValue
-from ragbench.types import Array, Better, Comparison
-
-Key = tuple[str, str, str, str]
-"""A notebook, a system of the first run, one of the second, and a metric."""
+from ragbench.store.records import RunRecord, RunScores
+from ragbench.types import Array
 
 
 @dataclass(frozen=True)
@@ -47,22 +51,6 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Summarized:
-    """One number of either run of which only summaries are compared, or nothing: then `why` says so.
-
-    why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
-    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
-    """
-
-    notebook: str
-    systems: tuple[str, str]
-    metric: str
-    values: tuple[RunValue, RunValue]
-    comparison: Comparison | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True)
 class RunComparison:
     """What two runs say of each other. refused: notebooks that were not compared at all. primary: of each notebook the
     metric that the runs call primary; empty where they do not agree."""
@@ -77,13 +65,7 @@ class RunComparison:
     primary: Mapping[str, str] = field(default_factory=dict)
 
 
-FIRST, SECOND = "A", "B"
 SLACK = 1e-9
-
-
-def names(systems: tuple[str, str]) -> tuple[str, str]:
-    """What a page calls the two: `ngrams (A)`, `ngrams (B)`."""
-    return f"{systems[0]} ({FIRST})", f"{systems[1]} ({SECOND})"
 
 
 def compare_runs(
@@ -131,9 +113,9 @@ def compare_runs(
         for name in shared
         if name not in refused
         for pair in pairs
-        for one in _summarized(first, second, name, pair, paired, chosen)
+        for one in summarized_numbers(first, second, name, pair, paired, chosen)
     ]
-    summarized = [_marked(one, barred) for one in summarized]
+    summarized = [marked(one, barred) for one in summarized]
     if not pairings and not summarized:
         english = translator("en")
         reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
@@ -142,7 +124,7 @@ def compare_runs(
     primary = {name: _primary(first, second, name) for name in shared}
     matters = settings.load().smallest_difference
     pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen, matters)
-    summarized = _summaries_in_families(summarized, primary, matters)
+    summarized = summaries_in_families(summarized, primary, matters)
     return RunComparison(
         first,
         second,
@@ -291,66 +273,9 @@ def _hypotheses(pairing: Pairing, sureness: Sureness) -> dict[str, stats.Hypothe
     return {metric: one for metric, one in made.items() if one.alone.n}
 
 
-def direction(metric: str) -> Better | None:
-    """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
-    declared = declaration(metric)
-    return None if declared is None else declared.better
-
-
 def _scale(metric: str) -> tuple[float, float] | None:
     declared = declaration(metric)
     return None if declared is None else bounds(declared)
-
-
-def _summarized(
-    first: RunRecord, second: RunRecord, notebook: str, systems: tuple[str, str], paired: set[Key], sureness: Sureness
-) -> list[Summarized]:
-    found = []
-    for value in first.values:
-        if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
-            continue
-        other = second.value(notebook, systems[1], value.metric)
-        if other is not None:
-            found.append(_one(notebook, systems, (value, other), sureness))
-        elif (near := _near(first, second, value, systems[1])) is not None:
-            found.append(Summarized(notebook, systems, value.metric, (value, near), why="other_depth"))
-    return found
-
-
-def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
-    """What goes by the same name at another depth, in the second run alone: mrr@5 beside mrr@10, or beside mrr."""
-    one = declaration(value.metric)
-    if one is None or one.cutoffs:
-        return None
-    own = [each for each in second.values if (each.notebook, each.system) == (value.notebook, system)]
-    alone = [each for each in own if first.value(value.notebook, value.system, each.metric) is None]
-    declared = ((each, declaration(each.metric)) for each in alone)
-    return next((each for each, there in declared if there is not None and set(there.names) & set(one.names)), None)
-
-
-def _marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
-    why = next((barred[key] for system in one.systems if (key := (one.notebook, system, one.metric)) in barred), "")
-    return replace(one, comparison=None, why=why) if why else one
-
-
-def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunValue], sureness: Sureness) -> Summarized:
-    made = Summarized(notebook, systems, values[0].metric, values)
-    way = values[0].better or values[1].better or direction(made.metric)
-    if any(math.isnan(value.value) for value in values):
-        return replace(made, why="unmeasured")
-    if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
-        return replace(made, why="other_unit")
-    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
-        return replace(made, why="other_scale")
-    if way is None:
-        return replace(made, why="describes")
-    one = _two_samples(made, way, sureness.level)
-    return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
-
-
-def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
-    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=names(made.systems))
 
 
 def _primary(first: RunRecord, second: RunRecord, notebook: str) -> str:
@@ -380,31 +305,3 @@ def _in_families(
         placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
         found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in made) for n, made in own.items()}
     return [replace(each, comparisons=told(found[n], matters)) for n, each in enumerate(pairings)]
-
-
-def _summaries_in_families(
-    summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
-) -> list[Summarized]:
-    """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
-    made: dict[str, dict[str, dict[int, Comparison]]] = {}
-    for n, one in enumerate(summarized):
-        if one.comparison is not None:
-            made.setdefault(one.notebook, {}).setdefault(one.metric, {})[n] = one.comparison
-    found: dict[int, Comparison] = {}
-    for notebook, by_metric in made.items():
-        done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
-        for name, each in by_metric.items():
-            found |= zip(each, done[name], strict=True)
-    return [
-        replace(one, comparison=_with_power(one, found[n], matters)) if n in found else one
-        for n, one in enumerate(summarized)
-    ]
-
-
-def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
-    """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
-    assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
-    assert strict is not None, "it was compared"
-    power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
-    return replace(after, **power)

@@ -29,7 +29,8 @@ from ragbench.stand_ins import StandIn
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ragbench.bench.runs.compared import Pairing, RunComparison, Summarized
+    from ragbench.bench.runs.compared import Pairing, RunComparison
+    from ragbench.bench.runs.summarized import Summarized
     from ragbench.store.records import RunPart, RunRecord
 
 OVERALL = "comparison"
@@ -160,7 +161,7 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
     """A pairing as a page of its own: the two runs of a system as two systems, on the questions that both have."""
     import pandas as pd
 
-    from ragbench.bench.runs.compared import names
+    from ragbench.bench.runs.summarized import names
 
     known = [record.part(pairing.notebook) for record in (comparison.first, comparison.second)]
     assert known[0] is not None, pairing.notebook
@@ -216,7 +217,7 @@ def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
 
 def _stand_ins(first: RunPart | None, second: RunPart | None, systems: tuple[str, str]) -> list[dict[str, Any]]:
     """Those behind a system of the first run and one of the second, as facts of a page that calls them `names`."""
-    from ragbench.bench.runs.compared import FIRST, SECOND, names
+    from ragbench.bench.runs.summarized import FIRST, SECOND, names
 
     sides = [
         {(one.part, one.name): one for one in (() if part is None else stand_ins.of(part.facts, system))}

@@ -1,0 +1,128 @@
+"""Numbers of two runs of which only summaries are known, or that cannot be compared at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ragbench import stats
+from ragbench.bench.basics.families import Sureness, corrected
+from ragbench.bench.basics.interest import of_interest
+from ragbench.metrics import declaration
+from ragbench.settings import DifferenceSettings
+from ragbench.store.records import RunRecord, RunValue
+from ragbench.types import Better, Comparison
+
+Key = tuple[str, str, str, str]
+"""A notebook, a system of the first run, one of the second, and a metric."""
+
+FIRST, SECOND = "A", "B"
+
+
+@dataclass(frozen=True)
+class Summarized:
+    """One number of either run of which only summaries are compared, or nothing: then `why` says so.
+
+    why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
+    "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
+    """
+
+    notebook: str
+    systems: tuple[str, str]
+    metric: str
+    values: tuple[RunValue, RunValue]
+    comparison: Comparison | None = None
+    why: str = ""
+
+
+def names(systems: tuple[str, str]) -> tuple[str, str]:
+    """What a page calls the two: `ngrams (A)`, `ngrams (B)`."""
+    return f"{systems[0]} ({FIRST})", f"{systems[1]} ({SECOND})"
+
+
+def direction(metric: str) -> Better | None:
+    """Which way is good; None for a number that only describes, and for one that the catalogue does not know."""
+    declared = declaration(metric)
+    return None if declared is None else declared.better
+
+
+def summarized_numbers(
+    first: RunRecord, second: RunRecord, notebook: str, systems: tuple[str, str], paired: set[Key], sureness: Sureness
+) -> list[Summarized]:
+    """What both runs have of a pair of systems and no pairs of values, or have at another depth."""
+    found = []
+    for value in first.values:
+        if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
+            continue
+        other = second.value(notebook, systems[1], value.metric)
+        if other is not None:
+            found.append(_one(notebook, systems, (value, other), sureness))
+        elif (near := _near(first, second, value, systems[1])) is not None:
+            found.append(Summarized(notebook, systems, value.metric, (value, near), why="other_depth"))
+    return found
+
+
+def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
+    """What goes by the same name at another depth, in the second run alone: mrr@5 beside mrr@10, or beside mrr."""
+    one = declaration(value.metric)
+    if one is None or one.cutoffs:
+        return None
+    own = [each for each in second.values if (each.notebook, each.system) == (value.notebook, system)]
+    alone = [each for each in own if first.value(value.notebook, value.system, each.metric) is None]
+    declared = ((each, declaration(each.metric)) for each in alone)
+    return next((each for each, there in declared if there is not None and set(there.names) & set(one.names)), None)
+
+
+def marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
+    """Not compared where either number may not be."""
+    why = next((barred[key] for system in one.systems if (key := (one.notebook, system, one.metric)) in barred), "")
+    return replace(one, comparison=None, why=why) if why else one
+
+
+def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunValue], sureness: Sureness) -> Summarized:
+    made = Summarized(notebook, systems, values[0].metric, values)
+    way = values[0].better or values[1].better or direction(made.metric)
+    if any(math.isnan(value.value) for value in values):
+        return replace(made, why="unmeasured")
+    if values[0].unit is not None and values[1].unit is not None and values[0].unit != values[1].unit:
+        return replace(made, why="other_unit")
+    if all(None not in value.bounds for value in values) and values[0].bounds != values[1].bounds:
+        return replace(made, why="other_scale")
+    if way is None:
+        return replace(made, why="describes")
+    one = _two_samples(made, way, sureness.level)
+    return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
+
+
+def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
+    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
+    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=names(made.systems))
+
+
+def summaries_in_families(
+    summarized: Sequence[Summarized], primary: Mapping[str, str], matters: DifferenceSettings
+) -> list[Summarized]:
+    """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
+    made: dict[str, dict[str, dict[int, Comparison]]] = {}
+    for n, one in enumerate(summarized):
+        if one.comparison is not None:
+            made.setdefault(one.notebook, {}).setdefault(one.metric, {})[n] = one.comparison
+    found: dict[int, Comparison] = {}
+    for notebook, by_metric in made.items():
+        done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
+        for name, each in by_metric.items():
+            found |= zip(each, done[name], strict=True)
+    return [
+        replace(one, comparison=_with_power(one, found[n], matters)) if n in found else one
+        for n, one in enumerate(summarized)
+    ]
+
+
+def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
+    """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
+    assert after.threshold is not None, "it was corrected"
+    strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
+    assert strict is not None, "it was compared"
+    power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
+    return replace(after, **power)
