@@ -43,6 +43,32 @@ def test_the_published_mid_p() -> None:
     assert stats.compare(first, second).verdict is Verdict.BETTER
 
 
+@pytest.mark.parametrize(("n", "difference", "named"), [(60, 0.15, 0.57), (157, 0.127, 0.83)])
+def test_mcnemars_mid_p_is_as_strong_as_the_chi_square_test_of_its_level(
+    n: int, difference: float, named: float
+) -> None:
+    """Every table counted out, three of ten pairs moved: the level is at most .05, and at that very level χ² shows as
+    much, to within what the few tables that divide the two can tell."""
+    fewest, most = (int(each) for each in scipy.stats.binom.interval(1 - 1e-9, n, 0.3))
+    tables = [(k, up) for k in range(fewest, most + 1) for up in range(k // 2 + 1)]
+    mid = np.array([stats.randomization_p(np.repeat([1.0, -1.0, 0.0], [up, k - up, n - k]))[0] for k, up in tables])
+    chi = np.array([scipy.stats.chi2.sf((k - 2 * up) ** 2 / max(k, 1), 1) for k, up in tables])
+
+    def chance(moving: float) -> np.ndarray:
+        binomial = scipy.stats.binom.pmf
+        return np.array([
+            binomial(k, n, 0.3) * (binomial(up, k, moving) + (binomial(k - up, k, moving) if 2 * up < k else 0))
+            for k, up in tables
+        ])  # fmt: skip
+
+    equal, better = chance(0.5), chance((1 + difference / 0.3) / 2)
+    level, power = equal[mid <= 0.05].sum(), better[mid <= 0.05].sum()
+    assert 0.033 < level <= 0.05
+    assert power >= named
+    order = np.argsort(chi, kind="stable")
+    assert power >= np.interp(level, np.cumsum(equal[order]), np.cumsum(better[order])) - 0.001
+
+
 @on_random_tables
 def test_few_pairs_get_every_sign_pattern(seed: int) -> None:
     """Up to 13 pairs the test is complete: SciPy's exact permutation test, with ties in half of the tables."""

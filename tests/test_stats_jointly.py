@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as t_distribution
 
 from ragbench import stats
 from ragbench.stats.comparisons import Hypothesis, hypotheses
 from ragbench.stats.families import jointly
+from ragbench.stats.samples import units_of
 from ragbench.types import Array, Comparison, Verdict
 from tests import real_retrieval
 from tests.real_retrieval import PRIMARY, Runs, westfall_young
@@ -154,3 +156,21 @@ def test_an_equal_f1_of_unlike_errors_is_no_difference() -> None:
         wrong += one.p <= 0.05
         assert agrees(one)
     assert wrong / runs <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_an_interval_of_a_family_is_stretched_by_the_freedom_that_unequal_clusters_leave() -> None:
+    """By hand: both arms by the ratio of Student's quantiles, at the family's threshold and at the nominal level."""
+    rng = np.random.default_rng(4)
+    sizes = np.array([30, 1, 2, 25, 3, 1, 8, 1, 20, 2, 5, 1])
+    clusters = np.repeat(np.arange(12), sizes)
+    second = rng.normal(0.0, 1, (len(clusters), 2)) + rng.normal(0, 1, (12, 2))[clusters]
+    one = jointly(pairs(np.zeros_like(second), second, clusters=clusters), clusters, resamples=4096)[0]
+    assert one.verdict is Verdict.NOT_SHOWN
+    assert one.threshold is not None
+    freedom = units_of(second[:, :1], clusters).freedom
+    assert freedom < 9, "twelve clusters of such sizes are worth far fewer"
+    quantile = t_distribution(freedom).ppf
+    factor = quantile(1 - one.threshold / 2) / quantile(0.975)
+    low, high = one.alone
+    assert one.low == pytest.approx(one.difference - (one.difference - low) * factor)
+    assert one.high == pytest.approx(one.difference + (high - one.difference) * factor)

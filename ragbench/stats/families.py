@@ -23,7 +23,7 @@ from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.samples import Codes, Labels, as_codes, units_of
 from ragbench.stats.signs import share_beyond
 from ragbench.stats.verdicts import agreeing, decided
 from ragbench.types import Array, Comparison
@@ -72,16 +72,19 @@ def with_adjusted(
     family: str,
     threshold: float,
     instead: Callable[[float], float] = lambda p: p,
+    freedom: float | None = None,
 ) -> Comparison:
     """The comparison with its corrected p, the family's name, and the verdict, interval and power that it allows.
 
     threshold: the largest p of the pair alone that the hardest step of the family takes as shown. instead: what the
-    corrected p would be if the comparison had another p and all else were as it is.
+    corrected p would be if the comparison had another p and all else were as it is. freedom: degrees of freedom of
+    its standard error; None: groups − 1.
     """
     found = decided(replace(one, p_adjusted=p, family=family), p, threshold, instead)
     low, high = one.alone
     if threshold < 1 - one.level and not math.isnan(low + high):
-        low, high = stretched((low, high), one.difference, max(one.groups - 1, 1), one.level, 1 - threshold)
+        freedom = max(one.groups - 1, 1) if freedom is None else freedom
+        low, high = stretched((low, high), one.difference, freedom, one.level, 1 - threshold)
     return agreeing(replace(found, low=low, high=high))
 
 
@@ -100,17 +103,22 @@ def jointly(
     if not tested:
         return [one.alone for one in hypotheses]
     matrix = np.nan_to_num(np.column_stack([one.column for one in tested]))
-    error = 1 - tested[0].alone.level
+    error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(matrix))
     adjusted, thresholds = stepped_down(
-        units_of(matrix, as_codes(clusters, len(matrix))).sums, [one.alone.p for one in tested], error, resamples, seed
+        units_of(matrix, codes).sums, [one.alone.p for one in tested], error, resamples, seed
     )
     different = len({column.tobytes() for column in (matrix + 0.0).T})  # -0.0 becomes 0.0
     family = f"{different}, max-T"
     made = iter(
-        with_adjusted(one.alone, p, family, threshold)
+        with_adjusted(one.alone, p, family, threshold, freedom=_freedom(one.column, codes))
         for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
     )
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
+
+
+def _freedom(column: Array, codes: Codes | None) -> float | None:
+    present = ~np.isnan(column)
+    return None if codes is None else units_of(column[present, None], codes[present]).freedom
 
 
 def stepped_down(
