@@ -201,8 +201,10 @@ def test_the_pairs_that_bonett_and_price_add_move_as_far_as_those_that_did(scale
 def test_a_dense_skewed_difference_has_the_studentized_interval_and_a_sparse_one_student_s() -> None:
     moves = np.random.default_rng(2).lognormal(0, 1.5, 60)
     dense = stats.compare(np.zeros(100), np.append(moves, np.zeros(40)))
-    assert (dense.method, dense.note) == ("studentized", "skewed")
-    assert (dense.low, dense.high) == dense.intervals["studentized"]
+    assert (dense.method, dense.note) == ("studentized_and_t", "skewed")
+    studentized, student = dense.intervals["studentized"], dense.intervals["t"]
+    assert dense.low == student[0] < studentized[0], "a long tail upwards: the bootstrap's interval lies higher"
+    assert dense.high == studentized[1] > student[1]
     sparse = stats.compare(np.zeros(200), np.append(moves, np.zeros(140)))
     assert (sparse.method, sparse.note) == ("t", "few")
     even = stats.compare(np.zeros(100), np.append(np.random.default_rng(2).normal(1, 1, 60), np.zeros(40)))

@@ -105,6 +105,7 @@ def method_name(material: Material, method: str) -> str:
         "bca": _("bootstrap interval (BCa)"),
         "percentile": _("bootstrap interval (percentile)"),
         "studentized": _("bootstrap interval (studentized)"),
+        "studentized_and_t": _("bootstrap interval (studentized), no end of it nearer than Student's"),
         "wilson": _("Wilson's interval"),
         "clopper_pearson": _("Clopper–Pearson interval"),
         "fisher": _("interval on Fisher's z"),
