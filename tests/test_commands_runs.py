@@ -318,3 +318,41 @@ def test_what_cannot_be_planned_is_refused_with_what_would_help(project: Path) -
         assert done.exit_code != 0, given
         assert message in str(done.exception), given
     assert call("plan-study", "--run", "r1", "-m", "mrr", "-n", "sources").exit_code == 0
+
+
+def test_a_system_that_raised_at_some_questions_is_named_with_the_reason_by_every_reader(project: Path) -> None:
+    (project / "shaky.py").write_text(
+        "def search(question, k):\n"
+        "    if 'q2' in question:\n"
+        "        raise RuntimeError('shard 3 is <down>')\n"
+        "    return ['a1']\n",
+        encoding="utf-8",
+    )
+    add(project, '[systems.shaky]\ncallable = "shaky:search"\n')
+    words = ("run", "tier1_retrieval", "-s", "good,shaky", "-p", "resamples=1000", "--trust")
+    done = ragbench(*words)
+    sentence = "shaky raised at 1 of 3 questions: RuntimeError: shard 3 is <down>"
+    assert done.returncode == 0
+    assert sentence in done.stderr
+    [*table, _why, path] = done.stdout.splitlines()
+    assert path.endswith("index.html")
+    assert [line.split()[:5] for line in table if line.startswith("Tier 1")] == [
+        ["Tier", "1", "mrr@10", "good", "0.833"],
+        ["Tier", "1", "mrr@10", "shaky", "0.333"],
+    ], "the page's leading number by system"
+    latest = project / "reports" / "latest"
+    for page in ("index.html", "tier1_retrieval.html"):
+        assert sentence.replace("<", "&lt;").replace(">", "&gt;") in (latest / page).read_text(encoding="utf-8")
+    manifest = json.loads((latest / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["raised"]["tier1_retrieval"] == [
+        {"system": "shaky", "failed": 1, "asked": 3, "reasons": ["RuntimeError: shard 3 is <down>"]}
+    ]
+    assert ragbench("publish", "latest", "--to", "site").returncode == 0
+    junit = (project / "site" / "junit.xml").read_text(encoding="utf-8")
+    assert "shaky raised at 1 of 3 questions" in junit
+    assert "<failure" not in junit
+    strict = ragbench(*words, RAGBENCH_FAIL_ON_RAISED="true")
+    assert strict.returncode == 1
+    assert sentence in strict.stderr
+    assert ragbench("publish", "latest", "--to", "strict").returncode == 0
+    assert '<failure message="shaky raised at 1 of 3' in (project / "strict" / "junit.xml").read_text(encoding="utf-8")

@@ -47,8 +47,9 @@ def run(
     - `ragbench run -l ru`: pages in Russian.
     - `ragbench run --plan`: what a run would execute, send and cost, and what of it the journal has; without a call.
 
-    Exit code 0 when every notebook came to its end, 1 when one failed, 2 when the request cannot be followed, 130 or
-    143 when it was interrupted; what models have answered by then is kept, and the same command goes on from there.
+    Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
+    a system raised at any question), 2 when the request cannot be followed, 130 or 143 when it was interrupted; what
+    models have answered by then is kept, and the same command goes on from there.
     With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
     from ragbench import bench, report, settings
@@ -108,18 +109,24 @@ def _tiers() -> list[str]:
 
 
 def _conclude(result: RunResult, gate: bool) -> None:
-    from ragbench import answered_by, stand_ins
+    from ragbench import answered_by, raised, stand_ins
     from ragbench.commands import gate as gates
     from ragbench.commands.console import outputs
+    from ragbench.commands.tables.standing import standing
+    from ragbench.language import translator
     from ragbench.report.pages import assembly
 
+    measured = assembly.Measurements(result.folder)
+    standing(measured, translator("en")).say()
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
+    found = (one for name in measured.names() for one in raised.of(measured[name].facts))
+    for text in raised.sentences(found, translator("en")):
+        terminal.say(text, err=True, colour="red")
     if result.unkept:
         terminal.say(
             f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, colour="yellow"
         )
-    measured = assembly.Measurements(result.folder)
     outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)

@@ -84,6 +84,9 @@ class Settings(BaseSettings):
     baseline: str | None = None
     seed: int = Field(default=0, ge=0)
     threshold_set: str = "specification"
+    fail_on_raised: bool = Field(
+        default=False, description="whether a run ends with exit code 1 where a system raised at any question"
+    )
     database_url: SecretStr | None = None
     database: DatabaseSettings = DatabaseSettings()
     embedders: dict[str, EmbedderSettings] = {"hashing": EmbedderSettings()}

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ragbench import raised, stand_ins
 from ragbench import settings as configuration
-from ragbench import stand_ins
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
 from ragbench.bench.basics import bands, requests
 from ragbench.bench.basics.requests import Request, tier
@@ -113,6 +113,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "spent": _spent(made, known),
         "blamed": _blamed(made),
         "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
+        "raised": [one.fact for one in raised.of(made.facts)],
         **facts,
     }
 

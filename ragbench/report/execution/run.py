@@ -46,12 +46,14 @@ class Step:
 class RunResult:
     """Where a run is, and which of its notebooks failed, each with the line that says why.
 
-    unkept: why the run is not in the database; empty where it is, or where it was not to be.
+    unkept: why the run is not in the database; empty where it is, or where it was not to be. broken: whether a system
+    raised at any question where that is to end a run with 1 (the setting `fail_on_raised`).
     """
 
     folder: Path
     failures: Mapping[str, str] = field(default_factory=dict)
     unkept: str = ""
+    broken: bool = False
 
     @property
     def index(self) -> Path:
@@ -61,7 +63,7 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """0 if every notebook came to its end, else 1."""
-        return 1 if self.failures else 0
+        return 1 if self.failures or self.broken else 0
 
 
 Report = Callable[[Step], None]
@@ -119,14 +121,16 @@ def run(
             language=described[0]["language"] if described else known.language,
             started=round(started),
             seconds=round(time.time() - started, 1),
+            fail_on_raised=known.fail_on_raised,
         )
         manifest = secrets.masked(manifest, mask)
         results.write_scores(folder / results.SCORES, measured)
         results.write_json(folder / results.SUMMARY, results.summary(measured))
         _draw(folder, manifest, mask)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
+    broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
-    return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "")
+    return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "", broken)
 
 
 def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str], language: str) -> dict[str, Any]:

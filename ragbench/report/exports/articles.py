@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import tables
+from ragbench import raised, tables
 from ragbench.bench.basics.families import said
 from ragbench.bench.basics.verdicts import decision, planned
 from ragbench.counts import brackets, missing
@@ -210,7 +210,8 @@ def junit(
 ) -> bytes:
     """JUnit XML: a case a notebook, an error where it failed; a case a gate's check, skipped where nobody can tell.
 
-    What stood in for a model where a case's numbers were made is its `system-out`.
+    What stood in for a model where a case's numbers were made is its `system-out`, and at how many questions a system
+    raised; that is a failure where the run was to end with one.
     """
     from xml.etree import ElementTree
 
@@ -219,7 +220,11 @@ def junit(
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(described["name"]))
         if described.get("status") == "failed":
             ElementTree.SubElement(case, "error", message=_plain(described.get("failure", "")))
-        _standing_in(case, measurements.get(str(described["name"])), {}, _)
+        measured = measurements.get(str(described["name"]))
+        broken = [] if measured is None else raised.sentences(raised.of(measured.facts), _)
+        if broken and manifest.get("fail_on_raised"):
+            ElementTree.SubElement(case, "failure", message=_plain("; ".join(broken)))
+        _standing_in(case, measured, {}, _, broken)
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")
@@ -242,12 +247,14 @@ def junit(
     return made + b"\n"
 
 
-def _standing_in(case: Any, made: Measurement | None, check: Mapping[str, Any], _: Translator) -> None:
+def _standing_in(
+    case: Any, made: Measurement | None, check: Mapping[str, Any], _: Translator, more: Sequence[str] = ()
+) -> None:
     from xml.etree import ElementTree
 
     place = (check.get("system") or None, check.get("metric") or None)
     text = "" if made is None else caveat(of(made.facts, *place), _)
-    if text:
+    if text := " ".join([*(f"{one}." for one in more), text]).strip():
         ElementTree.SubElement(case, "system-out").text = _plain(text)
 
 

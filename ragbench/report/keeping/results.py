@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, stand_ins
+from ragbench import answered_by, raised, stand_ins
 from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import (
@@ -137,9 +137,18 @@ def manifest(
         "seeds": {name: known["seed"] for name, known in facts.items() if "seed" in known},
         **stood_in(made),
         **answered(made),
+        **(
+            {"raised": found}
+            if (found := {name: broken for name, one in made.items() if (broken := _raised(one))})
+            else {}
+        ),
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }
+
+
+def _raised(made: Measurement) -> list[dict[str, Any]]:
+    return [one.fact for one in raised.of(made.facts)]
 
 
 def _by_name(measurements: Measurements) -> dict[str, Measurement]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench import raised
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.show.about.summary import leading
@@ -162,7 +163,7 @@ def _missing(found: Overview) -> list[str]:
     _ = found.text
     missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
     wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
-    said = []
+    said = [f"{text}." for text in raised.sentences((one for page in found.pages for one in raised.of(page)), _)]
     if missing:
         share = _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench import stand_ins
+from ragbench import raised, stand_ins
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -38,7 +38,8 @@ def facts(material: Material) -> Markup:
         (_("commit"), short_commit(known.get("commit"))),
     ]
     line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
-    return html.all(line, judges.incomplete(material), standing_in(material))
+    broken = [html.warning(shown(f"{text}.")) for text in raised.sentences(raised.of(known), _)]
+    return html.all(line, *broken, judges.incomplete(material), standing_in(material))
 
 
 def short_commit(commit: Any) -> str | None:

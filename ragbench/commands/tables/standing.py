@@ -1,0 +1,73 @@
+"""What a run found, for a terminal: the leading number of every page by system, and what could not be measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ragbench.bench.runs.overview import NAME
+from ragbench.tables import Column, Found, Table
+
+if TYPE_CHECKING:
+    from ragbench.language import Translator
+    from ragbench.report.pages.assembly import Measurements
+
+MOST_REASONS = 5
+LONGEST_REASON = 100
+
+
+def standing(measured: Measurements, _: Translator) -> Table:
+    """A row for each page and system: the number that the page answers with, its interval and verdict.
+
+    The notes say why values are missing, with how many for each reason, and what models were asked for. Without rows
+    where nothing was measured.
+    """
+    from ragbench.bench.basics import verdicts
+    from ragbench.show.about.overview import Overview
+    from ragbench.show.basics.material import Material, digits_of
+
+    if NAME not in measured.names():
+        return Table((), ())
+    found = Overview(Material(measured[NAME], _))
+    rows, digits = [], []
+    for page in found.pages:
+        for metric in found.metrics(page, 1):
+            own = found.numbers[str(page["name"])][metric]
+            for system, e in own.items():
+                c = found.comparison(page, system, metric)
+                word = verdicts.said(c, _) if c is not None else ""
+                rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
+                digits.append(digits_of((e.value, e.low, e.high), metric))
+    columns = (
+        Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),
+        Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),
+    )  # fmt: skip
+    spent = [page["spent"] for page in found.pages if page.get("spent")]
+    calls, money = sum(int(one["calls"]) for one in spent), sum(float(one.get("money") or 0) for one in spent)
+    notes = _reasons(measured, _)
+    if calls:
+        notes.append(_.plural("{n} call of models, cost {money}", "{n} calls of models, cost {money}", calls,
+                              money=_.number(money, 2)))  # fmt: skip
+    return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)
+
+
+def _reasons(measured: Measurements, _: Translator) -> list[str]:
+    """Why values are missing: a line a page, the most frequent reasons first."""
+    said = []
+    for name in measured.names():
+        scores = measured[name].scores
+        missing = Counter(str(reason) for reason in scores["reason"][scores["value"].isna()])
+        if missing:
+            said.append(f"{name}: " + _("not measured") + f" {missing.total()}: {_listed(missing.most_common(), _)}")
+    return said
+
+
+def _listed(reasons: Iterable[tuple[str, int]], _: Translator) -> str:
+    from ragbench.terminal import plain
+
+    every = [(plain(reason), number) for reason, number in reasons]
+    named = [f"{reason[:LONGEST_REASON]} ({number})" for reason, number in every[:MOST_REASONS]]
+    if len(every) > MOST_REASONS:
+        named.append(_("others ({n})", n=_.integer(sum(number for _reason, number in every[MOST_REASONS:]))))
+    return "; ".join(named)
