@@ -202,7 +202,7 @@ def spread_std(table: Geometry | ArrayLike) -> float:
     reading=Reading(("Very low: the space may have collapsed.",), _READING),
 )
 def effective_dimensionality(table: Geometry | ArrayLike) -> float:
-    """How many principal components hold 95 % of the variance; 0 where all vectors are equal.
+    """How many principal components hold 95% of the variance; 0 where all vectors are equal.
 
     Very few, against the width of the vectors, is a sign that the space has collapsed.
     """

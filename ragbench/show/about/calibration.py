@@ -73,7 +73,7 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     if coverage:
         lines.append(
             _(
-                "The 95 % interval covers the truth in 93–97 % of samples in {kept} of {n} cells, in more of them in "
+                "The 95% interval covers the truth in 93–97% of samples in {kept} of {n} cells, in more of them in "
                 "{more}, in less in {less}.",
                 **_counts(coverage),
             )
@@ -81,7 +81,7 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     if level:
         lines.append(
             _(
-                "The 5 % test finds a difference that is not there in 3.3–5.5 % of samples in {kept} of {n} cells, in "
+                "The 5% test finds a difference that is not there in 3.3–5.5% of samples in {kept} of {n} cells, in "
                 "more of them in {more}, in less in {less}.",
                 **_counts(level),
             )
@@ -89,7 +89,7 @@ def promise(material: Material, present: frozenset[str]) -> Markup:
     if families:
         lines.append(
             _(
-                "Families of 5 % find one in 5.5 % of samples at most in {kept} of {n} cells, in more in {more}.",
+                "Families of 5% find one in 5.5% of samples at most in {kept} of {n} cells, in more in {more}.",
                 **_counts(families),
             )
         )
@@ -113,7 +113,7 @@ def simulations(material: Material, present: frozenset[str]) -> Markup:
         return html.p(_("Nothing was simulated."))
     title = _("Simulated situations")
     heads = [
-        _("situation"), _("n"), _("interval covers, 95 %"), _("test or family errs, 5 %"), _("power"),
+        _("situation"), _("n"), _("interval covers, 95%"), _("test or family errs, 5%"), _("power"),
         _("textbook"), _("samples"),
     ]  # fmt: skip
     made = [(shown(row["topic"]), [shown(row["cell"]), *_line(row, _)]) for row in rows]
@@ -154,18 +154,18 @@ def _farthest(far: Worst, _: Translator) -> str:
         values["n"] += ", " + _.plural("{n} cluster", "{n} clusters", int(row["clusters"]))
     if far.quantity == "coverage":
         return _(
-            "Worst cell: {cell} (n = {n}), where the 95 % interval covers the truth in {value} of samples (Monte-Carlo "
+            "Worst cell: {cell} (n = {n}), where the 95% interval covers the truth in {value} of samples (Monte-Carlo "
             "error ± {error} points).",
             **values,
         )
     if far.quantity == "level":
         return _(
-            "Worst cell: {cell} (n = {n}), where the 5 % test finds a difference that is not there in {value} of "
+            "Worst cell: {cell} (n = {n}), where the 5% test finds a difference that is not there in {value} of "
             "samples (Monte-Carlo error ± {error} points).",
             **values,
         )
     return _(
-        "Worst cell: {cell} (n = {n}), where a family of 5 % finds a difference that is not there in {value} of "
+        "Worst cell: {cell} (n = {n}), where a family of 5% finds a difference that is not there in {value} of "
         "samples (Monte-Carlo error ± {error} points).",
         **values,
     )
