@@ -167,7 +167,7 @@ def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: 
     page = show.Page(measurement)
     said = str(show.about.promise(page).html())
     assert (
-        "Worst cell: low (n = 20, 12 clusters), where the 95 % interval covers the truth in 91.0% of samples "
+        "Worst cell: low (n = 20, 12 clusters), where the 95% interval covers the truth in 91.0% of samples "
         "(Monte-Carlo error ± 0.6 points)." in said
     )
     assert "in 2 of 3 cells, in more of them in 0, in less in 1" in said
