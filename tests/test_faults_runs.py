@@ -158,6 +158,7 @@ def hits(folder: Path) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.fault(
     "secrets", tried="canary keys printed and raised in a notebook, looked for in files, logs and tables", count=12
 )
