@@ -47,5 +47,5 @@ def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
 
 def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:
     """What the judge alone says of a number that people's labels correct."""
-    said = " ".join(filter(None, [_.number(value, digits, signed=signed), interval]))
+    said = " ".join(filter(None, [_.number(value, digits, signed=signed), interval.replace(" ", "\u00a0")]))
     return _("the judge alone: {value}", value=said)

@@ -31,7 +31,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     titles = _titles(blamed)
     heads = [html.head(_("first failure")), html.head(_("questions")), html.head(titles["share"])]
     if len(blamed.systems) > 1:
-        heads += [html.head(titles["difference"]), html.head(titles["p"], "rb-short")]
+        heads += [html.head(titles["difference"]), html.head(titles["p"], "" if "," in titles["p"] else "rb-short")]
         heads.append(html.head(_("verdict"), "rb-word"))
     rows: list[Markup] = []
     groups = {

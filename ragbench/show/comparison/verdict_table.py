@@ -45,7 +45,7 @@ class Columns:
     def heads(self) -> list[Markup]:
         """The heads of a difference, its p and its verdict."""
         verdict = html.head(self.material.text("verdict"), "rb-word")
-        return [html.head(self.difference), html.head(self.p, "rb-short"), verdict]
+        return [html.head(self.difference), html.head(self.p, "" if "," in self.p else "rb-short"), verdict]
 
     def cells(self, one: Comparison, metric: str, address: str | None = None, judge: str = "") -> list[Markup]:
         """Their cells. address: where the difference leads to. judge: what the judge alone says of it."""
@@ -163,8 +163,10 @@ def _metric_name(material: Material, metric: str, present: frozenset[str]) -> Ma
 def corrected_title(material: Material, family: str) -> str:
     """`p (Holm)`: the name of a corrected p by what its family says of the correction."""
     names = {"max-t": "max-T", "holm": "Holm", "benjamini": "Benjamini–Hochberg"}
-    by = dict.fromkeys(name for key, name in names.items() if key in family.lower())
-    return f"p ({', '.join(by)})" if by else material.text("p (corrected)")
+    by = [name for key, name in names.items() if key in family.lower()]
+    if len(by) > 1:  # too long for a line, which breaks between the names alone
+        return f"p ({', '.join(by)})".replace("p (", "p\u00a0(").replace("-", "\u2011")
+    return f"p ({by[0]})" if by else material.text("p (corrected)")
 
 
 def _value(columns: Columns, system: str, metric: str, present: frozenset[str], label: str) -> Markup:
