@@ -57,6 +57,7 @@ bench: $(READY)
 
 calibrate: $(READY)
 	$(BIN)/python -m tests.calibration --simulations $(CALIBRATION_SIMULATIONS)
+	$(BIN)/python -m tests.statistics_page
 	$(BIN)/ragbench run statistics_calibration
 
 readme: $(READY)
