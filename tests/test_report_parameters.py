@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragbench import report
-from ragbench.report.execution import parameters
+from ragbench.bench.basics.session import BenchError
+from ragbench.report.execution import parameters, run
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,13 @@ def test_a_text_parameter_is_never_code(text: str) -> None:
     assert values == {"unit": text}
     assert len(source.splitlines()) == 1
     assert source.isascii() or "\u2028" not in source
+
+
+def test_of_several_notebooks_the_one_that_refuses_is_named_with_those_that_would_not(project: Path) -> None:
+    del project
+    with pytest.raises(BenchError, match=r"^tier2_generation: primary = 'ndcg@10'.* of which tier1_retrieval would"):
+        run.prepared(["tier2_generation", "tier1_retrieval"], {"primary": "ndcg@10"}, None)
+    with pytest.raises(BenchError, match=r"^primary = 'ndcg@10'"):
+        run.prepared(["tier2_generation"], {"primary": "ndcg@10"}, None)
+    with pytest.raises(BenchError, match=r"^tier1_retrieval: k = 0: a whole number from 1 to 1000 .*\)$"):
+        run.prepared(["tier1_retrieval", "real_users"], {"k": 0}, None)

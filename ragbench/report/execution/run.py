@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings, trust
-from ragbench.bench.basics.session import parted
+from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.deciders import is_log
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
@@ -67,6 +67,7 @@ class RunResult:
 
 
 Report = Callable[[Step], None]
+OF_EVERY_PAGE = {"dataset", "systems", "language"}
 
 
 def run(
@@ -173,10 +174,31 @@ def prepared(
     if language is not None and any("language" in names for names in defaults.values()):
         wanted.setdefault("language", language)
     values = parameters.chosen(wanted, defaults)
+    _refuse_unfit(sources, {name: {**defaults[name], **values[name]} for name in sources}, values)
     for name, notebook in sources.items():
-        parameters.checked(notebook, {**defaults[name], **values[name]})
         parameters.inject(notebook, values[name])
     return sources, defaults, values
+
+
+def _refuse_unfit(
+    sources: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]], given: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raise what the first notebook says of its parameters; of several, with its name and those that take them."""
+    refused: dict[str, BenchError] = {}
+    for name, notebook in sources.items():
+        try:
+            parameters.checked(notebook, whole[name])
+        except BenchError as error:
+            refused[name] = error
+    if not refused:
+        return
+    name, first = next(iter(refused.items()))
+    if len(sources) == 1:
+        raise first
+    own = given[name].keys() - OF_EVERY_PAGE
+    fit = [other for other in sources if own and other not in refused and own <= given[other].keys()]
+    more = f"; it goes to every notebook that has the parameter, of which {', '.join(fit)} would take it" if fit else ""
+    raise BenchError(f"{name}: {first}{more}")
 
 
 def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
