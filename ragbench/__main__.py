@@ -26,6 +26,7 @@ from ragbench.commands import (
     doctor,
     gate,
     history,
+    init,
     journal,
     lab,
     load,
@@ -42,7 +43,8 @@ from ragbench.commands import (
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
-Begin with `ragbench run`: it measures the systems of ragbench.toml on its data set and writes a report.
+Begin with `ragbench init`: it writes a ragbench.toml for what you have. `ragbench run` measures its systems on its data
+set and writes a report.
 `ragbench lab` opens the notebooks behind the report; `ragbench doctor` says what this machine can do.
 """
 
@@ -93,6 +95,7 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+application.command("init")(init.init)
 application.command("run")(run.run)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)

@@ -13,7 +13,7 @@ from ragbench.bench.judges import numbers, texts
 from ragbench.bench.judges.biases import disguise, family, family_of_judge, in_order, of_family, own_family
 from ragbench.bench.judges.probes import Effect, judged, probed
 from ragbench.judge import Rule
-from ragbench.settings.tables import JudgeSettings
+from ragbench.settings import JudgeSettings
 from ragbench.types import Verdict
 from tests.heard_judges import NAN, SURE, answers, heard, tried, verdicts
 

@@ -19,7 +19,7 @@ from ragbench.datasets.records import Dialogue, Turn
 from ragbench.embed import make
 from ragbench.measurement import Measurement
 from ragbench.metrics.cache import Serving
-from ragbench.settings.tables import EmbedderSettings
+from ragbench.settings import EmbedderSettings
 from ragbench.show import Page
 from tests.measurements import placed
 from tests.small_project import NOTEBOOKS, write_lines

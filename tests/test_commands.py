@@ -18,7 +18,8 @@ from tests.small_project import write_lines
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["render"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]]
+    "command",
+    [[], ["init"], ["run"], ["render"], ["load"], ["load", "squad"], ["metrics"], ["doctor"], ["db"], ["lab"]],
 )
 def test_help_teaches(command: list[str]) -> None:
     done = ragbench(*command, "--help")

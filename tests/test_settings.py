@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
 
+import jsonschema
 import pytest
+from pydantic import BaseModel
 
 from ragbench import settings
-from ragbench.settings import ConfigurationError
+from ragbench.settings import ConfigurationError, Settings, schema
+from tests import settings_page
 
 
 def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +100,77 @@ def test_the_database_url_never_prints_its_password(tmp_path: Path, monkeypatch:
     assert "canary" not in repr(found)
     assert found.database_url is not None
     assert found.database_url.get_secret_value().endswith("canary@host/name")
+
+
+def models(kind: Any = Settings) -> Iterator[type[BaseModel]]:
+    """A model of the settings with those of its tables, however deep."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from models(field.annotation)
+    for inner in get_args(kind):
+        yield from models(inner)
+
+
+def test_every_setting_says_what_it_is() -> None:
+    found = {model.__name__: model for model in models()}
+    assert found.keys() >= {"Settings", "JudgeSettings", "ProviderSettings", "BudgetSettings", "Band", "QuestionTable"}
+    assert [
+        f"{model}.{name}"
+        for model, known in found.items()
+        for name, field in known.model_fields.items()
+        if not field.description or "|" in field.description
+    ] == []
+
+
+def test_the_reference_and_the_schema_are_what_the_models_say() -> None:
+    written = "`python -m tests.settings_page` writes it anew"
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), written
+    assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written
+
+
+def test_the_reference_has_every_key_with_its_type_default_and_bounds() -> None:
+    page = settings_page.page()
+    listed = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `")}
+    assert listed == {name for model in models() for name in model.model_fields} - {"database_url"}
+    assert "| `top_p` | number | not set | above 0 to 1 |" in page
+    assert "| `ngrams` | list of 2 whole numbers | `[3, 5]` |" in page
+    assert "| `base_url` | text | required |" in page.split("## `[providers.NAME]`")[1].split("\n## ")[0]
+    assert "| `band` | text | not set | `good`, `excellent` |" in page
+    assert "## `[databases.NAME.questions]`" in page
+    assert "## `[thresholds.NAME.METRIC]`" in page
+
+
+@pytest.fixture(scope="module")
+def editor() -> jsonschema.Draft7Validator:
+    """What an editor checks a ragbench.toml with."""
+    made = json.loads(schema.text())
+    jsonschema.Draft7Validator.check_schema(made)
+    return jsonschema.Draft7Validator(made)
+
+
+def test_editors_take_the_project_file(editor: jsonschema.Draft7Validator) -> None:
+    text = (Path(__file__).parent.parent / "ragbench.toml").read_text(encoding="utf-8")
+    assert text.splitlines()[0] == schema.LINE
+    assert list(editor.iter_errors(tomllib.loads(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("datset = 'x'", ""), ("language = 'de'", "language"), ("quorum = 0", "quorum"),
+        ("database_url = 'postgresql://u:p@h/d'", ""), ("[systems.a]\nembeder = 'hashing'", "systems.a"),
+        ("[judges.a]\nbase_url = 'http://x'", "judges.a"), ("[embedders.a]\nkind = 'other'", "embedders.a.kind"),
+        ("[embedders.a]\nngrams = [3, 4, 5]", "embedders.a.ngrams"), ("[budget]\ncalls = 0.5", "budget.calls"),
+        ("[generators.a]\ntop_p = 0", "generators.a.top_p"), ("[thresholds.a.mrr]\ngod = 1", "thresholds.a.mrr"),
+        ("[databases.a.chunks]\ntable = 3", "databases.a.chunks.table"),
+        ("[smallest_difference.metrics]\nmrr = -1", "smallest_difference.metrics.mrr"),
+    ],
+)  # fmt: skip
+def test_editors_mark_what_the_loader_refuses(
+    editor: jsonschema.Draft7Validator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str
+) -> None:
+    assert place in {".".join(map(str, error.absolute_path)) for error in editor.iter_errors(tomllib.loads(text))}
+    write(tmp_path, text, monkeypatch)
+    with pytest.raises(ConfigurationError):
+        settings.load()

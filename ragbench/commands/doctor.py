@@ -93,13 +93,21 @@ def _configuration() -> Iterator[Finding]:
 
 def _data() -> Iterator[Finding]:
     from ragbench import datasets, settings
+    from ragbench.bench.retrieval import own_tables
 
     found = settings.load()
     folder = settings.project_folder() / found.data_folder
-    for name in datasets.available(folder):
+    there = datasets.available(folder)
+    for name in there:
         one = datasets.load(name, folder)
         yield "ok", f"data set {name}: {len(one.chunks)} chunks, {len(one.questions)} questions"
-    datasets.load(found.dataset, folder)
+    if found.dataset.startswith(own_tables.PREFIX):
+        name = found.dataset.removeprefix(own_tables.PREFIX)
+        yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
+    elif there or "dataset" in found.model_fields_set:
+        datasets.load(found.dataset, folder)
+    else:
+        yield "note", "there is no data set: `ragbench load` brings one; `ragbench score` needs none"
 
 
 def _database() -> Iterator[Finding]:

@@ -25,23 +25,25 @@ from ragbench.expectations import expectation
 from ragbench.language import Language
 from ragbench.settings import thresholds
 from ragbench.settings.addresses import without_passwords
+from ragbench.settings.endpoints import (
+    EmbedderSettings,
+    EndpointSettings,
+    GeneratorSettings,
+    JudgeSettings,
+    ProviderSettings,
+    WebSettings,
+)
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
     ChunkTable,
     DatabaseSettings,
     DifferenceSettings,
-    EmbedderSettings,
-    EndpointSettings,
     GateSettings,
-    GeneratorSettings,
-    JudgeSettings,
-    ProviderSettings,
     QuestionTable,
     SourceSettings,
     SystemSettings,
     Table,
-    WebSettings,
 )
 
 OFFLINE = "lexical"
@@ -75,31 +77,59 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    dataset: str = "campus"
-    data_folder: Path = Path("data")
-    reports_folder: Path = Path("reports")
-    notebooks_folder: Path = Path("notebooks")
-    language: Language = "en"
+    dataset: str = Field(
+        default="campus", description="folder below data_folder; NAME:ru for a language, db:NAME for your own database"
+    )
+    data_folder: Path = Field(default=Path("data"), description="folder of data sets")
+    reports_folder: Path = Field(default=Path("reports"), description="folder that runs are written to")
+    notebooks_folder: Path = Field(
+        default=Path("notebooks"), description="folder of the notebooks that `ragbench run` executes"
+    )
+    language: Language = Field(default="en", description="of pages")
     encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
-    baseline: str | None = None
-    seed: int = Field(default=0, ge=0)
-    threshold_set: str = "specification"
+    baseline: str | None = Field(
+        default=None, description="the system that the others are compared with; not set: the first"
+    )
+    threshold_set: str = Field(
+        default="specification",
+        description="what counts as good: specification, voproshalych, or the NAME of [thresholds.NAME]",
+    )
     fail_on_raised: bool = Field(
         default=False, description="whether a run ends with exit code 1 where a system raised at any question"
     )
-    database_url: SecretStr | None = None
-    database: DatabaseSettings = DatabaseSettings()
-    embedders: dict[str, EmbedderSettings] = {"hashing": EmbedderSettings()}
-    systems: dict[str, SystemSettings] = {"hashing": SystemSettings(embedder="hashing")}
-    providers: dict[str, ProviderSettings] = {}
-    databases: dict[str, SourceSettings] = {}
-    judges: dict[str, JudgeSettings] = {}
-    quorum: int | None = Field(default=None, ge=1, description="judges of a panel that must measure; None: all")
-    generators: dict[str, GeneratorSettings] = {"extractive": GeneratorSettings()}
-    budget: BudgetSettings = BudgetSettings()
-    thresholds: dict[str, dict[str, Band]] = {}
-    smallest_difference: DifferenceSettings = DifferenceSettings()
-    gate: dict[str, GateSettings] = {}
+    database_url: SecretStr | None = Field(
+        default=None, description="the address of a PostgreSQL of your own instead of the embedded one"
+    )
+    database: DatabaseSettings = Field(
+        default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
+    )
+    embedders: dict[str, EmbedderSettings] = Field(
+        default={"hashing": EmbedderSettings()}, description="how texts become vectors"
+    )
+    systems: dict[str, SystemSettings] = Field(
+        default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
+    )
+    providers: dict[str, ProviderSettings] = Field(default={}, description="endpoints that several models share")
+    databases: dict[str, SourceSettings] = Field(default={}, description="your own databases, read and never written")
+    judges: dict[str, JudgeSettings] = Field(default={}, description="language models that judge")
+    quorum: int | None = Field(
+        default=None, ge=1, description="judges of a panel that must have measured; not set: all"
+    )
+    generators: dict[str, GeneratorSettings] = Field(
+        default={"extractive": GeneratorSettings()}, description="who writes answers"
+    )
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(),
+        description="what a run may spend on models, all together; one that reaches it stops, and resumes later",
+    )
+    thresholds: dict[str, dict[str, Band]] = Field(
+        default={}, description="sets of bands, by set and metric; of a set that ships single metrics are replaced"
+    )
+    smallest_difference: DifferenceSettings = Field(
+        default=DifferenceSettings(),
+        description="the smallest difference that would matter to you: what is not shown is planned for it",
+    )
+    gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
 
     @classmethod
     def settings_customise_sources(

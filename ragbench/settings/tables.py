@@ -1,16 +1,14 @@
-"""The tables of ragbench.toml: frozen, typed, and closed to keys that they do not know."""
+"""The tables of ragbench.toml: frozen, typed, closed to keys that they do not know; a key's help is its description."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ragbench.language import Language
-from ragbench.settings.addresses import without_credentials
 
 BandWord = Literal["attention", "good", "excellent"]
 BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
@@ -22,88 +20,25 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-def _web_address(value: str | None) -> str | None:
-    if value is None:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"base_url = {without_credentials(value)!r}: only http and https are spoken")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
-    return value.rstrip("/")
-
-
-class WebSettings(Table):
-    """Where an endpoint is, and how long anything may take. The key is in the variable that it names.
-
-    timeout_seconds: one attempt, whole. connect_seconds, read_seconds: its parts; a silent connection ends earlier.
-    attempts, patience_seconds: how often, and for how long in all, a call is tried before it is given up.
-    """
-
-    base_url: str | None = None
-    key_variable: str | None = None
-    timeout_seconds: float = Field(default=60.0, gt=0)
-    connect_seconds: float = Field(default=10.0, gt=0)
-    read_seconds: float | None = Field(default=None, gt=0)
-    attempts: int = Field(default=8, ge=1, le=100)
-    patience_seconds: float = Field(default=300.0, gt=0)
-
-    _http_only = field_validator("base_url")(_web_address)
-
-
-class EmbedderSettings(WebSettings):
-    """How texts become vectors.
-
-    hashing: character n-grams, weighted by TF-IDF where `tfidf`, reduced by SVD to `dimensions` where that is not 0.
-    sentence_transformers: `model` is a name on a hub or a folder.
-    openai: `model` at `base_url`, any endpoint that speaks the OpenAI embeddings protocol.
-    database: no model; the vectors that lie in the tables of `[databases.NAME]` beside their texts.
-    """
-
-    kind: Literal["hashing", "sentence_transformers", "openai", "database"] = "hashing"
-    model: str | None = None
-    database: str | None = None
-    dimensions: int = Field(default=256, ge=0, le=16_000)
-    ngrams: tuple[int, int] = (3, 5)
-    tfidf: bool = True
-    buckets: int = Field(default=2**18, ge=2, le=2**24)
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    batch: int = Field(default=64, ge=1)
-    max_characters: int = Field(default=100_000, ge=1)
-
-    @property
-    def is_stand_in(self) -> bool:
-        """Whether it only stands in for a model."""
-        return self.kind == "hashing"
-
-    @model_validator(mode="after")
-    def _complete(self) -> EmbedderSettings:
-        if self.kind == "database" and not self.database:
-            raise ValueError("an embedder of kind 'database' needs `database`, the name of a table [databases.NAME]")
-        if self.kind in ("sentence_transformers", "openai") and not self.model:
-            raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
-        if self.kind == "openai" and not self.base_url:
-            raise ValueError("an embedder of kind 'openai' needs `base_url`")
-        if not 1 <= self.ngrams[0] <= self.ngrams[1]:
-            raise ValueError(f"ngrams = {list(self.ngrams)}: the shortest comes first, from 1")
-        return self
-
-
 class SystemSettings(Table):
-    """One system under test: configured parts, your Python callable, or logged results. Exactly one of these.
+    """One system under test: an embedder, your callable, or logged results. Exactly one of these."""
 
-    generator: who writes its answers; without one those that it gives itself, else the extractive stand-in's.
-    """
-
-    embedder: str | None = None
-    index: Literal["exact", "hnsw"] = "exact"
-    m: int = Field(default=16, ge=2, le=100)
-    ef_construction: int = Field(default=64, ge=4, le=1000)
-    ef_search: int = Field(default=40, ge=1, le=1000)
-    callable: str | None = None
-    results: Path | None = None
-    generator: str | None = None
+    embedder: str | None = Field(default=None, description="the NAME of [embedders.NAME] that its search is made with")
+    index: Literal["exact", "hnsw"] = Field(default="exact", description="of the search; hnsw is approximate")
+    m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
+    ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
+    ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
+    callable: str | None = Field(
+        default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
+    )
+    results: Path | None = Field(
+        default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
+    )
+    generator: str | None = Field(
+        default=None,
+        description="the NAME of [generators.NAME] that writes its answers; not set: those that it gives itself, else "
+        "the extractive stand-in's",
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> SystemSettings:
@@ -115,165 +50,78 @@ class SystemSettings(Table):
         return self
 
 
-Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
-
-
-class EndpointSettings(WebSettings):
-    """How a language model is reached, and how fast.
-
-    concurrency: calls in flight at most; the limiter goes below it when the endpoint asks for less.
-    replies: how the shape of a reply is asked for; "auto" steps down from a JSON schema to plain text as refused.
-    """
-
-    concurrency: int = Field(default=16, ge=1, le=4096)
-    requests_per_minute: int | None = Field(default=None, ge=1)
-    tokens_per_minute: int | None = Field(default=None, ge=1)
-    replies: Replies = "auto"
-
-
-class ProviderSettings(EndpointSettings):
-    """An endpoint that several judges share: one limiter, one key. A judge names it as `provider`."""
-
-    base_url: str
-
-
-class JudgeSettings(EndpointSettings):
-    """A language model that judges, behind a provider of its own (`base_url`) or a shared one (`provider`).
-
-    family: of the model, where its name does not tell; `tier_judge` asks whether a judge prefers its own family.
-    """
-
-    model: str
-    family: str | None = None
-    provider: str | None = None
-    mode: Literal["direct", "reasoned"] = "direct"
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int = Field(default=1024, ge=1)
-    seed: int | None = None
-    input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
-    output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
-
-    @model_validator(mode="after")
-    def _one_address(self) -> JudgeSettings:
-        if (self.base_url is None) == (self.provider is None):
-            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
-        return self
-
-
-class GeneratorSettings(EndpointSettings):
-    """Who writes answers from a question and its contexts.
-
-    extractive: the best sentences of the contexts, `sentences` of them, without any model; a refusal where no sentence
-    fits the question to at least `refuse_below` (0 to 1). A stand-in, named as one on every page.
-    openai: `model` behind a provider of its own (`base_url`) or a shared one (`provider`).
-    callable: your own function of (question, texts of the contexts), as module:function.
-
-    prompt: a file with the slots {question} and {contexts}; without one the built-in prompt in `language` (by default
-    the question's own). max_context_characters: what of the contexts is given at most; the rest is counted as cut.
-    """
-
-    kind: Literal["extractive", "openai", "callable"] = "extractive"
-    model: str | None = None
-    provider: str | None = None
-    callable: str | None = None
-    prompt: Path | None = None
-    language: Language | None = None
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int = Field(default=1024, ge=1)
-    seed: int | None = None
-    max_context_characters: int | None = Field(default=None, ge=1)
-    sentences: int = Field(default=2, ge=1, le=20)
-    refuse_below: float = Field(default=0.2, ge=0, le=1)
-    input_price: float = Field(default=0.0, ge=0, description="money per million tokens read")
-    output_price: float = Field(default=0.0, ge=0, description="money per million tokens written")
-
-    @model_validator(mode="after")
-    def _complete(self) -> GeneratorSettings:
-        if self.kind == "openai" and (not self.model or (self.base_url is None) == (self.provider is None)):
-            raise ValueError(
-                "a generator of kind 'openai' needs `model`, and `base_url` or the name of a shared `provider`"
-            )
-        if (self.kind == "callable") != (self.callable is not None):
-            raise ValueError("a generator of kind 'callable', and no other, needs `callable`: write it module:function")
-        if self.callable is not None and ":" not in self.callable:
-            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
-        return self
-
-
 class BudgetSettings(Table):
     """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
 
-    calls: int | None = Field(default=None, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-    money: float | None = Field(default=None, gt=0)
+    calls: int | None = Field(default=None, ge=1, description="of models at most; not set: no limit")
+    tokens: int | None = Field(default=None, ge=1, description="read and written at most; not set: no limit")
+    money: float | None = Field(default=None, gt=0, description="in the unit of the prices, at most; not set: no limit")
 
 
 class DatabaseSettings(Table):
     """Where the embedded server keeps its data, and how long anything may take. A URL comes from the environment."""
 
-    folder: Path | None = None
-    connections: int = Field(default=8, ge=1, le=90)
-    connect_seconds: float = Field(default=20.0, gt=0)
-    statement_seconds: float = Field(default=600.0, gt=0)
-    lock_seconds: float = Field(default=20.0, gt=0)
+    folder: Path | None = Field(default=None, description="of the embedded server; not set: in your data folder")
+    connections: int = Field(default=8, ge=1, le=90, description="held open at most")
+    connect_seconds: float = Field(default=20.0, gt=0, description="to connect, and for the embedded server to start")
+    statement_seconds: float = Field(default=600.0, gt=0, description="of one statement at most")
+    lock_seconds: float = Field(default=20.0, gt=0, description="to wait for what another process holds")
 
 
 class ChunkTable(Table):
-    """A user's own table of chunks: its name and the names of its columns. A column that is not there is left empty."""
+    """Your own table of chunks: its name and the names of its columns."""
 
-    table: str = "chunk"
-    in_schema: str = "public"
-    id: str = "id"
-    text: str = "text"
-    url: str | None = "confluence_url"
-    title: str | None = None
-    embedding: str | None = "embedding"
+    table: str = Field(default="chunk", description="the table, or a view")
+    in_schema: str = Field(default="public", description="the schema that it is in")
+    id: str = Field(default="id", description="column of a chunk's id")
+    text: str = Field(default="text", description="column of its text")
+    url: str | None = Field(default="confluence_url", description="column of its page's address")
+    title: str | None = Field(default=None, description="column of its title; not set: there is none")
+    embedding: str | None = Field(default="embedding", description="column of its vector")
 
 
 class QuestionTable(Table):
-    """A user's own table of past questions, with the page that was shown as the answer's source."""
+    """Your own table of past questions, with the page that was shown as the answer's source."""
 
-    table: str = "question_answer"
-    in_schema: str = "public"
-    id: str = "id"
-    question: str = "question"
-    answer: str | None = "answer"
-    url: str | None = "confluence_url"
-    score: str | None = "score"
-    user: str | None = "user_id"
-    asked_at: str | None = None
-    embedding: str | None = "embedding"
+    table: str = Field(default="question_answer", description="the table, or a view")
+    in_schema: str = Field(default="public", description="the schema that it is in")
+    id: str = Field(default="id", description="column of a question's id")
+    question: str = Field(default="question", description="column of its text")
+    answer: str | None = Field(default="answer", description="column of the answer that was given")
+    url: str | None = Field(default="confluence_url", description="column of the page that was shown: a proxy label")
+    score: str | None = Field(default="score", description="column of the user's score, 1 to 5")
+    user: str | None = Field(default="user_id", description="column of who asked")
+    asked_at: str | None = Field(default=None, description="column of when; not set: there is none")
+    embedding: str | None = Field(default="embedding", description="column of the question's vector")
 
 
 class SourceSettings(Table):
-    """A user's own database, read and never written; `--dataset db:NAME` measures on it.
+    """Your own database, read and never written; `--dataset db:NAME` measures on it."""
 
-    url_variable: the environment variable that holds its URL; without one, the database that ragbench itself uses.
-    without_embedding: what to do with rows that have no vector, where the vectors in the tables are used.
-    """
-
-    url_variable: str | None = None
-    title: str | None = None
-    licence: str = "not stated"
-    language: Language = "ru"
-    without_embedding: Literal["refuse", "leave_out"] = "refuse"
-    chunks: ChunkTable = ChunkTable()
-    questions: QuestionTable | None = QuestionTable()
+    url_variable: str | None = Field(
+        default=None, description="environment variable that holds its URL; not set: the database of ragbench itself"
+    )
+    title: str | None = Field(default=None, description="on pages; not set: the table's NAME")
+    licence: str = Field(default="not stated", description="of the texts, on every page")
+    language: Language = Field(default="ru", description="of the texts")
+    without_embedding: Literal["refuse", "leave_out"] = Field(
+        default="refuse", description="what to do with rows without a vector, where the vectors in the tables are used"
+    )
+    chunks: ChunkTable = Field(default=ChunkTable(), description="your table of chunks: its name and its columns")
+    questions: QuestionTable | None = Field(default=QuestionTable(), description="your table of past questions")
 
 
 class Band(Table):
-    """Thresholds of one metric: from `good` on it is good, above `excellent` excellent, else it needs attention.
+    """Thresholds of one metric: from `good` on it is good, above `excellent` excellent, else it needs attention."""
 
-    excellent: None where a set has one threshold only. better: "lower" turns the directions round.
-    scale: the ends of the scale that the thresholds are written for; None: the metric's own, whatever it is.
-    """
-
-    good: float
-    excellent: float | None = None
-    better: Literal["higher", "lower"] = "higher"
-    scale: tuple[float, float] | None = None
+    good: float = Field(description="the value from which on it is good")
+    excellent: float | None = Field(
+        default=None, description="the value above which it is excellent; not set: nothing is"
+    )
+    better: Literal["higher", "lower"] = Field(default="higher", description="lower turns the directions round")
+    scale: tuple[float, float] | None = Field(
+        default=None, description="the ends of the scale that these are written for; not set: the metric's own"
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> Band:
@@ -304,35 +152,36 @@ class Band(Table):
 
 
 class DifferenceSettings(Table):
-    """The smallest difference that would matter: what is not shown is planned for it.
+    """The smallest difference that would matter: what is not shown is planned for it."""
 
-    metrics: by a metric's name or label (`mrr`, `hit_rate@5`), in its unit. share_of_scale: of the width of the scale,
-    for every other metric that has two ends; for one without, there is no smallest difference of interest.
-    """
-
-    share_of_scale: float = Field(default=0.05, gt=0, le=1)
-    metrics: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    share_of_scale: float = Field(
+        default=0.05, gt=0, le=1, description="of the width of the scale; for metrics whose scale has two ends"
+    )
+    metrics: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default={}, description="by a metric's name or label (mrr, hit_rate@5), in its unit, instead of the share"
+    )
 
 
 class GateSettings(Table):
-    """A condition that `ragbench run --gate` holds the report to. At least one of the four bounds is given.
+    """A condition that `ragbench run --gate` holds the report to: one of the four bounds or more of them."""
 
-    metric: its label, `mrr` or `hit_rate@5`. notebook: only of this one. system: only this one; else every system,
-    for `not_worse_by` every one but the baseline. at_least, at_most: bounds that the whole interval keeps. band: the
-    band of the threshold set that the whole interval reaches. not_worse_by: how much worse than the baseline is still
-    good enough (non-inferiority), in the metric's unit. baseline: a system of the same report; else the report's.
-    most_unmeasured: with a larger share of unmeasured values the gate fails, whatever the rest says.
-    """
-
-    metric: str
-    notebook: str | None = None
-    system: str | None = None
-    at_least: float | None = None
-    at_most: float | None = None
-    band: Literal["good", "excellent"] | None = None
-    not_worse_by: float | None = Field(default=None, gt=0)
-    baseline: str | None = None
-    most_unmeasured: float = Field(default=0.02, ge=0, le=1)
+    metric: str = Field(description="its label, mrr or hit_rate@5")
+    notebook: str | None = Field(default=None, description="only of this page; not set: of every one that has it")
+    system: str | None = Field(
+        default=None, description="only this one; not set: every one, for not_worse_by every one but the baseline"
+    )
+    at_least: float | None = Field(default=None, description="a bound that the whole interval keeps")
+    at_most: float | None = Field(default=None, description="a bound that the whole interval keeps")
+    band: Literal["good", "excellent"] | None = Field(
+        default=None, description="of the threshold set, that the whole interval reaches"
+    )
+    not_worse_by: float | None = Field(
+        default=None, gt=0, description="how much worse than the baseline is good enough still, in the metric's unit"
+    )
+    baseline: str | None = Field(default=None, description="a system of the same report; not set: the report's")
+    most_unmeasured: float = Field(
+        default=0.02, ge=0, le=1, description="with a larger share of unmeasured values the gate fails"
+    )
 
     @model_validator(mode="after")
     def _asks_something(self) -> GateSettings:

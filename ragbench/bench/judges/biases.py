@@ -21,7 +21,7 @@ from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
 from ragbench.bench.judges.texts import EQUALS, LADDER
-from ragbench.settings.tables import JudgeSettings
+from ragbench.settings import JudgeSettings
 from ragbench.types import Array, Sample
 
 if TYPE_CHECKING:

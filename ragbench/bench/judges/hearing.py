@@ -21,8 +21,7 @@ from ragbench.language import LANGUAGES
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import Settings
-from ragbench.settings.tables import JudgeSettings
+from ragbench.settings import JudgeSettings, Settings
 from ragbench.types import Sample
 from ragbench.waves import gather
 

@@ -1,0 +1,90 @@
+"""`python -m tests.settings_page`: docs/settings.md and ragbench.schema.json, from the models of the settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ragbench.settings import Settings, schema
+
+ROOT = Path(__file__).parent.parent
+PAGE, SCHEMA = ROOT / "docs" / "settings.md", ROOT / schema.NAME
+HEAD = f"""# Settings
+
+Everything that `ragbench.toml` may say; `ragbench init` writes one, and `ragbench doctor` says what is wrong with it.
+Paths are relative to the file. Any key may be set in the environment instead, which wins: `RAGBENCH_LANGUAGE=ru`, with
+`__` after its table `RAGBENCH_BUDGET__CALLS=1000`. Editors that know TOML complete and check a file that begins with
+`{schema.LINE}`. Made by `python -m tests.settings_page`.
+
+Secrets are read from the environment alone: `key_variable` and `url_variable` name variables that hold them, and
+`RAGBENCH_DATABASE_URL` is {Settings.model_fields["database_url"].description}.
+"""
+TYPES = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+PLURALS = {"integer": "whole numbers", "number": "numbers"}
+BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}"}
+NAMES = ("NAME", "METRIC")
+
+
+def page() -> str:
+    """The reference of all settings."""
+    return HEAD + "".join(f"\n{part}" for part in sections(schema.schema(), "")) + "\n"
+
+
+def sections(table: dict[str, Any], place: str) -> Iterator[str]:
+    """A table's section, and those of the tables in it."""
+    rows = [row(name, one, place, name in table.get("required", ())) for name, one in table["properties"].items()]
+    heading = f"## `[{place}]`\n\n" if place else "## Above all tables\n\n"
+    about = f"{table['description']}\n\n" if place.endswith(NAMES) else ""
+    yield f"{heading}{about}| key | type | default | legal | meaning |\n|---|---|---|---|---|\n{''.join(rows)}"
+    for name, one in table["properties"].items():
+        inner, where = reached(one, place, name)
+        if "properties" in inner:
+            yield from sections(inner, where)
+
+
+def reached(one: dict[str, Any], place: str, name: str) -> tuple[dict[str, Any], str]:
+    """The table that a key holds, or that the names in it hold; and how TOML calls it."""
+    where = f"{place}.{name}".lstrip(".")
+    for named in NAMES:
+        if not isinstance(one.get("additionalProperties"), dict):
+            break
+        one, where = one["additionalProperties"], f"{where}.{named}"
+    return one, where
+
+
+def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
+    """One key in the order of the page's columns."""
+    inner, where = reached(one, place, name)
+    if "properties" in inner:
+        kind, default = f"table{'s' if inner is not one else ''} `[{where}]`", ""
+    elif one["type"] == "object":
+        kind, default = f"{PLURALS[inner['type']]} by name", "none"
+    else:
+        kind, default = words(one), f"`{json.dumps(one['default'])}`" if "default" in one else "not set"
+    return f"| `{name}` | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
+
+
+def words(one: dict[str, Any]) -> str:
+    """A value's type."""
+    if one["type"] == "array":
+        return f"list of {one['minItems']} {PLURALS[one['items']['type']]}"
+    return "path" if one.get("format") == "path" else TYPES[one["type"]]
+
+
+def legal(one: dict[str, Any]) -> str:
+    """The values or the bounds that a value keeps to; empty where any of its type will do."""
+    if "enum" in one:
+        return ", ".join(f"`{word}`" for word in one["enum"])
+    return " ".join(text.format(f"{one[key]:,}") for key, text in BOUNDS.items() if key in one)
+
+
+def write() -> None:
+    """Write what the models say."""
+    PAGE.write_text(page(), encoding="utf-8")
+    SCHEMA.write_text(schema.text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
