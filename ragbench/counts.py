@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
+from ragbench import terminal
 from ragbench.language import Translator
 from ragbench.types import Estimate
+
+MOST_REASONS = 5
+LONGEST_REASON = 100
 
 
 def counted(one: Estimate, _: Translator, digits: int = 3) -> str:
@@ -43,6 +48,21 @@ def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
     if not one.n_unmeasured or one.floor is None or one.ceiling is None:
         return ()
     return _.number(one.floor, digits), _.number(one.ceiling, digits)
+
+
+def reasons(of: Iterable[object], _: Translator) -> str:
+    """`not measured 12: no reply in time (8); refused (4)`, the most frequent reason first; empty for none.
+
+    of: the reason of each value. Those that are met as often stand in the order of the alphabet.
+    """
+    found = Counter(terminal.plain(one) for one in of)
+    if not found:
+        return ""
+    ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+    named = [f"{reason[:LONGEST_REASON]} ({_.integer(number)})" for reason, number in ordered[:MOST_REASONS]]
+    if len(ordered) > MOST_REASONS:
+        named.append(_("others ({n})", n=_.integer(sum(number for _reason, number in ordered[MOST_REASONS:]))))
+    return _("not measured") + f" {_.integer(found.total())}: {'; '.join(named)}"
 
 
 def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:

@@ -40,26 +40,34 @@ class Progress:
         self.done = 0
         self.note = ""
         self._path = folder / FILE if folder is not None else None
-        self._written = self._said = 0.0
-        self._bar: Any = None
+        self._written = self._said = self._drawn = 0.0
+        self._cell: Any = None
+        self._bars: terminal.Bars | None = None
 
     def __enter__(self) -> Progress:
         if self._path is None and self.total > 0:
-            self._bar = (_cell_bar if is_in_a_notebook() else terminal.bar)(self.total, self.label)
+            if is_in_a_notebook():
+                self._cell = _cell_bar(self.total, self.label)
+            else:
+                self._bars = terminal.Bars(brief=True).__enter__()
+                self._draw(force=True)
         self._write(force=True)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        if self._cell is not None:
+            self._cell.close()
+        if self._bars is not None:
+            self._bars.__exit__(*error)
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
     def __call__(self, more: int = 1) -> None:
         """`more` units of work are done."""
         self.done += more
-        if self._bar is not None:
-            self._bar.update(more)
+        if self._cell is not None:
+            self._cell.update(more)
+        self._draw(force=self.done == self.total)
         self._write()
 
     def say(self, words: Callable[[], str]) -> None:
@@ -69,9 +77,16 @@ class Progress:
             return
         self._said = now
         self.note = terminal.plain(words())
-        if self._bar is not None:
-            self._bar.set_postfix_str(self.note)
+        if self._cell is not None:
+            self._cell.set_postfix_str(self.note)
+        self._draw(force=True)
         self._write()
+
+    def _draw(self, force: bool = False) -> None:
+        now = time.monotonic()
+        if self._bars is not None and (force or now - self._drawn >= INTERVAL_SECONDS):
+            self._drawn = now
+            self._bars.show(self.label, self.done, self.total, self.note)
 
     def _write(self, force: bool = False) -> None:
         now = time.monotonic()

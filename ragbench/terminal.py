@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from ragbench.names import INVISIBLE
 
 NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-WIDTH_OF_FILES = 1_000  # where a table goes to a file or a pipe no cell is folded
+GAP = 2  # spaces between two columns
 
 
 @lru_cache(maxsize=8)
@@ -79,27 +79,86 @@ def table(
     firm: Collection[str] = (),
     bold: Collection[int] = (),
 ) -> None:
-    """Print a table. left: columns that begin at the left; all, if None. firm: columns that are never folded.
+    """Print a table. left: columns that begin at the left; all, if None. firm: columns that are not folded.
 
-    bold: the numbers of rows that stand out.
+    bold: the numbers of rows that stand out. A table that is too wide for a screen stands there in several, one below
+    the other, each with the columns that name its rows.
     """
+    from rich.cells import cell_len
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     mask = _mask()  # once: to look for the secrets of a process takes longer than to mask a cell
 
     def shown(cell: object) -> str:
         return escaped(mask(str(cell)))
 
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for title in titles:
-        side: Any = "left" if left is None or title in left else "right"
-        made.add_column(Text(shown(title)), justify=side, no_wrap=title in firm, overflow="fold")
-    for number, cells in enumerate(rows):
-        made.add_row(*(Text(shown(cell)) for cell in cells), style="bold" if number in bold else None)
+    lines = [[shown(cell) for cell in line] for line in (titles, *rows)]
     console = Console()
-    (console if console.is_terminal else Console(width=WIDTH_OF_FILES)).print(made)
+    if not console.is_terminal:  # in a file or a pipe nothing is folded
+        console = Console(
+            width=max(GAP * len(titles) + sum(max(map(cell_len, cells)) for cells in zip(*lines, strict=True)), 1)
+        )
+    sides = ["left" if left is None or title in left else "right" for title in titles]
+    for number, part in enumerate(_parts(lines, [title in firm for title in titles], sides, console.width)):
+        console.print(*([""] if number else []), _grid(lines, part, sides, bold), sep="\n")
+
+
+def _grid(
+    lines: Sequence[Sequence[str]], widths: Mapping[int, int], sides: Sequence[Any], bold: Collection[int]
+) -> Any:
+    """A table of the columns whose places and widths these are."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for place, width in widths.items():
+        made.add_column(Text(lines[0][place]), justify=sides[place], width=width, overflow="fold")
+    for number, cells in enumerate(lines[1:]):
+        made.add_row(*(Text(cells[place]) for place in widths), style="bold" if number in bold else None)
+    return made
+
+
+def _parts(
+    lines: Sequence[Sequence[str]], firm: Sequence[bool], sides: Sequence[str], room: int
+) -> list[dict[int, int]]:
+    """Tables below one another that hold all columns, each as width by place: no word or number is folded if it can be.
+
+    What names a row, the columns at the left, stands in each of them; of texts alone that is the first.
+    """
+    from rich.cells import cell_len
+
+    columns = list(zip(*lines, strict=True))
+    whole = [max(map(cell_len, cells)) for cells in columns]
+    words = [[[cell_len(word) for word in cell.split()] for cell in cells] for cells in columns]
+    least = [max((length for cell in column for length in cell), default=0) for column in words]
+    for place, cells in enumerate(columns):
+        if firm[place] or (sides[place] == "right" and max(map(cell_len, cells[1:]), default=0) <= room // 3):
+            least[place] = max([least[place], *map(cell_len, cells[0 if firm[place] else 1 :])])
+    named = next((place for place, side in enumerate(sides) if side != "left"), 1)
+    if _taken(least, range(named)) > room // 2:
+        named = 1
+    parts = [list(range(min(named, len(columns))))]
+    for place in range(named, len(columns)):
+        if _taken(least, [*parts[-1], place]) > room and len(parts[-1]) > named:
+            parts.append(list(range(named)))
+        parts[-1].append(place)
+    return [_widths(whole, least, part, room) for part in parts]
+
+
+def _taken(widths: Sequence[int] | Mapping[int, int], places: Sequence[int]) -> int:
+    return sum(widths[place] for place in places) + GAP * (len(places) - 1)
+
+
+def _widths(whole: Sequence[int], least: Sequence[int], places: Sequence[int], room: int) -> dict[int, int]:
+    """The widest columns give way until all have room: down to their longest word, then, if need be, in its midst."""
+    found = {place: whole[place] for place in places}
+    for floor in (least, [1] * len(least)):
+        while _taken(found, places) > room:
+            loose = [place for place in places if found[place] > floor[place]]
+            if not loose:
+                break
+            found[max(loose, key=lambda place: found[place])] -= 1
+    return found
 
 
 def agreed(question: str) -> bool:
@@ -118,20 +177,33 @@ def sure(question: str) -> None:
 
 
 class Bars:
-    """Bars with the time left, on a terminal; elsewhere one line for each, when it begins. A context manager."""
+    """Bars with the time left, on a terminal; elsewhere one line for each, when it begins. A context manager.
 
-    def __init__(self) -> None:
-        from rich.console import Console
+    What a work says of itself stands below the bars, in as many lines as it takes. brief: nothing stays of them.
+    """
+
+    def __init__(self, *, brief: bool = False) -> None:
+        from rich.console import Console, RenderableType
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
+        from rich.text import Text
 
-        self._bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[work]}", markup=False),
+        class Drawn(Progress):
+            def get_renderables(self) -> Iterable[RenderableType]:
+                yield self.make_tasks_table(self.tasks)
+                for task in self.tasks:
+                    if work := task.fields["work"]:
+                        yield Text(f"{task.description}: {work}" if len(self.tasks) > 1 else work)
+
+        self._bars = Drawn(
+            TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
+            BarColumn(20),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
             console=Console(stderr=True),
             disable=not sys.stderr.isatty(),
+            transient=brief,
+            redirect_stdout=sys.stdout.isatty(),
         )
         self._tasks: dict[str, Any] = {}
 
@@ -148,15 +220,11 @@ class Bars:
             self._tasks[name] = self._bars.add_task(plain(name), total=None, work="")
             if self._bars.disable:
                 say(f"{name} …", err=True)
-        if total > 0:
-            self._bars.update(self._tasks[name], completed=done, total=total, work=plain(work))
-
-
-def bar(total: int, label: str) -> Any:
-    """One bar with the time left on the error channel, of tqdm's kind."""
-    from tqdm import tqdm
-
-    return tqdm(total=total, desc=plain(label), leave=False)
+        if total > 0 and not self._bars.disable:
+            task = self._bars.tasks[self._tasks[name]]
+            if done < task.completed:  # another work: the pace of the one before says nothing of it
+                self._bars.reset(task.id, total=total)
+            self._bars.update(task.id, completed=done, total=total, work=plain(work))
 
 
 def guard() -> None:

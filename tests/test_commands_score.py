@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import ragbench as rb
 from ragbench import settings
 from ragbench.settings import Settings
 from tests.command_line import invoke, one_line
@@ -60,6 +61,26 @@ def test_reasons_are_in_the_language_of_the_settings(tmp_path: Path, monkeypatch
     for language, words in (((), "0 / 1 = 0,000"), (("--language", "en"), "0 / 1 = 0.000")):
         done = run(table(tmp_path, 2, wrong=1), *METRIC, "--json", "-", *language)
         assert words in json.loads(done.stdout)["samples"][0]["reason"]
+
+
+def test_what_could_not_be_measured_is_named_the_most_frequent_reason_first(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "user_input": "Q?", "response": "a", "retrieved_contexts": ["a"]} for n in range(6)]
+    for row in rows[:2]:
+        row["response"] = ""
+    for row in rows[2:5]:
+        del row["retrieved_contexts"]
+    rows[5]["retrieved_contexts"] = [""]
+    path = write_lines(tmp_path / "nothing.jsonl", rows)
+    done = run(path, *METRIC, "--json", tmp_path / "scores.json")
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]
+    assert [one["value"] for one in found] == [None] * 6, "nothing was measured"
+    first, second, third = (found[place]["reason"] for place in (2, 0, 5))
+    assert len({first, second, third}) == 3
+    expected = f"not measured 6: {first[:100]} (3); {second[:100]} (2); {third[:100]} (1)"
+    assert expected in done.output
+    assert expected in repr(rb.score(rows, metrics=["faithfulness"], judge="lexical"))
+    assert "not measured" not in run(table(tmp_path, 10), *METRIC).output
 
 
 def test_a_folder(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from typer.testing import CliRunner
 
 from ragbench.llm import Client, Completion, lines
@@ -84,17 +85,44 @@ def test_several_writers_agree_on_one_reply(store: Store) -> None:
 
 
 def test_size_cost_and_use(journal: DatabaseJournal) -> None:
-    lookups, hits = journal.use()
     rows = [row("size", n) for n in range(4)]
     assert journal.bring_in(rows[:3]) == (3, 3)
     assert journal.bring_in(rows) == (4, 1)
     assert journal.bring_in([]) == (0, 0)
-    asyncio.run(on_loop(journal, lambda lanes: lanes.find([rows[0]["key"], "absent", "absent too"])))
-    assert journal.use() == (lookups + 3, hits + 1)
-    (size,) = [size for size in journal.sizes() if size.judge == "size"]
+
+    async def ask(lanes: Lanes) -> None:
+        found, ours = await lanes.claim([rows[0]["key"], rows[1]["key"], new["key"], "never answered"])
+        assert (len(found), ours) == (2, {new["key"], "never answered"})
+        await lanes.record([new])
+        await lanes.find([rows[2]["key"]])  # a plan's look is no use
+
+    new = row("size", 9, model="n")
+    asyncio.run(on_loop(journal, ask))
+    asyncio.run(on_loop(journal, lambda lanes: lanes.claim([new["key"]])))
+    used = journal.use()
+    assert used["size", "m"] == (2, 2)
+    assert used["size", "n"] == (2, 1), "asked once, and there the second time"
+    size, other = (size for size in journal.sizes() if size.judge == "size")
+    assert other.replies == 1
+    assert 4 * 200 < journal.bytes()["size", "m"] < 4 * 1000, "four rows of some hundred bytes"
     assert (size.replies, size.input_tokens, size.output_tokens) == (4, 40, 20)
     assert size.cost == pytest.approx(0.004)
     assert size.seconds == pytest.approx(2.0)
+
+
+def test_what_was_kept_before_a_moment_is_counted_by_judge(store: Store) -> None:
+    journal = DatabaseJournal(store.engine)
+    old, new, other = row("aged", 1), row("aged", 2), row("aged too", 3)
+    journal.bring_in([old, new, other])
+    with store.engine.begin() as connection:
+        connection.execute(
+            text("UPDATE ragbench.journal SET recorded_at = now() - interval '1 hour' WHERE key = :key"),
+            {"key": old["key"]},
+        )
+    keys = [one["key"] for one in (old, new, other)]
+    assert journal.kept_before([*keys, "absent"], 60.0) == {"aged": (1, 2), "aged too": (0, 1)}
+    assert journal.kept_before(keys, 7200.0) == {"aged": (0, 2), "aged too": (0, 1)}
+    assert journal.kept_before((), 60.0) == {}
 
 
 class TestSharing:
@@ -142,8 +170,15 @@ class TestTravel:
         found = {r["key"]: r for r in DatabaseJournal(store.engine).rows("travel")}
         assert found == {r["key"]: r for r in rows}
         shown = cli.invoke(application, [])
-        assert "travel" in shown.output
+        (line,) = [line.split() for line in shown.output.splitlines() if line.startswith("travel")]
+        assert (line[:3], line[5:]) == (["travel", "m", "1,203"], ["1.2030", "—", "12,030", "6,015", "0.50"])
         assert "hit rate" in shown.output
+        told = json.loads(cli.invoke(application, ["--json"]).output)
+        (one,) = [one for one in told["models"] if one["judge"] == "travel"]
+        assert (one["replies"], one["input_tokens"], one["lookups"]) == (1203, 12030, 0)
+        assert one["cost"] == pytest.approx(1.203)
+        assert one["bytes"] == DatabaseJournal(store.engine).bytes()["travel", "m"]
+        assert 0 <= told["hits"] <= told["lookups"]
 
     @pytest.mark.fault("garbage", tried="forged lines in an archive of replies", count=7)
     @pytest.mark.parametrize(

@@ -143,8 +143,12 @@ def test_a_plan_counts_what_the_run_then_asks_and_the_next_plan_finds_it_kept(pr
         assert numbers(again.stdout, "one")[:3] == [0, calls, 0]
         assert "The journal knows no call" not in again.stdout
 
-        assert ragbench("run", notebook).returncode == 0
+        assert "from the journal" not in run.stdout, "all of it was asked now"
+        rerun = ragbench("run", notebook)
+        assert rerun.returncode == 0
         assert server.calls == paid
+        expected = "from the journal: 24 of 24 replies of one, 24 of 24 replies of two"
+        assert expected in rerun.stdout.splitlines()
         later = (project / "reports" / "latest" / f"{judged_project.NAME}.html").read_text(encoding="utf-8")
         assert later.splitlines() == page.splitlines()
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.progress import FILE, Progress
+from tests.test_terminal import screen
 
 
 def test_a_headless_run_keeps_its_state_in_a_file_while_it_works(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -23,12 +24,13 @@ def test_a_headless_run_keeps_its_state_in_a_file_while_it_works(tmp_path: Path,
     assert captured.out + captured.err == ""
 
 
-def test_a_person_sees_a_bar(capsys: pytest.CaptureFixture) -> None:
+def test_a_person_sees_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch, "stderr")
     with Progress("embedding", 10) as progress:
         progress(10)
         progress.say(lambda: "3 in flight")
         progress.say(lambda: "asked for again before anybody could have read it")
-    drawn = capsys.readouterr().err
+    drawn = shown.getvalue()
     assert "embedding" in drawn
     assert "3 in flight" in drawn
     assert "asked for again" not in drawn

@@ -145,6 +145,7 @@ def test_twenty_interruptions_say_how_to_go_on_and_lose_nothing(project: Path) -
             running = asked(words)
             _, said = running.communicate(timeout=300)
             assert running.returncode == 0, said
+            assert ("replies of models that the interrupted run" in said) == command.startswith("run ")
         repeats = server.calls - sum(commands.values())
         print(f"{KILLS} interruptions: {repeats} calls repeated, {KILLS * in_flight} allowed")
         assert repeats <= KILLS * in_flight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from ragbench import names, settings, terminal
 from ragbench.commands import gate, run
+from ragbench.llm import Tally
 from ragbench.report import RunResult, Step
 from ragbench.report.keeping import kept
 from tests import hostile, kept_runs
@@ -95,12 +97,81 @@ def test_json_stays_json_and_the_same_value(capsys: pytest.CaptureFixture[str]) 
     assert json.loads(said) == value
 
 
+class Screen(io.StringIO):
+    """A terminal, as far as a program can tell."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(monkeypatch: pytest.MonkeyPatch, stream: str, columns: int = 80) -> Screen:
+    """A terminal of so many columns and no colours in place of a stream."""
+    found = Screen()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, stream, found)
+    return found
+
+
+def unstyled(text: str) -> list[str]:
+    """The lines of a text without what moves the cursor or sets bold type."""
+    return [line.rstrip() for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text))]
+
+
+WIDE = ("metric", "difference", "interval", "p", "corrected p", "detectable", "n", "unpaired", "verdict")
+CELLS = (
+    *("context_precision", "+0.0123", "-0.0123 … +0.0345", "0.0123", "0.0345", "0.0456", "48", "0"),
+    "not shown; p of equivalence within ±0.05: 0.0123",
+)
+
+
+def test_a_table_too_wide_for_a_screen_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number and no word is folded or lost; each part names its rows."""
+    shown = screen(monkeypatch, "stdout")
+    terminal.table(WIDE, [CELLS], left={"metric", "verdict"}, bold={0})
+    lines = unstyled(shown.getvalue())
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("context_precision")] == [
+        "context_precision     +0.0123  -0.0123 … +0.0345  0.0123      0.0345      0.0456",
+        "context_precision  48         0  not shown; p of equivalence within ±0.05:",
+    ]
+    said = " ".join(lines).split()
+    assert [word for cell in (*WIDE, *CELLS) for word in cell.split() if word not in said] == []
+
+
+def test_a_word_longer_than_a_screen_is_folded_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch, "stdout", 20)
+    terminal.table(("name", "n"), [("abcdefghij" * 3, "12345")], left={"name"})
+    lines = unstyled(shown.getvalue())
+    assert max(map(len, lines)) <= 20
+    assert "".join(line.split(" ")[0] for line in lines[1:]) == "abcdefghij" * 3
+    assert "12345" in lines[1]
+
+
+def test_a_file_has_every_row_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", file)
+    terminal.table(("a", "b"), [("x" * 3000, "y " * 900 + "z")])
+    assert len(file.getvalue().splitlines()) == 2
+
+
+def test_all_of_a_bar_s_words_are_on_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch, "stderr")
+    note = Tally(asked=123456, done=98765, journaled=54321, failed=1234, in_flight=128, cost=1234.5).describe(60.0)
+    with terminal.Bars() as bars:
+        for name in ("tier3_end_to_end", "rag_metrics"):
+            run._draw(bars, Step(name, -1, -1, label="judging", work_done=98765, work_total=123456, note=note))
+    lines = unstyled(shown.getvalue())
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    assert f"tier3_end_to_end: judging: {note}" in said
+    assert f"rag_metrics: judging: {note}" in said
+    assert re.search(r"tier3_end_to_end \S+ 98765/123456 -:--:--", said)
+
+
 @pytest.mark.parametrize("colour", [True, False])
 def test_colours_are_for_screens_alone(colour: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Screen(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.delenv("NO_COLOR", raising=False)
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
@@ -113,19 +184,13 @@ def test_colours_are_for_screens_alone(colour: bool, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.fault("links", tried="bars whose names and notes are hostile", count=53)
 def test_bars_obey_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Screen(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    screen = Screen()
-    monkeypatch.setenv("COLUMNS", "400")
-    monkeypatch.setattr(sys, "stderr", screen)
+    shown = screen(monkeypatch, "stderr", 400)
     for text in hostile.STRINGS:
         with terminal.Bars() as bars:
             run._draw(bars, Step(text, 0, 4))
             run._draw(bars, Step(text, -1, -1, label=text, work_done=1, work_total=2, note=text))
-        assert text.isprintable() or text not in screen.getvalue()
-        assert terminal.plain(text) in screen.getvalue()
+        assert text.isprintable() or text not in shown.getvalue()
+        assert terminal.plain(text) in shown.getvalue()
 
 
 def test_what_python_prints_itself_goes_through_the_door(capsys: pytest.CaptureFixture[str]) -> None:

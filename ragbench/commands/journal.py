@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragbench import terminal
 from ragbench.commands.console import options
+from ragbench.language import DASH
 
 application = typer.Typer(
     help="The journal of models' replies: its size, cost and hit rate; export and import; pruning.",
@@ -17,26 +20,46 @@ application = typer.Typer(
 
 
 @application.callback()
-def show(context: typer.Context) -> None:
-    """Say how many replies are kept for each judge, what they cost, and how often the journal had the answer."""
+def show(context: typer.Context, as_json: options.AsJson = False) -> None:
+    """Say how many replies are kept of each model, their size and cost, and how often the journal had the answer."""
     if context.invoked_subcommand is not None:
         return
     from ragbench import settings
+    from ragbench.commands.console.quantities import told
     from ragbench.store import Store
 
     with Store.open(settings.load()) as store:
-        sizes, (lookups, hits) = store.journal.sizes(), store.journal.use()
-    if not sizes:
+        journal = store.journal
+        sizes, sized, used = journal.sizes(), journal.bytes(), journal.use()
+    models: list[dict[str, Any]] = []
+    for size in sizes:
+        who = (size.judge, size.model)
+        lookups, hits = used.get(who, (0, 0))
+        models.append({**asdict(size), "bytes": sized.get(who, 0), "lookups": lookups, "hits": hits})
+    lookups, hits = (sum(one[place] for one in used.values()) for place in (0, 1))
+    if as_json:
+        terminal.dump({"models": models, "lookups": lookups, "hits": hits})
+        return
+    if not models:
         terminal.say("the journal is empty: no model was asked yet")
         return
-    titles = ("judge", "model", "replies", "tokens read", "tokens written", "cost", "mean seconds")
-    rows = []
-    for size in sizes:
-        numbers = (f"{size.replies:,}", f"{size.input_tokens:,}", f"{size.output_tokens:,}", f"{size.cost:,.4f}")
-        rows.append((size.judge, size.model, *numbers, f"{size.seconds / size.replies:.2f}"))
+    titles = ("judge", "model", "replies", "size", "cost", "hit rate", "tokens read", "tokens written", "mean seconds")
+    rows = [
+        (
+            *(one["judge"], one["model"], f"{one['replies']:,}", told(one["bytes"]), f"{one['cost']:,.4f}"),
+            *(_rate(one["lookups"], one["hits"]), f"{one['input_tokens']:,}", f"{one['output_tokens']:,}"),
+            f"{one['seconds'] / one['replies']:.2f}",
+        )
+        for one in models
+    ]
     terminal.table(titles, rows, left=titles[:2])
-    rate = f"{hits / lookups:.1%}" if lookups else "none yet"
-    terminal.say(f"hit rate: {rate} ({hits:,} of {lookups:,} lookups)")
+    replies, cost = sum(one["replies"] for one in models), math.fsum(one["cost"] for one in models)
+    terminal.say(f"{replies:,} replies, {told(sum(sized.values()))}, paid for with {cost:,.4f}")
+    terminal.say(f"hit rate: {_rate(lookups, hits) if lookups else 'none yet'} ({hits:,} of {lookups:,} lookups)")
+
+
+def _rate(lookups: int, hits: int) -> str:
+    return f"{hits / lookups:.1%}" if lookups else DASH
 
 
 @application.command("export")

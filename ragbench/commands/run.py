@@ -70,6 +70,7 @@ def run(
         return
     language = language or known.language
     interruption.tell_of_killed(out)
+    interruption.tell_of_kept(out)
     with terminal.Bars() as bars:
         result = report.run(chosen, given, out, jobs=jobs, language=language, progress=partial(_draw, bars), keep=True)
     _conclude(result, gate)
@@ -118,6 +119,7 @@ def _conclude(result: RunResult, gate: bool) -> None:
 
     measured = assembly.Measurements(result.folder)
     standing(measured, translator("en")).say()
+    outputs.journaled(result.folder)
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
     found = (one for name in measured.names() for one in raised.of(measured[name].facts))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, text
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import told_plainly
 from ragbench.store.lanes import COLUMNS, RECORD, Lanes, rows_as_json
-from ragbench.store.tables import journal, journal_use
+from ragbench.store.pruning import SIZE
+from ragbench.store.tables import SCHEMA, journal, journal_use
 from ragbench.types import JournalSize
 
 Row = Mapping[str, Any]
@@ -66,6 +69,24 @@ class DatabaseJournal:
                 found = {row.key: dict(row._mapping) for row in connection.execute(wanted)}
                 yield from (found[key] for key in some if key in found)
 
+    def kept_before(self, keys: Sequence[str], seconds: float) -> dict[str, tuple[int, int]]:
+        """By judge, how many of these replies were kept more than so many seconds ago, and how many there are.
+
+        The seconds are told by the database's own clock; what is asked here is not counted as use.
+        """
+        before: Counter[str] = Counter()
+        whole: Counter[str] = Counter()
+        old = journal.c.recorded_at < func.now() - datetime.timedelta(seconds=seconds)
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            for start in range(0, len(keys), BATCH):
+                wanted = select(journal.c.judge, func.count(), func.count().filter(old)).group_by(journal.c.judge)
+                for judge, count, older in connection.execute(
+                    wanted.where(journal.c.key.in_(keys[start : start + BATCH]))
+                ):
+                    whole[judge] += count
+                    before[judge] += older
+        return {judge: (before[judge], whole[judge]) for judge in sorted(whole)}
+
     def sample(self, judge: str, model: str, rows: int) -> list[Row]:
         """So many rows of one judge and model, or all if it has fewer; keys are hashes, so their order is no order."""
         wanted = ROWS.where(journal.c.judge == judge, journal.c.model == model).order_by(journal.c.key).limit(rows)
@@ -83,8 +104,18 @@ class DatabaseJournal:
                 for judge, model, count, read, written, cost, seconds in connection.execute(wanted)
             ]
 
-    def use(self) -> tuple[int, int]:
-        """(lookups, hits) since the journal was made, all processes together."""
+    def bytes(self) -> dict[tuple[str, str], int]:
+        """What the replies take, by judge and model, without indexes."""
+        wanted = text(f"SELECT judge, model, sum({SIZE}) FROM {SCHEMA}.journal GROUP BY judge, model")  # noqa: S608
         with told_plainly("reading the journal"), self._engine.connect() as connection:
-            row = connection.execute(select(journal_use.c.lookups, journal_use.c.hits)).one()
-            return int(row[0]), int(row[1])
+            return {(judge, model): int(size) for judge, model, size in connection.execute(wanted)}
+
+    def use(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """(lookups, hits) by judge and model since the journal was made, all processes together.
+
+        A lookup is a reply that was used: it was there (a hit), or its model was asked for it. Under empty names stands
+        what was counted before it was counted by model.
+        """
+        wanted = select(journal_use.c.judge, journal_use.c.model, journal_use.c.lookups, journal_use.c.hits)
+        with told_plainly("reading the journal"), self._engine.connect() as connection:
+            return {(judge, model): (int(n), int(hits)) for judge, model, n, hits in connection.execute(wanted)}

@@ -7,8 +7,10 @@ lets go of them however the process ends, and they cost no write.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -52,7 +54,13 @@ _AGAIN = f"SELECT pg_try_advisory_lock(hashtextextended(key, 0)) FROM {_KEYS}"  
 # looked up after they are claimed, by a statement of its own that sees what was committed until then: a reply that its
 # owner kept between the two would be paid for twice
 _CLAIM = f"{_RELEASE}; SELECT key FROM {_KEYS} WHERE pg_try_advisory_lock(hashtextextended(key, 0)); {_FIND}"  # noqa: S608
-_COUNT = f"UPDATE {SCHEMA}.journal_use SET lookups = lookups + %s, hits = hits + %s"  # noqa: S608
+# in the order of names: two processes that count the same models wait for each other, and not in a circle
+_COUNT = (
+    f"INSERT INTO {SCHEMA}.journal_use AS kept (judge, model, lookups, hits) "  # noqa: S608
+    "SELECT * FROM json_to_recordset(%s::json) AS r(judge text, model text, lookups bigint, hits bigint) "
+    "ORDER BY judge, model ON CONFLICT (judge, model) "
+    "DO UPDATE SET lookups = kept.lookups + excluded.lookups, hits = kept.hits + excluded.hits"
+)
 
 
 class Lanes:
@@ -77,15 +85,14 @@ class Lanes:
         self._released: list[str] = []
         self._releasing: asyncio.Task[None] | None = None
         self._known: tuple[dict[str, Any], list[tuple[str, str]]] | None = None
-        self._lookups = self._hits = 0
+        self._hits: Counter[tuple[str, str]] = Counter()
+        self._misses: Counter[tuple[str, str]] = Counter()
         self._counted_at = time.monotonic()
         self.users = 0
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
-        """The rows that exist, by key; nothing is claimed."""
-        found = await self._patiently("reading the journal", lambda c: _read(c, keys), self._lane)
-        await self._note(len(keys), len(found))
-        return found
+        """The rows that exist, by key; nothing is claimed, and nothing counted as use."""
+        return await self._patiently("reading the journal", lambda c: _read(c, keys), self._lane)
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
@@ -112,7 +119,7 @@ class Lanes:
             return found, ours | (set(free) - set(asked) - found.keys())
 
         found, ours = await self._patiently("reading the journal", work, self._claims_lane)
-        await self._note(len(found) + len(ours), len(found))
+        await self._note(self._hits, found.values())
         return found, ours
 
     def release(self, key: str) -> None:
@@ -133,14 +140,18 @@ class Lanes:
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
 
+        new: set[str] = set()
+
         async def write(connection: Connection) -> Mapping[str, Row]:
             cursor = await connection.execute(RECORD, (rows_as_json(rows),))
-            new = {key for (key,) in await cursor.fetchall()}
+            new.update([key for (key,) in await cursor.fetchall()])
             older = [row["key"] for row in rows if row["key"] not in new]
             kept = {row["key"]: row for row in rows if row["key"] in new}
             return {**kept, **await _read(connection, older)} if older else kept
 
-        return await self._patiently("writing the journal", write, self._lane)
+        kept = await self._patiently("writing the journal", write, self._lane)
+        await self._note(self._misses, [row for row in rows if row["key"] in new])
+        return kept
 
     async def close(self) -> None:
         """End one user's use; the last one's closes the connections, and so lets go of what is claimed."""
@@ -156,16 +167,21 @@ class Lanes:
                 await self._forget_claims()
             await self._forget()
 
-    async def _note(self, lookups: int, hits: int) -> None:
-        self._lookups += lookups
-        self._hits += hits
+    async def _note(self, uses: Counter[tuple[str, str]], rows: Iterable[Row]) -> None:
+        uses.update((row["judge"], row["model"]) for row in rows)
         if time.monotonic() - self._counted_at > COUNT_SECONDS:
             await self._count()
 
     async def _count(self) -> None:
-        use, self._lookups, self._hits, self._counted_at = (self._lookups, self._hits), 0, 0, time.monotonic()
-        if use[0]:
-            await self._patiently("counting the journal's use", lambda c: c.execute(_COUNT, use), self._lane)
+        hits, misses, self._hits, self._misses = self._hits, self._misses, Counter(), Counter()
+        self._counted_at = time.monotonic()
+        uses = [
+            {"judge": who[0], "model": who[1], "lookups": hits[who] + misses[who], "hits": hits[who]}
+            for who in sorted({*hits, *misses})
+        ]
+        if uses:
+            given = (json.dumps(uses),)
+            await self._patiently("counting the journal's use", lambda c: c.execute(_COUNT, given), self._lane)
 
     async def _patiently(
         self,

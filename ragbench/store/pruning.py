@@ -21,14 +21,14 @@ NAME = "ragbench"  # of our connections, see `ragbench.store.engine`
 ROW_HEAD = 28  # bytes of a row besides its columns
 
 # column by column: the size of a whole row would fetch and unpack what is stored apart from it
-_SIZE = " + ".join([str(ROW_HEAD), *(f"coalesce(pg_column_size({column.name}), 0)" for column in journal.columns)])
+SIZE = " + ".join([str(ROW_HEAD), *(f"coalesce(pg_column_size({column.name}), 0)" for column in journal.columns)])
 
 
 _CONDITIONS = {
     "older": "recorded_at < now() - CAST(:older AS interval)",
     "judge": "judge = :judge",
     "model": "model = :model",
-    "larger": f"{_SIZE} > :larger",
+    "larger": f"{SIZE} > :larger",
 }
 
 
@@ -97,7 +97,7 @@ class Pruning:
         """What would go; nothing is changed."""
         chosen, values = self._chosen()
         wanted = text(
-            f"SELECT judge, model, count(*), sum({_SIZE}), sum(cost) FROM {SCHEMA}.journal "  # noqa: S608
+            f"SELECT judge, model, count(*), sum({SIZE}), sum(cost) FROM {SCHEMA}.journal "  # noqa: S608
             f"WHERE key IN ({chosen}) GROUP BY judge, model ORDER BY judge, model"
         )
         with told_plainly("reading the journal"), self._engine.connect() as connection:
@@ -137,8 +137,8 @@ class Pruning:
         values["down_to"] = one.down_to
         return (
             f"SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY recorded_at, key) AS gone, total, size FROM "  # noqa: S608
-            f"(SELECT key, recorded_at, {_SIZE} AS size, "
-            f"(SELECT sum({_SIZE}) FROM {SCHEMA}.journal) AS total FROM {SCHEMA}.journal "
+            f"(SELECT key, recorded_at, {SIZE} AS size, "
+            f"(SELECT sum({SIZE}) FROM {SCHEMA}.journal) AS total FROM {SCHEMA}.journal "
             f"WHERE key IN ({found})) AS sized) AS ordered WHERE total - (gone - size) > :down_to",
             values,
         )

@@ -110,11 +110,13 @@ journal = Table(
     _now("recorded_at"),
 )
 
-# a single row: how often the journal was asked, and how often it had the reply
+# how often the journal was asked for a reply of a model, and how often it had it; what was counted before it was
+# counted by model is under empty names
 journal_use = Table(
     "journal_use",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("judge", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
     *_columns(BigInteger, "lookups", "hits"),
 )
 

@@ -62,6 +62,27 @@ def tell_of_killed(reports: Path | None = None) -> None:
         terminal.say(f"the run {name} was killed; it {end}", err=True, colour="yellow")
 
 
+def tell_of_kept(reports: Path | None = None) -> None:
+    """Say how many replies the last run in a folder of reports has left in the journal, if it was interrupted."""
+    import json
+
+    from ragbench import settings
+    from ragbench.llm import uses
+    from ragbench.report.keeping import files, results
+
+    place = reports or settings.project_folder() / settings.load().reports_folder
+    runs = [path.parent for path in place.glob(f"*/{results.MANIFEST}") if not path.parent.is_symlink()]
+    last = max(runs, key=lambda folder: folder.name, default=None)
+    if last is None or not last.name.endswith(files.PARTIAL):
+        return
+    with contextlib.suppress(OSError, ValueError):
+        state = json.loads((last / results.MANIFEST).read_text(encoding="utf-8"))
+        if state["status"] == "interrupted" and (keys := uses.of_run(last)):
+            name = last.name.removesuffix(files.PARTIAL)
+            said = f"the journal has the {len(keys):,} replies of models that the interrupted run {name} used"
+            terminal.say(said, err=True)
+
+
 def _leave(number: int, frame: Any) -> NoReturn:
     """While nothing is under way: in the midst of imports, or of the interpreter's own end."""
     _say()

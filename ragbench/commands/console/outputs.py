@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,3 +48,25 @@ def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
     for one in found:
         if text := answered_by.sentence(one, translator("en")):
             terminal.say(text, err=err, colour="yellow" if one.kinship == "other" else None)
+
+
+def journaled(folder: Path) -> None:
+    """Say how many of a run's replies the journal had before the run began; nothing of models that were asked anew."""
+    from ragbench import settings
+    from ragbench.llm import uses
+    from ragbench.report.keeping import kept, results
+    from ragbench.store import Store
+
+    keys = uses.of_run(folder)
+    if not keys:
+        return
+    began = float(json.loads((folder / results.MANIFEST).read_text(encoding="utf-8"))["started"])
+    found: dict[str, tuple[int, int]] = {}
+
+    def look() -> None:
+        with Store.open(settings.load()) as store:
+            found.update(store.journal.kept_before(keys, time.time() - began))
+
+    if not kept.refusal(look) and any(before for before, _whole in found.values()):
+        each = (f"{before:,} of {whole:,} replies of {judge}" for judge, (before, whole) in found.items())
+        terminal.say(f"from the journal: {', '.join(each)}")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ragbench.bench.runs.overview import NAME
+from ragbench.counts import reasons
 from ragbench.tables import Column, Found, Table
 
 if TYPE_CHECKING:
     from ragbench.language import Translator
     from ragbench.report.pages.assembly import Measurements
-
-MOST_REASONS = 5
-LONGEST_REASON = 100
 
 
 def standing(measured: Measurements, _: Translator) -> Table:
@@ -57,17 +53,6 @@ def _reasons(measured: Measurements, _: Translator) -> list[str]:
     said = []
     for name in measured.names():
         scores = measured[name].scores
-        missing = Counter(str(reason) for reason in scores["reason"][scores["value"].isna()])
-        if missing:
-            said.append(f"{name}: " + _("not measured") + f" {missing.total()}: {_listed(missing.most_common(), _)}")
+        if text := reasons(scores["reason"][scores["value"].isna()], _):
+            said.append(f"{name}: {text}")
     return said
-
-
-def _listed(reasons: Iterable[tuple[str, int]], _: Translator) -> str:
-    from ragbench.terminal import plain
-
-    every = [(plain(reason), number) for reason, number in reasons]
-    named = [f"{reason[:LONGEST_REASON]} ({number})" for reason, number in every[:MOST_REASONS]]
-    if len(every) > MOST_REASONS:
-        named.append(_("others ({n})", n=_.integer(sum(number for _reason, number in every[MOST_REASONS:]))))
-    return "; ".join(named)
