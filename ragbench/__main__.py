@@ -8,7 +8,6 @@ if __name__ == "__main__":
     program()
 
 import contextlib
-import errno
 import io
 import os
 import shlex
@@ -19,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench import names, terminal
+from ragbench import folders, names, terminal
 from ragbench.commands import (
     compare,
     database,
@@ -47,18 +46,6 @@ Begin with `ragbench init`: it writes a ragbench.toml for what you have. `ragben
 set and writes a report.
 `ragbench lab` opens the notebooks behind the report; `ragbench doctor` says what this machine can do.
 """
-
-FILE_FAULTS = {
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG),
-    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO),
-}
-"""What the operating system refuses for reasons that people can mend."""
-MENDED = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there"),
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the right to write there, or name another place"),
-    errno.EIO: "look after the disk",
-}
-"""What helps where nothing can be written."""
 
 
 class _Commands(TyperGroup):
@@ -162,13 +149,13 @@ def _words(error: Exception) -> str:
     """The message; of a refusal by the operating system its file and its reason, without numbers and calls."""
     if not isinstance(error, OSError) or error.filename is None:
         return str(error)
-    said = f"{os.fsdecode(error.filename)}: {error.strerror}"
-    if error.errno not in MENDED:
+    said = folders.said(error)
+    if error.errno not in folders.MENDED:
         return said
     again = shlex.join(["ragbench", *sys.argv[1:]])
     return (
         f"{said}; what was there is as it was, and what models have answered is in the journal: "
-        f"{MENDED[error.errno]}, then {again}"
+        f"{folders.MENDED[error.errno]}, then {again}"
     )
 
 
@@ -176,7 +163,7 @@ def _is_for_people(error: Exception) -> bool:
     """Whether the message helps: an error class of the house, a refusal by its code, or a file that cannot be used."""
     if type(error).__module__.startswith("ragbench."):
         return True
-    if isinstance(error, OSError) and error.filename is not None and error.errno in FILE_FAULTS:
+    if isinstance(error, OSError) and error.filename is not None and error.errno in folders.FAULTS:
         return True
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import secrets
 import shutil
@@ -18,7 +19,25 @@ MARK = ".ragbench"
 UNNAMED = f"{MARK}-new"
 BUILDING = "building"
 """What the mark says of a folder that is not whole yet: all in it may go."""
+FAULTS = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG),
+    *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO),
+}
+"""What the operating system refuses for reasons that people can mend."""
+MENDED = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the right to write there, or name another place"),
+    errno.EIO: "look after the disk",
+}
+"""What helps where nothing can be written."""
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux
+
+
+def said(error: OSError) -> str:
+    """What the operating system refused: the file, where one is named, and the reason, without numbers and calls."""
+    if error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
 
 
 @contextlib.contextmanager

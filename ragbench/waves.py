@@ -19,14 +19,14 @@ async def gather(works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in works]
     except BaseExceptionGroup as errors:
-        failed = _first(errors)
+        failed = first(errors)
     if failed is not None:
         raise failed  # out here: inside, the group would be its context, and a notebook would print that one
     return [task.result() for task in tasks]
 
 
-def _first(errors: BaseExceptionGroup) -> BaseException:
-    error: BaseException = errors
+def first(error: BaseException) -> BaseException:
+    """Of errors that were raised together the first one, however deep in groups it lies; another error as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

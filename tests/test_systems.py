@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -15,7 +16,7 @@ import pytest
 from ragbench.datasets import Dataset
 from ragbench.settings import EmbedderSettings, Settings, SystemSettings
 from ragbench.store import Store
-from ragbench.systems import RetrievalError, System, make
+from ragbench.systems import Retrieval, RetrievalError, System, make
 from ragbench.types import Chunk, Question
 
 CHUNKS = (
@@ -167,7 +168,20 @@ def test_scores_become_similarities_and_counts_are_kept(store: Store, module: An
 
 def test_methods_and_coroutines_are_called_too(store: Store, module: Any) -> None:
     name = module("class Finder:\n    async def find(self, question, k):\n        return ['c3']\nfinder = Finder()\n")
-    assert ids(one(store, callable=f"{name}:finder.find").retrieve(QUESTIONS, 2)) == [["c3"]] * 3
+    made = one(store, callable=f"{name}:finder.find")
+    assert ids(made.retrieve(QUESTIONS, 2)) == [["c3"]] * 3
+
+    async def cell() -> Retrieval:
+        return made.retrieve(QUESTIONS, 2)
+
+    assert ids(asyncio.run(cell())) == [["c3"]] * 3, "a notebook's cell runs inside a loop"
+
+
+def test_of_errors_that_were_raised_together_the_first_is_named(store: Store, module: Any) -> None:
+    inner = "ExceptionGroup('shards', [RuntimeError('shard 3 is down'), KeyError('x')])"
+    name = module(f"def find(question, k):\n    raise ExceptionGroup('unhandled errors in a TaskGroup', [{inner}])\n")
+    with pytest.raises(RetrievalError, match=r"failed for all 3 questions: RuntimeError: shard 3 is down$"):
+        one(store, callable=f"{name}:find").retrieve(QUESTIONS, 2)
 
 
 @pytest.mark.fault("flattering", tried="a system that fails on questions", count=12)
@@ -212,7 +226,11 @@ def test_a_callable_that_always_fails_was_not_measured(store: Store, module: Any
     [
         ("limit = 3\ndef search(question, k):\n    return []\n", "find", "there is no find; there are search"),
         ("limit = 3\ndef search(question, k):\n    return []\n", "limit", "that is a whole number, not a function"),
-        ("import nothing_like_this\n", "find", "ModuleNotFoundError: No module named 'nothing_like_this'"),
+        (
+            "import nothing_like_this\n",
+            "find",
+            "cannot be imported: No module named 'nothing_like_this'; put it beside",
+        ),
         (None, "find", r"systems\.mine\.callable = 'no_such:find': no_such cannot be imported"),
     ],
 )

@@ -39,6 +39,14 @@ _UNTRUSTED = {
     64: "it was made for another host; set base_url to the name that it was made for",
 }
 """What OpenSSL's reasons of distrust mean, and what can be done; the numbers are its own (X509_V_ERR_…)."""
+_MENDED = {
+    401: "{key}",
+    402: "the account has no money left: add some, then run again",
+    403: "ask the provider for the right to this model, or name another `model`",
+    404: "look at `model` and `base_url`",
+    405: "look at `base_url`",
+}
+"""What helps where every call is refused. {key}: where the key is looked for."""
 _random = secrets.SystemRandom()
 Result = TypeVar("Result")
 
@@ -57,6 +65,7 @@ class Transport:
 
         self._base = str(endpoint.base_url).rstrip("/")
         self._max_bytes = max_bytes
+        self._key_place = _place(endpoint.key_variable)
         self._hide = masker_of(key.get_secret_value() if key else "")
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300),
@@ -82,7 +91,7 @@ class Transport:
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
                 content = self._unpacked(await self._limited(response.content.iter_any()), self._hide(encoding))
                 if response.status != 200:
-                    raise _refusal(response.status, response.headers, content, self._hide)
+                    raise _refusal(response.status, response.headers, content, self._hide, self._key_place)
                 return content
         except aiohttp.ConnectionTimeoutError:
             raise Fault("timeout", f"no connection within {self._limits.sock_connect:g} s (connect_seconds)") from None
@@ -96,6 +105,8 @@ class Transport:
             raise Fault("fatal", _distrust(error.host, error.certificate_error)) from None
         except aiohttp.ClientSSLError as error:
             raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
+        except aiohttp.ClientConnectorError as error:
+            raise Fault("connection", _unreached(error)) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
 
@@ -183,20 +194,32 @@ def _distrust(host: str, error: Exception) -> str:
     return f"the certificate of {host} is not trusted: {said}"
 
 
-def _refusal(status: int, headers: Mapping[str, str], content: bytes, hide: Mask) -> Fault:
+def _unreached(error: Any) -> str:
+    number = error.os_error.errno or 0
+    said = os.strerror(number) if number > 0 else error.os_error.strerror or "no such host"
+    return f"Cannot connect to host {error.host}:{error.port} ({said}); look whether it runs, and at base_url"
+
+
+def _place(key_variable: str | None) -> str:
+    if key_variable is None:
+        return "no key was sent: name the variable that holds it as `key_variable`"
+    return f"look at the key in the variable {key_variable}"
+
+
+def _refusal(status: int, headers: Mapping[str, str], content: bytes, hide: Mask, key: str) -> Fault:
     said = _message(content, hide)
     reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status in (408, 409, 425) or status >= 500 or status == 429:
         if status == 429 and "insufficient_quota" in said:
-            return Fault("fatal", reason)
+            return Fault("fatal", f"{reason}; {_MENDED[402]}")
         kind = "busy" if status in (429, 503, 529) else "server"
         return Fault(kind, reason, retry_after(headers))
     if 300 <= status < 400:
         return Fault("fatal", f"HTTP {status}: a redirect, which is not followed; set base_url to the final address")
     if status in (400, 403, 422) and _MODERATED.search(said):
         return Fault("refused", reason)
-    if status in (401, 402, 403, 404, 405):
-        return Fault("fatal", reason)
+    if status in _MENDED:
+        return Fault("fatal", f"{reason}; {_MENDED[status].format(key=key)}")
     if status in (400, 422):
         return Fault("mechanism", reason)
     return Fault("request", reason)

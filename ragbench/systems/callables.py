@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import sys
@@ -12,10 +11,13 @@ from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Any
 
-from ragbench import settings, trust
+from ragbench import settings, trust, waves
 from ragbench.expectations import kind
+from ragbench.llm.loop import run
 
 SHOWN_CHARACTERS = 300
+LOOP = "ragbench-callables"
+"""A notebook's cell runs inside a loop, and a judge is asked on another: a user's coroutine needs one of its own."""
 
 
 def find(path: str, parameters: str) -> Callable[..., Any]:
@@ -31,7 +33,8 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
     try:
         found: Any = _imported(module_name, str(settings.project_folder()))
     except Exception as error:
-        raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
+        said = f"{error}; put it beside ragbench.toml, or install it" if _is_missing(error) else told(error)
+        raise ValueError(f"{module_name} cannot be imported: {said}") from error
     for part in function_name.split("."):
         if not hasattr(found, part):
             offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
@@ -45,14 +48,20 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
 
     def called(*arguments: Any) -> Any:
         answer = found(*arguments)
-        return asyncio.run(awaited(answer)) if inspect.isawaitable(answer) else answer
+        return run(awaited(answer), LOOP) if inspect.isawaitable(answer) else answer
 
     return called
 
 
-def told(error: Exception) -> str:
-    """One error of a user's function, in one line of SHOWN_CHARACTERS at most."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN_CHARACTERS]
+def told(raised: Exception) -> str:
+    """One error of a user's function, of several at once the first, in one line of SHOWN_CHARACTERS at most."""
+    error = waves.first(raised)
+    name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
+    return " ".join(f"{name}{error}".split())[:SHOWN_CHARACTERS]
+
+
+def _is_missing(error: Exception) -> bool:
+    return isinstance(error, ModuleNotFoundError)
 
 
 def _imported(name: str, folder: str) -> ModuleType:

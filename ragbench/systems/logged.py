@@ -43,10 +43,10 @@ class LoggedSystem:
         self.path = path if path.is_absolute() else project_folder() / path
         self._shown = path.name if path.is_absolute() else str(path)
         place = f"systems.{name}.results = {self._shown!r}"
+        if not self.path.is_file():
+            raise RetrievalError(f"{place}: there is no such file")
         try:
             lines = _read(self.path)
-        except FileNotFoundError:
-            raise RetrievalError(f"{place}: there is no such file") from None
         except (DatasetError, trec.TrecError) as error:
             raise RetrievalError(f"{place}: {error}") from None
         self._lists = {identifier: line.retrieved for identifier, line in lines.items()}

@@ -18,13 +18,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragbench import trust
+from ragbench import folders, trust
 from ragbench.report.execution import guard
 from ragbench.settings import RUN_FOLDER, TRUST
 
 PACKAGE = f"{Path(__file__).parents[2]}{os.sep}"
 FOR_PEOPLE = ("ValueError", "FileNotFoundError", "FileExistsError")
-_PLACE = re.compile(r"^File (.+?):\d+", re.MULTILINE)
+GROUP = "ExceptionGroup"
+SEVERAL = "Exception Group Traceback"
+UNHEARD = "CellExecutionError"
+"""What papermill calls the error of a cell that reported none."""
+_PLACE = re.compile(r"""^[\s|]*File (?:"(.+?)", line \d+|(.+?):\d+)""", re.MULTILINE)
+_IN_GROUP = re.compile(r"^ *\| (?!Traceback|\S*ExceptionGroup)([\w.]+)(?:: (.*))?$", re.MULTILINE)
+"""An error among those of a group, as Python prints it; what it was raised by, or what it was raised in, is before."""
+_REFUSED = re.compile(r"\[Errno (\d+)\] (.+?)(?:: '(.*?)'(?: -> '.*')?)?")
 _KERNEL = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -34,6 +41,7 @@ runpy.run_module("ipykernel_launcher", run_name="__main__")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 PROJECT_LAST = "__import__('sys').path.append('')"
 """A notebook's own modules lie beside ragbench.toml; found last, none of them takes an installed package's place."""
+KILLED = 9  # SIGKILL, which Windows has not
 STOP_SECONDS = 1.0
 """So long a notebook that is interrupted may hand over what it has: replies that were paid for go into the journal."""
 ADDRESSES, ADDRESSES_OF_A_CORE = 3 * 2**30, 2**27
@@ -82,12 +90,40 @@ def execute(
         try:
             _papermill(notebook, manager, workplace, advance)
         except PapermillExecutionError as error:
-            trace = plain("\n".join(error.traceback))
+            trace = plain("\n".join(error.traceback)) or _printed(notebook, str(error.source))
             return Failure(_line(error.ename, error.evalue, trace), str(error.source), trace)
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
-            return Failure(f"the notebook's process ended before its work was done ({plain(str(error)).strip()})")
+            return Failure(f"the notebook's process ended before its work was done: {_end_of(manager, error)}")
         finally:
             _end(manager)
+    return _broken_off(notebook)
+
+
+def _printed(notebook: Any, source: str) -> str:
+    """What a cell printed as it failed: of several errors at once IPython prints the traces, and reports no error."""
+    outputs = [output for cell in notebook.cells if cell.source == source for output in cell.get("outputs", ())]
+    said = plain("".join(output.text for output in outputs if output.get("name") == "stderr"))
+    return "".join(said.partition(SEVERAL)[1:])
+
+
+def _end_of(manager: Any, error: Exception) -> str:
+    """Why a notebook's process ended by itself."""
+    code = getattr(manager.begun, "returncode", None)
+    if code is None or code >= 0:
+        return plain(str(error)).strip()
+    if code == -KILLED:
+        return (
+            "it was killed, as a system does that is short of memory; measure fewer questions or systems at a time, or "
+            "give it more memory, then run again"
+        )
+    return f"a signal ended it ({signal.strsignal(-code)}); run again"
+
+
+def _broken_off(notebook: Any) -> Failure | None:
+    """A notebook that ended itself without an error: for papermill it is whole, however many cells are left."""
+    for cell in notebook.cells:
+        if any(output.get("ename") == "SystemExit" for output in cell.get("outputs", ())):
+            return Failure(_line("SystemExit", "", ""), str(cell.source))
     return None
 
 
@@ -166,6 +202,8 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
     from jupyter_client.manager import AsyncKernelManager
 
     class Manager(AsyncKernelManager):
+        begun: Any = None
+
         async def _async_pre_start_kernel(self, **words: Any) -> Any:
             words["env"] = {**os.environ, **words.get("env", {}), **environment, "IPYTHONDIR": str(private / "ipython")}
             return await super()._async_pre_start_kernel(**words)
@@ -174,6 +212,7 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
 
         async def _async_start_kernel(self, **words: Any) -> None:
             await super()._async_start_kernel(**words)
+            self.begun = getattr(self.provisioner, "process", None)  # which the provisioner forgets once it ended
             pid = getattr(self.provisioner, "pid", 0)
             with _lock:
                 _running[pid] = None  # known before it is watched, should there be no process left for a guard
@@ -233,13 +272,41 @@ def end_all() -> None:
 
 
 def _line(name: str, value: str, trace: str) -> str:
-    """What an error says, its first paragraph in one line; where the notebook's own code raised it, with its class."""
+    """What an error says, its first paragraph in one line; where the notebook's own code raised it, with its class.
+
+    Of errors that were raised together the first one's. What people can mend says how, and never its class.
+    """
     text = plain(value).strip()
     first = " ".join(text.split("\n\n")[0].split())
-    meant = name in FOR_PEOPLE or not hasattr(builtins, name)
-    if first and meant and "".join(_PLACE.findall(trace)[-1:]).startswith(PACKAGE):
+    if (name == UNHEARD or name.endswith(GROUP)) and (found := _IN_GROUP.search(trace)):
+        return _line(found[1].rpartition(".")[2], found[2] or "", trace[: found.start()])
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, OSError) and (said := _refused(first)):
+        return said
+    if name.endswith("MemoryError"):
+        said = f"there is not enough memory{f' ({first})' if first else ''}"
+        return f"{said}: measure fewer questions or systems at a time, or give it more, then run again"
+    if name == "ModuleNotFoundError":
+        return f"{first}: install it beside ragbench, or put it beside ragbench.toml, then run again"
+    if name == "SystemExit":
+        return f"the notebook ended itself before its last cell{f': {first}' if first else ''}"
+    if name == UNHEARD:
+        return "a cell failed and did not say why: run the notebook's cells in `ragbench lab`"
+    meant = name in FOR_PEOPLE or kind is None
+    places = [quoted or plainly for quoted, plainly in _PLACE.findall(trace)]
+    if first and meant and "".join(places[-1:]).startswith(PACKAGE):
         return first
     return f"{name}: {first}" if first else name
+
+
+def _refused(said: str) -> str:
+    """What the operating system refused, as its file and its reason; "" for what people cannot mend."""
+    found = _REFUSED.fullmatch(said)
+    if found is None or int(found[1]) not in folders.FAULTS:
+        return ""
+    place = f"{found[3]}: {found[2]}" if found[3] else found[2]
+    mended = folders.MENDED.get(int(found[1]))
+    return f"{place}: {mended}, then run again" if mended else place
 
 
 def plain(text: str) -> str:

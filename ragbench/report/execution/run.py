@@ -111,6 +111,9 @@ def run(
         for name, notebook in sources.items():
             _store(folder / f"{name}.ipynb", notebook, mask)
         measured = assembly.Measurements(folder)
+        for name in sources:
+            if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
+                failures[name] = line
         spoken = language or known.language
         described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
         manifest = results.manifest(

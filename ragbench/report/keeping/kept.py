@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import settings
+from ragbench import folders, settings
 from ragbench.expectations import expectation, shown
 from ragbench.folders import files_of
 from ragbench.llm import uses
@@ -76,8 +76,10 @@ def refusal(work: Callable[[], object]) -> str:
 
 def told(error: Exception) -> str:
     """The first line of an error; of one that no sentence was written for, with its class."""
+    if isinstance(error, OSError):
+        return folders.said(error).partition("\n")[0] or type(error).__name__
     said = (str(error.args[0] if error.args else error).splitlines() or [""])[0]
-    meant = isinstance(error, OSError | ValueError) or type(error).__module__.startswith("ragbench.")
+    meant = isinstance(error, ValueError) or type(error).__module__.startswith("ragbench.")
     return said if said and meant else f"{type(error).__name__}: {said}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,15 @@ def manifest(
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }
+
+
+def nothing(made: Measurement) -> str:
+    """Why nothing at all was measured, of several reasons the most frequent; "" where anything was, or nobody asked."""
+    values, reasons = made.scores["value"], made.scores["reason"]
+    if not len(values) or values.notna().any():
+        return ""
+    [(reason, count)] = Counter(map(str, reasons)).most_common(1)
+    return f"nothing was measured: none of {len(values):,} values; of {count:,} the reason is: {reason}"
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:

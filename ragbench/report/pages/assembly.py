@@ -54,7 +54,9 @@ class Measurements:
 
     def __getitem__(self, name: str) -> Measurement:
         if name not in self.names():
-            raise KeyError(f"the run has kept no measurement {name!r}; it has {', '.join(self.names()) or 'none'}")
+            raise FileNotFoundError(
+                f"the run has kept no measurement {name!r}; it has {', '.join(self.names()) or 'none'}"
+            )
         if name not in self._known:
             self._known[name] = Measurement.load(self.folder / name)
         return self._known[name]

@@ -60,6 +60,7 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
     page = assembly.chrome(language, title) | {
         "entries": [e for e in entries if e["name"] != OVERVIEW],
+        "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "overall": _overall(measurements, language),
         "wide": True,
         "more": next((e["href"] for e in entries if e["name"] == OVERVIEW), None),
