@@ -22,7 +22,8 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
-    {"terminal", "trust", "counts", "raised", "stand_ins", "older_measurements"},
+    {"terminal"},
+    {"trust", "counts", "raised", "stand_ins", "older_measurements"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},
