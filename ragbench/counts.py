@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ragbench import terminal
 from ragbench.language import Translator
 from ragbench.types import Estimate
 
@@ -55,7 +54,7 @@ def reasons(of: Iterable[object], _: Translator) -> str:
 
     of: the reason of each value. Those that are met as often stand in the order of the alphabet.
     """
-    found = Counter(terminal.plain(one) for one in of)
+    found = Counter(map(str, of))
     if not found:
         return ""
     ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))

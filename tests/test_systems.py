@@ -16,7 +16,7 @@ import pytest
 from ragbench.datasets import Dataset
 from ragbench.settings import EmbedderSettings, Settings, SystemSettings
 from ragbench.store import Store
-from ragbench.systems import Retrieval, RetrievalError, System, make
+from ragbench.systems import Retrieval, RetrievalError, System, make, steps
 from ragbench.types import Chunk, Question
 
 CHUNKS = (
@@ -30,6 +30,11 @@ QUESTIONS = (
     Question("q2", "когда заселение в общежитие", relevant={"c2": 1.0}),
     Question("q3", "до скольки работает библиотека", relevant={"c4": 1.0}),
 )
+
+
+def first(question: str, k: int) -> list[str]:
+    """A system of somebody's own."""
+    return ["c1"]
 
 
 def dataset_of(chunks: Sequence[Chunk], questions: Sequence[Question], name: str = "systems") -> Dataset:
@@ -67,7 +72,7 @@ def test_configured_parts_find_what_belongs_together(store: Store, index: str) -
     for hits in found.hits:
         similarities = [hit.similarity for hit in hits]
         assert similarities == sorted(similarities, reverse=True)
-    assert sum(done) == len(CHUNKS) + len(QUESTIONS)
+    assert sum(done) == steps(len(CHUNKS), len(QUESTIONS)) == len(CHUNKS) + 2 * len(QUESTIONS)
     assert found.embed_ms is not None
     assert found.search_ms is not None
     assert found.embed_ms.shape == found.search_ms.shape == (3,)
@@ -256,6 +261,32 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("kind", ["configured", "callable", "logged"])
+def test_the_progress_of_repeated_retrieval_goes_by_single_questions_to_its_end(
+    store: Store, tmp_path: Path, kind: str
+) -> None:
+    """The time left of a bar is the pace of these steps: none may stand still and then leap."""
+    from ragbench.bench.retrieval.consistency import repeated
+
+    path = tmp_path / "lines.jsonl"
+    path.write_text(FILES["lines.jsonl"], encoding="utf-8")
+    parts: dict[str, dict[str, Any]] = {
+        "configured": {"embedder": "hashing"}, "callable": {"callable": "tests.test_systems:first"},
+        "logged": {"results": path},
+    }  # fmt: skip
+    system: Any = one(store, **parts[kind])
+    system.batch = 1
+    done: list[int] = []
+    once = system.retrieve(QUESTIONS, 3, progress=done.append)
+    began = len(done)
+    runs = repeated(system, once, QUESTIONS, 3, 3, done.append)
+    assert sum(done) == steps(len(CHUNKS), len(QUESTIONS), 3)
+    assert len(runs) == (1 if kind == "logged" else 3)
+    if kind != "logged":
+        assert sum(done[began:]) == 2 * 2 * len(QUESTIONS)
+        assert len(done) - began >= 2 * len(QUESTIONS), "a step a question at least"
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_of_logged_results_is_read(store: Store, tmp_path: Path, name: str, packed: bool) -> None:
@@ -266,7 +297,7 @@ def test_every_format_of_logged_results_is_read(store: Store, tmp_path: Path, na
     done: list[int] = []
     found = system.retrieve(QUESTIONS, 5, progress=done.append)
     assert ids(found) == list(LISTS.values())
-    assert sum(done) == len(CHUNKS) + len(QUESTIONS)
+    assert sum(done) == steps(len(CHUNKS), len(QUESTIONS))
     assert found.facts == {"kind": "logged", "results": path.name}
     assert found.embed_ms is None
     assert found.search_ms is None

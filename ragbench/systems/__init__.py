@@ -7,7 +7,7 @@ from ragbench.llm import Budget, Journal
 from ragbench.settings import Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
-from ragbench.systems.retrieval import Retrieval, RetrievalError, System
+from ragbench.systems.retrieval import Retrieval, RetrievalError, System, steps
 
 __all__ = [
     "Generation",
@@ -20,6 +20,7 @@ __all__ = [
     "Task",
     "make",
     "make_generator",
+    "steps",
     "within",
 ]
 

@@ -51,11 +51,13 @@ class ConfiguredSystem:
         dataset, settings = self.dataset, self.settings
         self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
         texts = [chunk.text for chunk in dataset.chunks]
-        self.store.embed(self.embedder, texts, batch=self.batch, progress=progress)
+        self.store.embed(self.embedder, texts, batch=self.batch, progress=None if fresh else progress)
         begun = time.perf_counter()
         asked = [question.text for question in questions]
         queries = (
-            self.embedded(asked) if fresh else self.store.vectors(self.embedder, asked, kind="query", batch=self.batch)
+            self.embedded(asked, progress)
+            if fresh
+            else self.store.vectors(self.embedder, asked, kind="query", batch=self.batch, progress=progress)
         )
         embed_ms = (time.perf_counter() - begun) * 1000 / len(questions)
         how = settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
@@ -96,7 +98,12 @@ class ConfiguredSystem:
             self.store.readings(about, lambda: counts, fresh=True)
         return dict(sorted(known.items()))
 
-    def embedded(self, texts: Sequence[str]) -> Vectors:
+    def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
-        parts = [texts[start : start + self.batch] for start in range(0, len(texts), self.batch)]
-        return np.concatenate([check(self.embedder.embed(p, kind="query"), p, self.embedder.name) for p in parts])
+        vectors = []
+        for start in range(0, len(texts), self.batch):
+            part = texts[start : start + self.batch]
+            vectors.append(check(self.embedder.embed(part, kind="query"), part, self.embedder.name))
+            if progress is not None:
+                progress(len(part))
+        return np.concatenate(vectors)

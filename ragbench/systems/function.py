@@ -48,7 +48,7 @@ class FunctionSystem:
         errors: dict[str, str] = {}
         answers: dict[str, tuple[Generation, ...]] = {}
         milliseconds = np.zeros(len(questions))
-        if progress is not None:
+        if progress is not None and not fresh:
             progress(len(self.dataset.chunks))
         for place, question in enumerate(questions):
             begun = time.perf_counter()
@@ -65,7 +65,7 @@ class FunctionSystem:
                 hits.append([])
                 errors[question.id] = told(error)
             if progress is not None:
-                progress(1)
+                progress(2)
         if questions and len(errors) == len(questions):
             first = next(iter(errors.values()))
             raise RetrievalError(f"systems.{self.name}: {self.path} failed for all {len(questions)} questions: {first}")

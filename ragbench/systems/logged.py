@@ -16,7 +16,7 @@ from ragbench.datasets.rows import cut
 from ragbench.settings import project_folder
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
-from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
+from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
 from ragbench.types import Question
 
 SHOWN = 5  # question ids that are named
@@ -76,7 +76,7 @@ class LoggedSystem:
             except RetrievalError as error:
                 raise RetrievalError(f"{self._shown}, question {question.id}: {error}") from None
         if progress is not None:
-            progress(len(self.dataset.chunks) + len(questions))
+            progress(steps(len(self.dataset.chunks), len(questions)))
         facts = {**self.description, **reader.facts()}
         known = {question.id for question in self.dataset.questions} | {question.id for question in questions}
         strangers = [name for name in self._lists if name not in known]

@@ -37,6 +37,14 @@ class Retrieval:
     is_stand_in: bool = False
 
 
+def steps(chunks: int, questions: int, repeats: int = 1) -> int:
+    """How many steps the progress of `repeats` runs has, those after the first `fresh`: a chunk is one, a question two.
+
+    A question is embedded, then searched for; a function of the user's own does both at once.
+    """
+    return chunks + 2 * questions * repeats
+
+
 class System(Protocol):
     """A retrieval system under test.
 
@@ -53,8 +61,9 @@ class System(Protocol):
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
     ) -> Retrieval:
-        """At most k hits for each question. `progress` gets the chunks (once) and the questions that are done.
+        """At most k hits for each question. `progress` gets what is done, `steps` in all.
 
-        fresh: do everything anew that belongs to a question; no stored vector of it is read.
+        fresh: do everything anew that belongs to a question; no stored vector of it is read. The chunks are those of a
+        run before, and no steps any more.
         """
         ...

@@ -23,7 +23,7 @@ from ragbench.bench.basics import frames, requests, slices
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
-from ragbench.bench.retrieval import timing
+from ragbench.bench.retrieval import consistency, timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
@@ -236,20 +236,17 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
 def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:
     """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
     from ragbench.store import Store
-    from ragbench.systems import make
+    from ragbench.systems import make, steps
 
     found = _Found()
     made: dict[str, System] = {}
     with Store.open(session.settings) as store:
         for name in session.systems:
             made[name] = make(name, session.settings, store, session.dataset)
-            total = len(session.dataset.chunks) + len(asked) * request.repeats
+            total = steps(len(session.dataset.chunks), len(asked), request.repeats)
             with session.progress(name, total) as progress:
-                runs = [made[name].retrieve(asked, request.k, progress=progress)]
-                if made[name].description["kind"] != "logged":
-                    for _ in range(request.repeats - 1):
-                        runs.append(made[name].retrieve(asked, request.k, fresh=True))
-                        progress(len(asked))
+                once = made[name].retrieve(asked, request.k, progress=progress)
+                runs = consistency.repeated(made[name], once, asked, request.k, request.repeats, progress)
             found.runs[name] = runs
             found.unable[name] = {
                 identifier: reason for identifier, reason in runs[0].errors.items() if identifier not in runs[0].answers

@@ -24,14 +24,13 @@ def repeated(
 
     Logged results cannot be asked again: only the first run comes back.
     """
+    from ragbench.systems import steps
+
     if system.description["kind"] == "logged":
-        progress(len(asked) * (repeats - 1))
+        progress(steps(0, len(asked), repeats - 1))
         return [first]
-    runs = [first]
-    for _ in range(repeats - 1):
-        runs.append(system.retrieve(asked, depth, fresh=True))
-        progress(len(asked))
-    return runs
+    again = (system.retrieve(asked, depth, progress=progress, fresh=True) for _ in range(repeats - 1))
+    return [first, *again]
 
 
 def rows(

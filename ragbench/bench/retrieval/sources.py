@@ -73,7 +73,7 @@ def sources(request: SourcesRequest) -> Measurement:
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
     from ragbench.store import Store
-    from ragbench.systems import make
+    from ragbench.systems import make, steps
 
     session = Session.begin(request.notebook, request.dataset, request.systems, "")
     data = session.dataset
@@ -85,7 +85,7 @@ def sources(request: SourcesRequest) -> Measurement:
     with Store.open(session.settings) as store:
         for name in session.systems:
             system = make(name, session.settings, store, data)
-            with session.progress(name, len(data.chunks) + len(data.questions)) as progress:
+            with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:
                 found[name] = system.retrieve(data.questions, request.k, progress=progress)
         chosen = _embedder(session, request.embedder)
         vectors = _question_vectors(store, session, chosen)

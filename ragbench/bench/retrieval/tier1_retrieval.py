@@ -191,7 +191,7 @@ def _retrieve(
 ) -> tuple[dict[str, list[Retrieval]], timing.Timed]:
     """All runs of every system, the first one first, and what the clock said."""
     from ragbench.store import Store
-    from ragbench.systems import make
+    from ragbench.systems import make, steps
 
     data, depth = session.dataset, _depth(session.dataset, request.k, request.unit)
     runs: dict[str, list[Retrieval]] = {}
@@ -199,7 +199,7 @@ def _retrieve(
     with Store.open(session.settings) as store:
         for name in session.systems:
             made[name] = make(name, session.settings, store, data)
-            with session.progress(name, len(data.chunks) + len(asked) * request.repeats) as progress:
+            with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 once = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
         how = (made, store, asked, depth, data.content_hash, request.take(Clock))
