@@ -74,6 +74,7 @@ def bare_set(folder: Path) -> None:
     write_lines(folder / "questions.en.jsonl", asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("data/small",)])
 def test_a_data_set_that_nothing_describes_is_described_and_measured(empty: Path, words: tuple[str, ...]) -> None:
     bare_set(empty / "data" / "small")
@@ -111,6 +112,7 @@ def test_a_table_of_answers_is_scored(empty: Path, words: tuple[str, ...]) -> No
     assert ragbench("doctor").returncode == 0, "no data set is missed"
 
 
+@pytest.mark.slow
 def test_questions_are_loaded_and_a_function_is_measured_on_them(empty: Path) -> None:
     write_lines(empty / "Help Desk.jsonl", ASKED)
     (empty / "mine").mkdir()

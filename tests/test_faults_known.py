@@ -191,7 +191,9 @@ def test_fault_09_a_repeat_embeds_and_searches_anew(project: Path, monkeypatch: 
     embedded: list[int] = []
     whole = ConfiguredSystem.embedded
     monkeypatch.setattr(
-        ConfiguredSystem, "embedded", lambda self, texts: embedded.append(len(texts)) or whole(self, texts)
+        ConfiguredSystem,
+        "embedded",
+        lambda self, texts, *more: embedded.append(len(texts)) or whole(self, texts, *more),
     )
     bench.tier1_retrieval(systems="ngrams", repeats=3, timed_questions=0, metrics="retrieval_consistency")
     assert sum(embedded) == 2 * 3, "both repeats embed all three questions again"

@@ -213,6 +213,7 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
     assert [n["status"] for n in manifest["notebooks"]] == ["failed", "complete"]
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill", tried="a kernel that dies", count=1)
 def test_a_notebook_that_dies_or_keeps_no_measurement_says_so_and_the_others_are_drawn(tmp_path: Path) -> None:
     forgetful = SETUP.replace('made.save(Path(os.environ["RAGBENCH_RUN_FOLDER"]) / "parts" / made.notebook)\n', "")
