@@ -79,6 +79,8 @@ def compiled(*options: str) -> str:
             "--generate-hashes",
             "--extra",
             "dev",
+            "--extra",
+            "docs",
             "--no-annotate",
             "--python-version",
             oldest,

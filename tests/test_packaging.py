@@ -17,7 +17,8 @@ from tests import locking
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DECLARED = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
+EXTRAS = PROJECT["optional-dependencies"]
+DECLARED = [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["docs"]]
 
 
 LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-cuda.lock")
