@@ -12,7 +12,7 @@ import pytest
 
 from ragbench import bench, settings
 from ragbench.bench import BenchError
-from ragbench.bench.live import ask as module
+from ragbench.bench.live import inquiry
 from ragbench.bench.live.responses import WIDTH
 from ragbench.datasets import DatasetError
 from ragbench.embed import hashing
@@ -113,7 +113,7 @@ def test_a_question_of_the_data_set_brings_its_log_and_its_labels() -> None:
 
 
 def test_what_is_costly_is_kept_until_settings_or_data_change(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_DESK", module.Desk())
+    monkeypatch.setattr(inquiry, "_DESK", inquiry.Desk())
     fitted: list[int] = []
     fit = hashing.HashingEmbedder._fit
     monkeypatch.setattr(
