@@ -73,6 +73,9 @@ def test_only_judged_answers_are_drawn() -> None:
     assert len(items(replace(made, scores=scores), "faithfulness")) == 5
     with pytest.raises(ValueError, match=r"metric = 'mrr'.*measured: faithfulness"):
         items(made, "mrr")
+    of_all = scores.assign(metric="response_exact_match_rate")
+    with pytest.raises(ValueError, match="is no measure of single answers"):
+        items(replace(made, scores=of_all), "response_exact_match_rate")
     with pytest.raises(ValueError, match="tier2_generation keeps no answers"):
         items(replace(made, extra={}), "faithfulness")
 
@@ -300,6 +303,7 @@ def test_a_digit_is_its_own_key_where_it_can_be(scale: tuple[float, ...], keys: 
 def test_a_scale_of_yes_and_no_is_declared() -> None:
     assert scale_of("show_decision") == (0.0, 1.0)
     assert scale_of("aspect_critique(aspect=harmfulness)") == (0.0, 1.0)
+    assert scale_of("answer_correctness") == (-1.0, -0.5, 0.0, 0.5, 1.0)
     assert scale_of("faithfulness_rating") == (1.0, 2.0, 3.0, 4.0, 5.0)
 
 

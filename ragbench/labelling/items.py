@@ -12,7 +12,7 @@ import numpy as np
 from ragbench.bench.scoring.corrections import of_shared_answers
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, declaration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,8 @@ def items(measurement: Measurement, metric: str, *, count: int | None = 100, see
     the same questions; the order of answers is mixed. An answer that several judges judged is one item, and its label
     stands beside each of their scores. Only answers whose metric was measured are drawn: a label beside which no score
     stands corrects nothing. The same seed gives every annotator the same order.
-    Raises ValueError for a metric that was not measured, and for a measurement that keeps no answers.
+    Raises ValueError for a metric that was not measured or is of many answers at once, and for a measurement that keeps
+    no answers.
     """
     found = _answers(measurement, metric)
     if not found:
@@ -63,6 +64,8 @@ def items(measurement: Measurement, metric: str, *, count: int | None = 100, see
     if own.empty:
         known = ", ".join(dict.fromkeys(scores["metric"])) or "nothing"
         raise ValueError(f"metric = {metric!r}: no score of it was measured; measured: {known}")
+    if (declared := declaration(metric)) is not None and declared.grain != "sample":
+        raise ValueError(f"metric = {metric!r} is no measure of single answers: people cannot label one on it")
     shared = of_shared_answers(measurement)
     systems = [""] * len(own) if shared else own["system"].astype(str)
     judged = set(zip(systems, own["sample"].astype(str), strict=True))
@@ -124,7 +127,7 @@ def _text(given: object) -> str | None:
 
 def scale_of(metric: str, measurement: Measurement | None = None) -> tuple[float, ...]:
     """The values that an annotator can give: those that the metric declares, whole numbers of its scale, or equal
-    steps of a short one.
+    steps of a short or signed one.
 
     measurement: of a metric that was read out of a file of judgements, and is not in the catalogue, its judges' scale.
     Raises ValueError for a metric without ends: name the values yourself.
@@ -146,6 +149,12 @@ def scale_of(metric: str, measurement: Measurement | None = None) -> tuple[float
 
 
 def _steps(low: float, high: float) -> tuple[float, ...]:
-    if high - low > 1 and float(low).is_integer() and float(high).is_integer() and high - low < MOST_BUTTONS:
+    if (
+        low >= 0
+        and high - low > 1
+        and float(low).is_integer()
+        and float(high).is_integer()
+        and high - low < MOST_BUTTONS
+    ):
         return tuple(float(value) for value in range(int(low), int(high) + 1))
     return tuple(float(value) for value in np.linspace(low, high, STEPS))
