@@ -117,7 +117,7 @@ class Responses:
             for one in self.responses
             for rank, hit in enumerate(one.hits, 1)
         ]  # fmt: skip
-        types = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
+        types: dict[str, Any] = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
 
     @property
@@ -133,7 +133,9 @@ class Responses:
             tokens = (None, None) if got is None else (got.input_tokens, got.output_tokens)
             times = (ms.get(part, math.nan) for part in PARTS)
             rows.append((one.question.text, one.system, text, status, one.failure, one.generator, *times, *tokens))
-        types = {f"{part}_ms": float for part in PARTS} | dict.fromkeys(("input_tokens", "output_tokens"), "Int64")
+        types: dict[str, Any] = {f"{part}_ms": float for part in PARTS} | dict.fromkeys(
+            ("input_tokens", "output_tokens"), "Int64"
+        )
         return pd.DataFrame(rows, columns=list(ANSWERS)).astype(types)
 
     def as_json(self) -> dict[str, Any]:
