@@ -171,7 +171,7 @@ def test_a_path_longer_than_a_screen_stays_in_one_piece(monkeypatch: pytest.Monk
     assert unstyled(shown.getvalue())[:-1] == ["! the report is in", f"  {path}", "  now"]
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     terminal.say(LONG)
-    assert sys.stdout.getvalue() == f"{LONG}\n", "a file has its sentences whole"  # type: ignore[attr-defined]
+    assert sys.stdout.getvalue() == f"{LONG}\n", "a file has its sentences whole"
 
 
 def test_a_file_has_every_row_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
