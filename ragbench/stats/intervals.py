@@ -101,7 +101,8 @@ def bonett(values: Array, level: float) -> Interval | None:
     """Interval of a standard deviation, of values that need not be normal (Bonett 2006, CSDA 50: 775).
 
     From the kurtosis about a trimmed mean, on the scale of the logarithm. The interval from chi-square is right for
-    normal values alone: of differences most of which are 0 it covers .65 to .70 of .95, this one .91 to .95 from 50 on.
+    normal values alone: of differences half or more of which are 0 it covers .64 to .70 of .95 from 50 values on, and
+    this one .93 to .96; of 10 to 20 such values this one covers .79 to .92.
     None for fewer than five values, and without spread.
     """
     n, quantile = len(values), normal_quantile((1 + level) / 2)
