@@ -71,7 +71,5 @@ def line(check: Check) -> str:
     number = "" if check.value != check.value else f": {check.value:.4f}"
     if check.low is not None and check.high is not None:
         number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
-    more = ""
-    if check.needed is not None and check.distance is not None:
-        more = "; " + decision(check.distance, check.needed, check.n, translator("en"))
-    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({check.why}{more})"
+    said = "; ".join(filter(None, [check.why, decision(check.distance, check.needed, check.n, translator("en"))]))
+    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({said})"

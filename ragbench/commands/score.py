@@ -88,7 +88,7 @@ def score(
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
     from ragbench.judge import asks_nobody
-    from ragbench.llm import Outlook, run
+    from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant
     from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
@@ -126,9 +126,17 @@ def score(
             consent.tell(reach)
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if is_watched() else 0
+    tally = Tally()
     with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+        line = live_line(progress)
+
+        def heard(found: Tally) -> None:
+            nonlocal tally
+            tally = found
+            line(found)
+
         asked = Asked(
-            names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
+            names, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
@@ -140,6 +148,7 @@ def score(
     is_taken = outputs.is_screen(json_file)
     for made in () if is_taken else found.tables("en", 4):
         made.say()
+    outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
