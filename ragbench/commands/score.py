@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
     from ragbench.measurement import Measurement
-    from ragbench.settings import GateSettings
 
 VIEWS = (
     *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
     "provenance",
 )
 """What a page shows where the notebook is not at hand."""
-_GATE = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
 def score(
@@ -80,7 +77,7 @@ def score(
     from ragbench.bench.basics.families import leading
     from ragbench.bench.basics.requests import Draws
     from ragbench.bench.basics.session import parted
-    from ragbench.bench.runs.gate import decide
+    from ragbench.bench.runs.gate import bound, decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
@@ -95,7 +92,7 @@ def score(
 
     known = settings.load()
     try:
-        bounds = dict(_gate(text) for text in gates or ())
+        bounds = dict(bound(text) for text in gates or ())
         forms = Forms()
         samples = read_samples(file, forms)
         if not samples:
@@ -161,17 +158,6 @@ def score(
         _draw(measured, request, out, spoken)
     if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
-
-
-def _gate(text: str) -> tuple[str, GateSettings]:
-    """A bound that a metric's interval has to keep, `faithfulness>=0.8`. Raises ValueError for anything else."""
-    from ragbench.settings import GateSettings
-
-    found = _GATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
-    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
-    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
 
 
 def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -> RagMetricsRequest:

@@ -16,7 +16,7 @@ from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
-from ragbench.datasets import Dataset, load
+from ragbench.datasets import Dataset, known_items, load
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.names import meant
@@ -76,6 +76,7 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
+        drafted = sum(one.kind == known_items.KIND for one in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -86,6 +87,7 @@ class Session:
             "baseline": self.baseline,
             "commit": commit(),
             "versions": versions(),
+            **({"known_items": drafted} if drafted else {}),
         }
 
 
