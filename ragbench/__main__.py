@@ -24,6 +24,7 @@ from ragbench.commands import (
     compare,
     database,
     doctor,
+    draft,
     gate,
     history,
     init,
@@ -88,6 +89,7 @@ application.command("run")(run.run)
 application.command("ask")(ask.ask)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
+application.command("draft")(draft.draft)
 application.command("plan-study")(plan_study.plan_study)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)
