@@ -221,17 +221,22 @@ def test_the_panel_shows_the_answer_and_nothing_of_who_wrote_it(tmp_path: Path) 
     assert read(tmp_path / "a.csv")["value"].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_what_was_pressed_for_an_item_that_is_gone_labels_no_other(tmp_path: Path) -> None:
+def test_what_is_pressed_before_the_next_item_is_drawn_is_of_the_one_that_was_seen(tmp_path: Path) -> None:
     one = sheet(tmp_path / "a.csv")
     panel = Panel(one, "faithfulness")
-    gone = code_of(panel)
+    seen = code_of(panel)
     give(panel, 0)
-    for act in ("give", "note", "clear", "skip"):
-        panel.receive({"act": act, "choice": 2, "note": "late", "code": gone})
-    panel.receive({"act": "give", "choice": 9, "code": code_of(panel)})
-    panel.receive({"act": "format the disk", "code": code_of(panel)})
-    assert [one.value(item) for item in one.items] == [0.0, None, None, None]
-    assert one.place == 1
+    for act, choice, note in (("give", 2, ""), ("note", 0, "late"), ("skip", 0, "")):
+        panel.receive({"act": act, "choice": choice, "note": note, "code": seen})
+        assert [one.value(item) for item in one.items] == [1.0, None, None, None], "no other is labelled"
+        assert one.place == 1
+    assert one.given(one.items[0]).note == "late"
+    panel.receive({"act": "clear", "code": seen})
+    assert (one.answered, one.place) == (0, 1)
+    for nonsense in ({"act": "give", "choice": 9, "code": code_of(panel)}, {"act": "give", "choice": 1, "code": "none"},
+                     {"act": "give", "choice": 1}, {"act": "format the disk", "code": code_of(panel)}, {}):  # fmt: skip
+        panel.receive(nonsense)
+    assert (one.answered, one.place) == (0, 1)
 
 
 def test_the_panel_writes_a_spreadsheet_and_takes_it_in(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from ragbench.language import Translator, translator
 from ragbench.show.basics.text import clean
 
 EXPORT = "sheet"
+OF_ONE = ("give", "note", "clear", "skip")
+"""Acts on the item that was seen."""
 MOST_NOTE = 4000
 """Characters of a note."""
 
@@ -46,28 +48,33 @@ class Panel:
         self.words = {} if words is None else words
         self.others, self.about = others, tuple(about)
         self.said = ""
+        self._places: dict[Any, int] = {item.code: place for place, item in enumerate(sheet.items)}
 
     def receive(self, message: Mapping[str, Any], content: bytes = b"") -> None:
         """Do what was asked for: `act`, with the `code` of the item that was seen, and `choice` (a place on the scale)
-        or `note`. An act on another item than the current one was meant for one that is gone, and is left out.
+        or `note`. What was pressed before the next item was drawn is of the one that was seen, and labels no other.
 
         content: of a file that is taken in. What went wrong is `said`, and nothing has changed then.
         """
-        sheet, act, item = self.sheet, message.get("act"), self.sheet.current
+        sheet, act, before = self.sheet, message.get("act"), self.sheet.place
         self.said = ""
-        here = item is not None and message.get("code") == item.code
+        seen = self._places.get(message.get("code"))
         note = str(message.get("note") or "")[:MOST_NOTE]
         acts: dict[Any, Callable[[], object]] = {
             "undo": sheet.undo, "back": sheet.back, "first": sheet.first, "write": self._write,
             "take": lambda: self._take(content),
         }  # fmt: skip
-        if here:
+        if seen is not None:
             acts |= {"give": lambda: self._give(message.get("choice"), note), "note": lambda: sheet.note(note),
                      "clear": sheet.clear, "skip": sheet.skip}  # fmt: skip
+        if seen is not None and act in OF_ONE:
+            sheet.place = seen
         try:
             acts.get(act, lambda: None)()
         except (OSError, ValueError) as error:
             self.said = clean(str(error))
+        if sheet.place == seen != before and act in OF_ONE:
+            sheet.place = before
 
     def _give(self, choice: object, note: str) -> None:
         if isinstance(choice, int) and 0 <= choice < len(self.sheet.scale):
