@@ -188,7 +188,7 @@ def test_nothing_of_it_runs_from_python_either(own: Write, project: Path) -> Non
     with pytest.raises(trust.UntrustedError, match=r"search:find.*FAR_KEY.*ragbench trust"):
         bench.check()
     with pytest.raises(trust.UntrustedError, match=r"ranks\.py"):
-        callables.find("search:find", "(question, k)")
+        callables.find("search:find", "(question, k)", 60, "")
     with pytest.raises(trust.UntrustedError):
         report.run(["tier1_retrieval"], {})
     assert not (project / CANARY).exists()
@@ -354,7 +354,7 @@ def test_a_module_of_the_project_comes_first_where_it_is_named(own: Write, proje
     trust.grant(trust.of_callable("smtplib:find"))
     sys.modules.pop("smtplib", None)
     try:
-        assert callables.find("smtplib:find", "(question, k)")("?", 1) == ["c1"]
+        assert callables.find("smtplib:find", "(question, k)", 60, "")("?", 1) == ["c1"]
         assert sys.path.index(str(project)) == len(sys.path) - 1
     finally:
         sys.modules.pop("smtplib", None)

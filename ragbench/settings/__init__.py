@@ -97,6 +97,9 @@ class Settings(BaseSettings):
     fail_on_raised: bool = Field(
         default=False, description="whether a run ends with exit code 1 where a system raised at any question"
     )
+    decision_seconds: float = Field(
+        default=60.0, gt=0, description="of one call of a judge that is your function, module:function"
+    )
     database_url: SecretStr | None = Field(
         default=None, description="the address of a PostgreSQL of your own instead of the embedded one"
     )
