@@ -14,7 +14,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from ragbench import bench, report, settings, trust
+from ragbench import report, settings, trust
+from ragbench.bench.basics import session
 from ragbench.systems import callables
 from ragbench.trust import record
 from tests import own_notebooks
@@ -186,7 +187,7 @@ def test_score_asks_only_where_a_model_would_be_asked(own: Write, project: Path)
 def test_nothing_of_it_runs_from_python_either(own: Write, project: Path) -> None:
     own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
     with pytest.raises(trust.UntrustedError, match=r"search:find.*FAR_KEY.*ragbench trust"):
-        bench.check()
+        session.chosen()
     with pytest.raises(trust.UntrustedError, match=r"ranks\.py"):
         callables.find("search:find", "(question, k)", 60, "")
     with pytest.raises(trust.UntrustedError):

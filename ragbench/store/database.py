@@ -168,6 +168,11 @@ class Store:
         """
         return timings.kept(self.engine, about, measure, fresh=fresh)
 
+    def knows(self, embedder: Embedder) -> bool:
+        """Whether any vector of it is stored. Raises StoreError."""
+        with told_plainly("looking for stored vectors"), self.engine.connect() as connection:
+            return embeddings.is_known(connection, embedder)
+
     def close(self) -> None:
         """Give all connections back. The server goes on running."""
         self.engine.dispose()

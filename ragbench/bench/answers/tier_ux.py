@@ -13,17 +13,19 @@ from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
-from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders, needed_embedders
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
 from ragbench.metrics.vectors import Batch, cosine
+from ragbench.settings import Settings
 from ragbench.types import Embedder, Estimate, Question, Sample, Score, Vectors
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class TierUxRequest(Draws):
     """What the cache is asked with, and where it serves."""
 
     dataset: requests.Dataset = ""
+    systems: requests.OfSystems = ""
     embedders: requests.Embedders = ""
     sessions: Sessions = Field(
         "auto",
@@ -52,6 +55,12 @@ class TierUxRequest(Draws):
     cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
     mask: requests.Mask = True
     notebook: str = "tier_ux"
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Sessions, or a log that a cache is made of; and somebody who embeds them."""
+        kinds = {"dialogues": (Need.DIALOGUES,), "history": (Need.HISTORY,)}
+        sessions = Needed(kinds.get(self.sessions, (Need.DIALOGUES, Need.HISTORY)))
+        return sessions, *needed_embedders(self.embedders, self.systems, settings)
 
 
 @dataclass(frozen=True)
@@ -125,14 +134,14 @@ def tier_ux(request: TierUxRequest) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, "", "")
+    session = Session.begin(request.notebook, request.dataset, request.systems, "")
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)
     asked = caching.questions(dataset, cache)
     masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
     shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
-    names = chosen_embedders(request.embedders, session.settings) if sessions or asked else []
+    names = chosen_embedders(request.embedders, request.systems, session.settings) if sessions or asked else []
     with Store.open(session.settings) as store, session.progress("tier_ux", len(names)) as progress:
         found = []
         for name in names:
