@@ -119,7 +119,11 @@ class Lack:
         """`needs questions with relevant passages; small:en has none`."""
         what = _(" or ").join(named(one, _) for one in self.needed.any_of)
         if self.absent:
-            return _("needs {what}; there is no data set {dataset}", what=what, dataset=self.dataset)
+            return _(
+                "needs {what}; there is no data set {dataset}: `ragbench load` brings one",
+                what=what,
+                dataset=self.dataset,
+            )
         if not self.dataset:
             return _("needs {what}", what=what)
         if self.has:

@@ -58,21 +58,23 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     if not asked:
         return []
     known = _answered_before(settings)
-    unknown = [ask for role, name, model, ask in asked if not known(role, name, model)]
+    unknown = [one for one in asked if not known(*one[:3])]
     with ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="probe") as pool:
         return [said for said in pool.map(_fault, unknown) if said]
 
 
-def _fault(ask: Callable[[], str | None]) -> str:
+def _fault(probe: Probe) -> str:
     from ragbench.llm import ModelError
 
+    role, name, model, ask = probe
     try:
         ask()
     except (ModelError, ConfigurationError) as error:
         return str(error)
-    except (EmbeddingError, NoReplyError) as error:
-        passes = isinstance(error, NoReplyError) or PATIENCE in str(error)
-        return "" if passes and NOWHERE not in str(error) else str(error)
+    except EmbeddingError as error:
+        return "" if PATIENCE in str(error) and NOWHERE not in str(error) else str(error)
+    except NoReplyError as error:
+        return f"{role} {name!r} ({model}): {error}" if NOWHERE in str(error) else ""
     return ""
 
 
@@ -117,7 +119,7 @@ def _judge(name: str, settings: JudgeSettings) -> str | None:
 
     found = llm.run(ask())
     if found.calls == 0:
-        raise NoReplyError(f"judge {name!r} ({settings.model} at {settings.base_url}): {found.reason}")
+        raise NoReplyError(found.reason)
     return found.answered_by
 
 
@@ -128,7 +130,7 @@ def _generator(name: str, settings: GeneratorSettings) -> str | None:
 
     (found,) = ChatGenerator(name, settings.model_copy(update=SHORT)).generate([Task(Question("probe", QUESTION), ())])
     if found.answer is None:
-        raise NoReplyError(f"generator {name!r} ({settings.model} at {settings.base_url}): {found.reason}")
+        raise NoReplyError(found.reason)
     return found.answered_by
 
 

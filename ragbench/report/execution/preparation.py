@@ -59,7 +59,8 @@ def prepared(
     for one in left_out:
         del sources[one.page], asked[one.page]
     if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
-        raise BenchError("\n".join(f"{one.page} {one.sentence(translator('en'))}" for one in left_out))
+        said = "\n".join(f"{one.page} {one.sentence(translator('en'))}" for one in left_out)
+        raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
     readiness.check((one for requests in asked.values() for one in requests), known, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
