@@ -89,14 +89,14 @@ def find(path: str, parameters: str, seconds: float, limit: str) -> Callable[...
 def tell_missing() -> None:
     """Write to the file that is this process's first argument which functions among the others are not there, and why:
     an object of JSON."""
-    out, *paths = sys.argv[1:]
+    temporary, *paths = sys.argv[1:]
     missing = {}
     for path in paths:
         try:
             find(path, "a question", 0, "")
         except ValueError as error:
             missing[path] = str(error)
-    Path(out).write_text(json.dumps(missing), encoding="utf-8")
+    Path(temporary).write_text(json.dumps(missing), encoding="utf-8")
 
 
 def told(raised: Exception) -> str:

@@ -24,9 +24,9 @@ from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
-from ragbench.metrics.vectors import Batch, cosine
+from ragbench.metrics.vectors import Batch, Kind, cosine, embedded
 from ragbench.settings import Settings
-from ragbench.types import Embedder, Estimate, Question, Sample, Score, Vectors
+from ragbench.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+EMBEDDED: tuple[tuple[str, Kind], ...] = (("question", "query"), ("answer", "passage"))
 Sessions = Literal["auto", "dialogues", "history"]
 
 
@@ -91,9 +92,21 @@ class Stored:
         self.store, self.model, self.batch = store, model, batch
         self.name, self.identity = model.name, model.identity
 
-    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """See `ragbench.types.Embedder`."""
         return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
+
+    def known(self, texts: Sequence[str], kind: Kind) -> Mapping[str, Array]:
+        """The vectors of those texts that have one: a table of somebody's own may lack some.
+
+        Raises EmbeddingError where the embedder does not answer at all, StoreError.
+        """
+        from ragbench.store import StoreError
+
+        found = embedded(self.embed, texts, kind, (StoreError,))
+        if found.dead:
+            raise EmbeddingError(found.dead, dead=True)
+        return found.vectors
 
 
 def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
@@ -183,25 +196,28 @@ def _one(
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
     estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))
-    entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
+    known = embedder.known([past.question for past in cache], "query")
+    there = [past for past in cache if past.question in known]
+    entries = np.array([known[past.question] for past in there])
     caches, nearest = [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
-        if not cache:
+        if not there:
             break
         one = caching.asked_of(
-            questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
+            questions, embedder.known([each.text for each in questions], "query"), cache, there, entries
         )
         [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
         placed += caching.named(name, rate, asked=which)
         placed += caching.curve(name, which, one, request.take(Sureness))
         caches.append(caching.summary(name, which, one, request.threshold))
-        nearest += caching.listed(name, which, one, cache, shown)
+        nearest += caching.listed(name, which, one, there, shown)
         if which == kind:
             served = caching.named(name, rate)
+    missing = len(cache) - len(there)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
-        "stand_in": settings.is_stand_in,
+        "stand_in": settings.is_stand_in, **({"cached_without_vector": missing} if missing else {}),
     }  # fmt: skip
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
@@ -255,24 +271,24 @@ def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Sco
     ]
 
 
-def _similarities(name: str, sessions: Sequence[Talk], embedder: Embedder) -> pd.DataFrame:
-    """The cosine of every two turns of every session: of their questions, and of their answers where both are there."""
+def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.DataFrame:
+    """The cosine of every two turns of every session: of their questions, and of their answers, where both are there
+    and have vectors."""
     import pandas as pd
 
     rows = []
-    for what, kind in (("question", "query"), ("answer", "passage")):
+    for what, kind in EMBEDDED:
         texts = [
             (one.id, number, text)
             for one in sessions
             for number, turn in enumerate(one.turns, 1)
             if (text := turn.user_input if what == "question" else turn.response) and text.strip()
         ]
-        if not texts:
-            continue
-        vectors = embedder.embed([text for _, _, text in texts], kind=kind)  # type: ignore[arg-type]
+        known = embedder.known([text for _, _, text in texts], kind)
         by_session: dict[str, list[tuple[int, Any]]] = {}
-        for (sample, number, _), vector in zip(texts, vectors, strict=True):
-            by_session.setdefault(sample, []).append((number, vector))
+        for sample, number, text in texts:
+            if text in known:
+                by_session.setdefault(sample, []).append((number, known[text]))
         rows += [
             (name, sample, what, i, j, cosine(one, other))
             for sample, turns in by_session.items()

@@ -54,9 +54,9 @@ class RunResult:
 
     folder: Path
     failures: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[Lack, ...] = ()
     unkept: str = ""
     broken: bool = False
+    left_out: tuple[Lack, ...] = ()
 
     @property
     def index(self) -> Path:
@@ -144,7 +144,8 @@ def run(
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
-    return RunResult(final, failed, left_out, mask(kept.refusal(lambda: kept.record(final))) if keep else "", broken)
+    unkept = mask(kept.refusal(lambda: kept.record(final))) if keep else ""
+    return RunResult(final, failed, unkept, broken, left_out)
 
 
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
