@@ -51,7 +51,7 @@ class Store:
     @classmethod
     def open(cls, settings: Settings) -> Store:
         """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it."""
-        server.start(settings)
+        server.required(settings)
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
         return cls(engine, settings.database)

@@ -19,6 +19,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from ragbench import reasons
 from ragbench.bench.basics.needs import Needed
 from ragbench.bench.basics.session import BenchError, kept, parted
 from ragbench.judge import Aggregate
@@ -241,7 +242,11 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 found = measure(request)
                 return replace(found, facts={**found.facts, "request": request.told()})
 
-            return kept(request.notebook, asked_for)
+            try:
+                return kept(request.notebook, asked_for)
+            except Exception as error:
+                reasons.note(error)
+                raise
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
         measured = functools.wraps(measure)(measured)

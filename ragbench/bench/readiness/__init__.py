@@ -11,6 +11,17 @@ from ragbench.settings import Settings
 __all__ = ["check", "lacking"]
 
 
+def _database(settings: Settings) -> list[str]:
+    """Why a server of one's own cannot be used; the embedded one is started when it is needed."""
+    from ragbench.store import StoreError, server
+
+    try:
+        server.required(settings)
+    except StoreError as error:
+        return [str(error)]
+    return []
+
+
 def check(asked: Iterable[Request], settings: Settings, *, asking: bool = True) -> None:
     """Refuse what is known to fail: parts that are not there, then models that refuse or cannot be reached.
 
@@ -18,6 +29,8 @@ def check(asked: Iterable[Request], settings: Settings, *, asking: bool = True) 
     """
     used = parts.of_requests(asked, settings)
     found = parts.faults(used, settings)
+    if asking and settings.database_url is not None and (used.systems or used.embedders) and not found:
+        found = _database(settings)
     if asking and settings.ask_first and not found:
         found = endpoints.faults(used, settings)
     if len(found) == 1:
