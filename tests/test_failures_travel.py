@@ -62,11 +62,8 @@ def test_a_failure_is_the_same_sentence_to_every_reader(project: Path, name: str
     case = CASES[name]
     with case.world(project) as url:
         add(project, case.settings.replace("{url}", url))
-        done = ragbench(
-            "run",
-            str(notebook(project, case.does)),
-            **{name: value.replace("{url}", url) for name, value in case.variables.items()},
-        )
+        variables = {key: value.replace("{url}", url) for key, value in case.variables.items()}
+        done = ragbench("run", str(notebook(project, case.does)), **variables)
         said = [line for line in done.stderr.splitlines() if line.startswith("own failed: ")]
     run = (project / "reports" / "latest").resolve()
     assert ragbench("publish", run.name, "--to", "site", "--no-single").returncode == 0

@@ -183,6 +183,16 @@ def test_score_asks_only_where_a_model_would_be_asked(own: Write, project: Path)
     assert not (project / CANARY).exists()
 
 
+def test_the_doctor_runs_nothing_of_what_is_not_trusted(own: Write, project: Path) -> None:
+    own('[systems.mine]\ncallable = "search:fnd"\n', search=SEARCH, ranks=RANKS)
+    said = ran("doctor")
+    assert "not trusted yet" in said.output
+    assert not (project / CANARY).exists()
+    trust.grant(trust.of_project(settings.load()))
+    assert "systems.mine.callable = 'search:fnd': there is no fnd; there are find" in ran("doctor").output
+    assert (project / CANARY).exists()
+
+
 @pytest.mark.fault("cloned-projects", tried="in Python, without a command that could ask", count=3)
 def test_nothing_of_it_runs_from_python_either(own: Write, project: Path) -> None:
     own(CODE + JUDGE, search=SEARCH, ranks=RANKS)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench import trust
 from ragbench.bench.answers.written_answers import DEFAULT_GENERATOR
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import parted
@@ -96,13 +97,21 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
 
 
 def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
-    """Functions that are not there, found out in a process of its own: what they load is not kept in this one."""
+    """Functions that are not there, found out in a process of its own: what they load is not kept in this one.
+
+    Those that their user does not trust are not looked at: who runs a page is asked before.
+    """
+
+    def whole() -> trust.Reach:
+        return trust.of_project(settings)
+
     places = {f"systems.{name}.callable": settings.systems[name].callable for name in parts.systems}
     places |= {f"generators.{name}.callable": settings.generators[name].callable for name in parts.generators}
     wanted = {place: path for place, path in places.items() if path} | {path: path for path in parts.functions}
-    if not wanted:
+    trusted = {path for path in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
+    if not trusted:
         return
-    said = _missing(sorted(set(wanted.values())))
+    said = _missing(sorted(trusted))
     for place, path in wanted.items():
         if why := said.get(path, ""):
             yield f"{place} = {path!r}: {why}" if place != path else f"judges = {path!r}: {why}"
