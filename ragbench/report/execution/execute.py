@@ -74,7 +74,7 @@ def execute(
     folder: where the notebook's code stores what it measured; it is named to it by RAGBENCH_RUN_FOLDER.
     workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
     environment: variables of the notebook's process besides those of this one. Whether the notebook may run is not
-    asked here: see `ragbench.report.execution.preparation.reach`. stopped: set before `end_all`, which does not see a kernel
+    asked here: see `ragbench.report.reach`. stopped: set before `end_all`, which does not see a kernel
     that is still being started: that one ends as soon as it is there.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
