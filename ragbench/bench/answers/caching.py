@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics import frames
@@ -68,7 +69,7 @@ class Caching:
         """A label a question where any two share one; those without a vector come last."""
         return frames.independent([one.cluster for one in (*self.asked, *self.without)])
 
-    def whole(self, values: Array) -> Array:
+    def whole(self, values: NDArray[Any]) -> Array:
         """Values of the questions, with those that have no vector as unmeasured."""
         return np.append(values.astype(float), np.full(len(self.without), np.nan))
 
