@@ -69,7 +69,8 @@ class FunctionSystem:
                 progress(2)
         if questions and len(errors) == len(questions):
             first = next(iter(errors.values()))
-            raise RetrievalError(f"systems.{self.name}: {self.path} failed for all {len(questions)} questions: {first}")
+            for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
+            raise RetrievalError(f"systems.{self.name}: {self.path} failed{for_all}: {first}")
         facts = {**self.description, **reader.facts()}
         if errors:
             facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}

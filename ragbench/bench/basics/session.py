@@ -43,15 +43,24 @@ class Session:
     folder: Path | None
 
     @classmethod
-    def begin(cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str) -> Session:
+    def begin(
+        cls,
+        notebook: str,
+        dataset: str,
+        systems: str | Sequence[str],
+        baseline: str,
+        read: Callable[[str, Settings], Dataset] | None = None,
+    ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        read: gives the data set of a name in place of `dataset_of`.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project with code or keys that its user does not trust.
         """
         found, ordered = chosen(systems, baseline)
-        return cls(notebook, found, dataset_of(dataset or found.dataset, found), ordered, ordered[0], part(notebook))
+        data = (read or dataset_of)(dataset or found.dataset, found)
+        return cls(notebook, found, data, ordered, ordered[0], part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
