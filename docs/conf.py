@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -11,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-
-import docstrings  # noqa: E402 - a file beside this one
+PREFIX = "ragbench-docs-"
+FOLDER = re.compile(rf"\S*/{PREFIX}\w+/project/")
+sys.path.insert(0, str(HERE.parent))
 
 import ragbench  # noqa: E402
+from docs import docstrings  # noqa: E402
 from ragbench.report.keeping.files import notebook_format  # noqa: E402
 
 notebook_format()
+from docutils import nodes  # noqa: E402
+from jupyter_cache.executors import utils as executors  # noqa: E402
+
+# a command's output comes in pieces that end within lines
+executors.executenb = functools.partial(executors.executenb, coalesce_streams=True)
 
 project = "ragbench"
 author = "the authors of ragbench"
@@ -26,7 +34,7 @@ project_copyright = author
 version = release = ragbench.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 source_suffix = {".md": "myst-nb"}
-exclude_patterns = ["_build", "from-voproshalych.ru.md"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -36,7 +44,6 @@ nb_execution_cache_path = str(HERE / "_build" / "executed")
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
-nb_merge_streams = True
 nb_mime_priority_overrides = [("html", "text/html", 0)]
 
 autodoc_member_order = "bysource"
@@ -44,6 +51,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
+suppress_warnings = ["mystnb.unknown_mime_type"]  # a view also says how to draw it again
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of a signature that have no entry of their own
 
@@ -77,9 +85,17 @@ html_theme_options = {
 }
 
 
+def _without_folder(app: Any, tree: nodes.document) -> None:
+    """Reports lie below the reader's folder, not below that of the build."""
+    for block in tree.findall(nodes.literal_block):
+        text = FOLDER.sub("", block.rawsource or block.astext())
+        if text != block.astext():
+            block.rawsource, block[:] = text, [nodes.Text(text)]
+
+
 def _project() -> Path:
     """A folder like the checkout, and a database of this build's own: both are gone when the build ends."""
-    folder = Path(tempfile.mkdtemp(prefix="ragbench-docs-"))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     folder.chmod(0o755)  # root's database server runs as another user
     os.environ |= {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -112,6 +128,7 @@ def setup(app: Any) -> None:
     """What Sphinx calls when it begins."""
     app.connect("autodoc-process-docstring", docstrings.written)
     app.connect("builder-inited", _prepare)
+    app.connect("doctree-read", _without_folder)
 
 
 def _prepare(app: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 ARGUMENT = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<rest>\S.*)$")
@@ -11,27 +12,31 @@ INLINE = re.compile(r"(`[^`]+`)")
 
 def written(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
     """What Sphinx calls for every docstring: replaces its lines."""
-    lines[:] = restructured(lines)
+    lines[:] = [line for names, text in pieces("\n".join(lines)) for line in (_item(names) + _escaped(text), "")]
 
 
-def restructured(lines: list[str]) -> list[str]:
-    """A paragraph a paragraph, an argument an item of a list; what stands in backticks is code."""
-    made: list[str] = []
-    for paragraph in "\n".join(lines).strip().split("\n\n"):
-        whole: list[str] = []
+def pieces(docstring: str) -> Iterator[tuple[str, str]]:
+    """A paragraph or the meaning of arguments at a time: the arguments' names, empty for a paragraph, and the text."""
+    for paragraph in docstring.strip().split("\n\n"):
+        whole: list[tuple[str, str]] = []
         for line in paragraph.split("\n"):
             found = ARGUMENT.match(line)
-            if found and not line.startswith(" "):
-                whole.append(f"* **{found['names']}**: {_escaped(found['rest'])}")
-            elif whole:
-                whole[-1] += f" {_escaped(line.strip())}"
+            if found:
+                whole.append((found["names"], found["rest"]))
+            elif whole and not (whole[-1][0] and whole[-1][1].endswith(".") and not line.startswith(" ")):
+                whole[-1] = (whole[-1][0], f"{whole[-1][1]} {line.strip()}")
             else:
-                whole.append(_escaped(line.strip()))
-        for one in whole:
-            made += [one, ""]
-    return made
+                whole.append(("", line.strip()))
+        yield from whole
+
+
+def _item(names: str) -> str:
+    return f"* **{names}**: " if names else ""
 
 
 def _escaped(text: str) -> str:
+    """Code in RST's two backticks, and no sign of the prose taken for markup."""
     parts = INLINE.split(text)
-    return "".join(f"`{part}`" if number % 2 else re.sub(r"([\\*|]|_\b)", r"\\\1", part) for number, part in enumerate(parts))
+    return "".join(
+        f"`{part}`" if number % 2 else re.sub(r"([\\*|]|_\b)", r"\\\1", part) for number, part in enumerate(parts)
+    )
