@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,9 +21,6 @@ SETTINGS = """
 dataset = "campus"
 baseline = "ngrams"
 notebooks_folder = "{notebooks}"
-
-[database]
-folder = "{database}"
 
 [embedders.ngrams]
 kind = "hashing"
@@ -47,14 +45,13 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-def make(folder: Path, database: Path, judges: ChatServer | None = None) -> Path:
+def make(folder: Path, judges: ChatServer | None = None) -> Path:
     """Write the project into `folder`, with judges behind this server; its configuration file is returned."""
-    (folder / "data").mkdir()
-    (folder / "data" / "campus").symlink_to(NOTEBOOKS.parent / "data" / "campus")
+    shutil.copytree(NOTEBOOKS.parent / "data" / "campus", folder / "data" / "campus")
     url = judges.url if judges else "http://127.0.0.1:9/v1"
     tables = "".join(JUDGE.format(name=name, url=url) for name in ("my-judge", "first", "second"))
     path = folder / "ragbench.toml"
-    path.write_text(SETTINGS.format(notebooks=NOTEBOOKS, database=database, judges=tables), encoding="utf-8")
+    path.write_text(SETTINGS.format(notebooks=NOTEBOOKS, judges=tables), encoding="utf-8")
     _answers(folder)
     _tables(folder)
     _rankings(folder)
@@ -67,6 +64,7 @@ def record_runs(folder: Path) -> None:
         made = measurement(("ngrams", "v2"), questions=30, seed=number, facts={"primary": "mrr"})
         started = kept_runs.STARTED + 3600 * number
         where = kept_runs.make(folder / "reports", name, made, started=started, parameters={"depth": number})
+        (where / "replies.txt").touch()
         kept.record(where)
     (folder / "reports" / "latest").mkdir()
     (folder / "reports" / "latest" / "index.html").write_text(f'<a href="../{RUNS[-1]}/index.html">', encoding="utf-8")
@@ -76,7 +74,7 @@ def _answers(folder: Path) -> None:
     names = ("id", "question", "answer", "ground_truth", "contexts")
     rows = [dict(zip(names, row, strict=True)) for row in ANSWERS]
     write_lines(folder / "answers.jsonl", rows)
-    old = "id;question;answer\n1;Когда открыта библиотека?;С восьми.\n2;Где взять пропуск?;У коменданта.\n"
+    old = "id;question;answer;contexts\n1;Когда открыта библиотека?;С восьми.;Она открыта с восьми.\n"
     (folder / "old.csv").write_bytes(old.encode("koi8-r"))
     (folder / "labels").mkdir()
     for number, person in enumerate(("anna", "boris")):

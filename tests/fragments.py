@@ -66,7 +66,7 @@ def written(text: str) -> Iterator[list[str]]:
 def unknown(words: list[str]) -> str:
     """What a command line says that the commands do not know; empty where they know all of it."""
     node: Any = tree()
-    rest = words[1:]
+    rest = [word for word in words[1:] if word != "--help"]
     while rest and getattr(node, "commands", None):
         if rest[0].startswith("-"):
             if not (named := _option(node, rest[0])):
@@ -77,7 +77,7 @@ def unknown(words: list[str]) -> str:
             return f"{' '.join(words)}: no command {rest[0]}"
         node, rest = node.commands[rest[0]], rest[1:]
     for word in rest:
-        if re.match(r"--?[a-z]", word) and word != "--help" and not _option(node, word.partition("=")[0]):
+        if re.match(r"--?[a-z]", word) and not _option(node, word.partition("=")[0]):
             return f"{' '.join(words)}: no option {word}"
     return ""
 

@@ -12,12 +12,14 @@ import pytest
 import yaml
 
 from docs import docstrings
-from ragbench import metric, settings
+from ragbench import load, metric, settings
+from ragbench.metrics import catalogue
 from tests import commands_page, documented_project, fragments, metrics_page
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
 from tests.fragments import PAGES, ROOT, SERVES, Fragment
 from tests.judged_project import reply
+from tests.small_project import write_lines
 
 ALL = [one for page in PAGES for one in fragments.fragments(page)]
 RUN = ("sh", "python", "toml", "json", "yaml")
@@ -36,6 +38,7 @@ GATE = (0, 1, 2)
 @pytest.fixture
 def registry() -> Iterator[None]:
     """Metrics that a text declares are forgotten."""
+    catalogue()  # so that all of the house's own are there
     before = dict(metric._registry)
     yield
     metric._registry.clear()
@@ -49,8 +52,9 @@ def documented(
 ) -> Iterator[Path]:
     """The project that the texts speak of, as the current folder; its judges answer at once."""
     with ChatServer(answer=reply).running() as server:
-        path = documented_project.make(tmp_path, database_folder, server)
+        path = documented_project.make(tmp_path, server)
         monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+        monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))  # also where a text writes settings anew
         monkeypatch.setenv("MY_JUDGE_KEY", "nothing")
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(tmp_path)
@@ -135,31 +139,30 @@ def _toml(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
 def _json(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
     """Lines of a file that ragbench reads: it is written, and read by whoever reads such a file."""
     [row, *_] = rows = documented_project.rows(one.text)
-    data = folder / "data" / "by-hand"
+    data = folder / "data" / "mine"
     data.mkdir(exist_ok=True)
     if "people" in row:
         from ragbench.bench.judges import judgement_files
+        from ragbench.bench.judges.items import Scale
 
-        assert judgement_files.read(documented_project.write_lines(folder / "one.jsonl", rows))
+        assert judgement_files.judgements(write_lines(folder / "one.jsonl", rows), Scale(1, 4), Scale(0, 1))
     elif "retrieved" in row:
-        from ragbench.systems.logged import read
+        from ragbench.systems.logged import LoggedSystem
 
-        assert read(documented_project.write_lines(folder / "one.jsonl", rows))
+        write_lines(folder / "one.jsonl", rows)
+        assert LoggedSystem("v3", folder / "one.jsonl", load("campus:en"))
     elif "user_input" in row:
         from ragbench.datasets.samples import samples_of
 
         assert samples_of(rows)[0].response == row["response"]
-    elif "relevant" in row:
-        import ragbench as rb
-
-        documented_project.write_lines(data / "questions.en.jsonl", rows)
-        assert rb.load("by-hand").questions[0].relevant == row["relevant"]
     else:
-        documented_project.write_lines(data / "chunks.en.jsonl", rows)
+        write_lines(data / ("questions.en.jsonl" if "relevant" in row else "chunks.en.jsonl"), rows)
 
 
-def _is_quick(words: list[str]) -> bool:
-    return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words)
+def _is_quick(words: list[str], page: Path) -> bool:
+    """A command of seconds, on the first page that has it."""
+    first = next(one.page for one in ALL if one.language == "sh" and not one.reason and words in one.lines())
+    return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words) and first == page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -169,7 +172,7 @@ def test_what_a_page_says_runs(page: Path, documented: Path) -> None:
         return
     if any(word in one.text for one in blocks for word in ("latest", "plan-study", "runs", "history", "prune")):
         documented_project.record_runs(documented)
-    assert _run(page, _is_quick, documented)
+    assert _run(page, lambda words: _is_quick(words, page), documented)
 
 
 @pytest.mark.slow
