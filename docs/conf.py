@@ -68,7 +68,8 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
 html_permalinks_icon = "#"
-html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "tutorial": []}
 html_theme_options = {
     "navbar_start": ["navbar-logo"],
     "navbar_align": "left",

@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 ARGUMENT = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<rest>\S.*)$")
+CODE = "::"
 INLINE = re.compile(r"(`[^`]+`)")
 
 
 def written(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
     """What Sphinx calls for every docstring: replaces its lines."""
-    lines[:] = [line for names, text in pieces("\n".join(lines)) for line in (_item(names) + _escaped(text), "")]
+    lines[:] = [line for names, text in pieces("\n".join(lines)) for line in (*_written(names, text), "")]
 
 
 def pieces(docstring: str) -> Iterator[tuple[str, str]]:
-    """A paragraph or the meaning of arguments at a time: the arguments' names, empty for a paragraph, and the text."""
-    for paragraph in docstring.strip().split("\n\n"):
+    """A paragraph or the meaning of arguments at a time: the arguments' names, empty for a paragraph, CODE for lines that
+    are set in, and the text."""
+    for paragraph in docstring.strip("\n").split("\n\n"):
+        if all(line.startswith("    ") for line in paragraph.split("\n")):
+            yield CODE, paragraph
+            continue
         whole: list[tuple[str, str]] = []
         for line in paragraph.split("\n"):
             found = ARGUMENT.match(line)
@@ -30,8 +35,10 @@ def pieces(docstring: str) -> Iterator[tuple[str, str]]:
         yield from whole
 
 
-def _item(names: str) -> str:
-    return f"* **{names}**: " if names else ""
+def _written(names: str, text: str) -> list[str]:
+    if names == CODE:
+        return ["::", "", *text.split("\n")]
+    return [(f"* **{names}**: " if names else "") + _escaped(text)]
 
 
 def _escaped(text: str) -> str:

@@ -78,10 +78,16 @@ def _answers(folder: Path) -> None:
     (folder / "old.csv").write_bytes(old.encode("koi8-r"))
     (folder / "labels").mkdir()
     for number, person in enumerate(("anna", "boris")):
-        labels = [(row[0], "answers", "faithfulness", person, float(place != 2 - number)) for place, row in enumerate(ANSWERS)]
+        labels = [
+            (row[0], "answers", "faithfulness", person, float(place != 2 - number)) for place, row in enumerate(ANSWERS)
+        ]
         _csv(folder / "labels" / f"{person}.csv", ("id", "system", "metric", "annotator", "value"), labels)
     judged = [
-        {"id": f"a{n}", "people": {"ann": 1 + n % 4, "bob": 1 + (n + n % 3) % 4}, "judges": {"m": [n % 4 / 3, n % 4 / 3]}}
+        {
+            "id": f"a{n}",
+            "people": {"ann": 1 + n % 4, "bob": 1 + (n + n % 3) % 4},
+            "judges": {"m": [n % 4 / 3, n % 4 / 3]},
+        }
         for n in range(24)
     ]
     write_lines(folder / "logged.jsonl", judged)
@@ -102,7 +108,9 @@ def _rankings(folder: Path) -> None:
     (folder / "qrels.txt").write_text("\n".join(qrels) + "\n", encoding="utf-8")
     for name, step in (("bm25", 3), ("dense", 2)):
         lines = [
-            f"q{n} Q0 d{(n + (place + n % step) % 4) % 12} {place + 1} {9 - place} {name}" for n in range(12) for place in range(4)
+            f"q{n} Q0 d{(n + (place + n % step) % 4) % 12} {place + 1} {9 - place} {name}"
+            for n in range(12)
+            for place in range(4)
         ]
         (folder / f"{name}.run").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -16,7 +16,9 @@ PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     + [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
 )
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]+|\{[\w-]+\})?(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[\w-]+|\{[\w-]+\})?(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S
+)
 REASON = re.compile(r'not-run="([^"]+)"')
 WRITTEN = re.compile(r"`(ragbench [^`\n]+)`")
 PLACE = re.compile(r"\b[A-Z][A-Z_]+\b|…|\.\.\.|\{|<")

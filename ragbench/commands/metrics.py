@@ -98,8 +98,8 @@ def markdown() -> str:
         rows = [each for each in catalogue().values() if each.grain == grain]
         lines = [f"## {title}", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
         for each in rows:
-            name, *told = _row(each)
-            cells = (f"`{name}`", *told, each.formula)
+            name, scale, better = _row(each)
+            cells = (f"`{name}`", scale.replace(" ", "\N{NO-BREAK SPACE}"), better, each.formula)
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
