@@ -13,12 +13,13 @@ INLINE = re.compile(r"(`[^`]+`)")
 
 def written(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
     """What Sphinx calls for every docstring: replaces its lines."""
-    lines[:] = [line for names, text in pieces("\n".join(lines)) for line in (*_written(names, text), "")]
+    found = pieces("\n".join(lines))
+    lines[:] = [line for names, text in found for line in (*_written(names, text), "")]
 
 
 def pieces(docstring: str) -> Iterator[tuple[str, str]]:
-    """A paragraph or the meaning of arguments at a time: the arguments' names, empty for a paragraph, CODE for lines that
-    are set in, and the text."""
+    """A docstring's parts in their order, each with what it is: "" for a paragraph, the arguments' names for their
+    meaning, CODE for lines that are set in."""
     for paragraph in docstring.strip("\n").split("\n\n"):
         if all(line.startswith("    ") for line in paragraph.split("\n")):
             yield CODE, paragraph

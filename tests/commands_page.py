@@ -1,4 +1,4 @@
-"""`python -m tests.commands_page`: docs/commands.md, every command with its arguments and options, as --help has them."""
+"""`python -m tests.commands_page`: docs/commands.md, every command as its --help has it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ PAGES = sorted(
     + [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
 )
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>[\w-]+|\{[\w-]+\})?(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S
+    r"^(?P<indent> *)```(?P<language>[\w-]+|\{[\w-]+\})?(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
 )
 REASON = re.compile(r'not-run="([^"]+)"')
 WRITTEN = re.compile(r"`(ragbench [^`\n]+)`")

@@ -16,10 +16,10 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "metrics.md"
 HEAD = """# Metrics
 
-Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and formula;
-below them each one has its edge cases, its source, rules of thumb for reading it, and how it differs from what goes by
-the same name elsewhere. `ragbench metrics NAME` prints the same. A number that could not be measured is never 0: it is
-counted beside the mean, with its reason.
+Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and
+formula; below them each one has its edge cases, its source, rules of thumb for reading it, and how it differs from
+what goes by the same name elsewhere. `ragbench metrics NAME` prints the same. A number that could not be measured is
+never 0: it is counted beside the mean, with its reason.
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 

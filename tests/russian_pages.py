@@ -23,8 +23,8 @@ TRANSLATED = (
 
 def templates(folder: Path) -> None:
     """The messages of every page, as Sphinx finds them; nothing is executed for it."""
-    command = [sys.executable, "-m", "sphinx", "-q", "-b", "gettext", "-d", str(folder / "read"), str(DOCS), str(folder)]
-    subprocess.run(command, check=True)
+    command = ["-m", "sphinx", "-q", "-b", "gettext", "-d", str(folder / "read"), str(DOCS), str(folder)]
+    subprocess.run([sys.executable, *command], check=True)
 
 
 def update() -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ import yaml
 from docs import docstrings
 from ragbench import load, metric, settings
 from ragbench.metrics import catalogue
-from tests import commands_page, documented_project, fragments, metrics_page
+from tests import commands_page, documented_project, fragments, metrics_page, russian_pages
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
 from tests.fragments import PAGES, ROOT, SERVES, Fragment
@@ -213,3 +213,24 @@ def test_docstrings_become_lists_of_arguments() -> None:
     docstrings.written(None, "", "", None, None, lines)
     assert lines[2] == r"* **k**: how \*many\*, from 1."
     assert lines[4] == r"* **name, other**: ``a_b`` of it\_ Raises ValueError for others."
+
+
+@pytest.mark.parametrize("page", russian_pages.TRANSLATED)
+def test_a_page_that_is_said_to_be_translated_is_so_to_its_last_message(page: str) -> None:
+    text = (russian_pages.DOCS / f"{page}.md").read_text(encoding="utf-8")
+    text = re.sub(r"\A---\n.*?\n---\n", "", fragments.FENCE.sub("", text), flags=re.DOTALL)
+    flat = " ".join(re.sub(r"^( *- |#+ |\|[-| ]+\|$)", "", text, flags=re.MULTILINE).split())
+    known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
+    assert [message for message, russian in known.items() if not russian] == []
+    for message in sorted(known, key=len, reverse=True):
+        if message in flat:
+            flat = flat.replace(message, " ")
+    assert not re.search(r"[A-Za-z]{3}", flat), "`python -m tests.russian_pages` brings the catalogue up to date"
+
+
+@pytest.mark.slow
+def test_the_catalogues_hold_what_sphinx_finds(tmp_path: Path) -> None:
+    russian_pages.templates(tmp_path)
+    for page in russian_pages.TRANSLATED:
+        found = russian_pages.read(tmp_path / f"{page}.pot")
+        assert set(found) == set(russian_pages.read(russian_pages.LOCALE / f"{page}.po")), page
