@@ -74,6 +74,9 @@ def _answers(folder: Path) -> None:
     names = ("id", "question", "answer", "ground_truth", "contexts")
     rows = [dict(zip(names, row, strict=True)) for row in ANSWERS]
     write_lines(folder / "answers.jsonl", rows)
+    (folder / "handbook").mkdir()
+    text = "# Library\n\nThe library opens at 8:00.\n\n# Cards\n\nStudent cards are issued by the registry.\n"
+    (folder / "handbook" / "library.md").write_text(text, encoding="utf-8")
     old = "id;question;answer;contexts\n1;Когда открыта библиотека?;С восьми.;Она открыта с восьми.\n"
     (folder / "old.csv").write_bytes(old.encode("koi8-r"))
     (folder / "labels").mkdir()

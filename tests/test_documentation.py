@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from docs import docstrings
-from ragbench import load, metric, settings
+from ragbench import load, metric, settings, testing
 from ragbench.metrics import catalogue
 from tests import commands_page, documented_project, fragments, metrics_page, russian_pages
 from tests.chat_server import ChatServer
@@ -200,6 +200,18 @@ def test_every_page_is_reached_and_every_link_leads_somewhere() -> None:
         text = fragments.FENCE.sub("", page.read_text(encoding="utf-8"))
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"
+
+
+def test_every_public_name_is_on_the_page_of_python() -> None:
+    import ragbench as rb
+    from ragbench.show.page import VIEWS
+
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    named = set(re.findall(r":: ragbench\.([\w.]+)$", page, re.MULTILINE))
+    views = {one.__module__.split(".")[2] + "." + one.__name__ for one in VIEWS.values()}
+    wanted = {f"bench.{name}" for name in rb.bench.__all__} | {f"stats.{name}" for name in rb.stats.__all__}
+    wanted |= {f"show.{name}" for name in views} | {f"testing.{name}" for name in testing.__all__}
+    assert wanted - named - {"bench.check"} == set()
 
 
 def test_docstrings_become_lists_of_arguments() -> None:
