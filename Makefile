@@ -67,7 +67,7 @@ docs: $(READY)
 	cp docs/_static/languages.html docs/_build/html/index.html
 
 reference: $(READY)
-	for page in metrics_page commands_page settings_page parameters; do $(BIN)/python -m tests.$$page; done
+	for page in metrics_page commands_page python_page settings_page parameters; do $(BIN)/python -m tests.$$page; done
 
 faults: $(READY)
 	$(BIN)/python -m tests.faults

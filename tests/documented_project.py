@@ -74,6 +74,17 @@ def _answers(folder: Path) -> None:
     names = ("id", "question", "answer", "ground_truth", "contexts")
     rows = [dict(zip(names, row, strict=True)) for row in ANSWERS]
     write_lines(folder / "answers.jsonl", rows)
+    items = [
+        {
+            "question": row[1],
+            "ground_truth_answer": row[3],
+            "chunk_id": n,
+            "chunk_text": row[4][0],
+            "confluence_url": f"/{n}",
+        }
+        for n, row in enumerate(ANSWERS)
+    ]
+    (folder / "dataset.json").write_text(json.dumps(items), encoding="utf-8")
     (folder / "handbook").mkdir()
     text = "# Library\n\nThe library opens at 8:00.\n\n# Cards\n\nStudent cards are issued by the registry.\n"
     (folder / "handbook" / "library.md").write_text(text, encoding="utf-8")
@@ -94,7 +105,8 @@ def _answers(folder: Path) -> None:
         for n in range(24)
     ]
     write_lines(folder / "logged.jsonl", judged)
-    write_lines(folder / "decisions.jsonl", [{"id": "d1", "score": 0.5}])
+    decided = [{"id": f"dec{n:03}", "show": n % 3 > 0} for n in range(1, 121)]
+    write_lines(folder / "decisions.jsonl", decided)
     (folder / "own_judge.py").write_text("def decide(question, answer, contexts):\n    return True\n", encoding="utf-8")
 
 
