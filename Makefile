@@ -64,6 +64,7 @@ docs: $(READY)
 	rm -rf docs/_build
 	for language in en ru; do $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/read-$$language \
 		-D language=$$language docs docs/_build/html/$$language || exit 1; done
+	rm -rf docs/_build/html/jupyter_execute
 	cp docs/_static/languages.html docs/_build/html/index.html
 
 reference: $(READY)

@@ -79,7 +79,7 @@ html_theme_options = {
     "logo": {"text": "ragbench"},
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
-    "footer_start": ["copyright"],
+    "footer_start": [],
     "footer_end": [],
     "pygments_light_style": "a11y-light",
     "pygments_dark_style": "a11y-dark",
