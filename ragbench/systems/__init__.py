@@ -40,7 +40,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> Syste
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
-        return FunctionSystem(name, one.callable, dataset)
+        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"
