@@ -22,8 +22,8 @@ from ragbench.show.about.summary import key_metrics
 from ragbench.show.basics.material import BLOCK
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
-from ragbench.show.page import VIEWS
 from ragbench.show.sentences.findings import finding
+from ragbench.show.view import VIEWS
 from ragbench.types import Estimate, Verdict
 from tests.measurements import estimate, measurement
 

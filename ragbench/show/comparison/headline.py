@@ -10,9 +10,9 @@ from ragbench import raised, stand_ins
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.page import view
 from ragbench.show.sentences import descriptions, judges
 from ragbench.show.sentences.findings import sentences
+from ragbench.show.view import view
 from ragbench.stand_ins import caveat
 
 

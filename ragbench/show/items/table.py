@@ -18,7 +18,7 @@ from ragbench.show.basics.text import anchor, clean, shortened
 from ragbench.show.items.contents import Items, Judged, Measured, Section
 from ragbench.show.items.data import slug
 from ragbench.show.items.kinds import items_of
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 TEXT, LINE, NAME = 400, 1000, 80
 
