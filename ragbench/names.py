@@ -74,6 +74,11 @@ def refuse_torn(words: Iterable[str]) -> None:
             raise ValueError(f"{word!r} is not UTF-8: rename the file, or type the name again")
 
 
+def nearest(name: str, there: Iterable[str], count: int = 5) -> list[str]:
+    """The names that there are which are most like this one, the most like first."""
+    return difflib.get_close_matches(name, list(there), n=count, cutoff=0.0)
+
+
 def meant(name: str, there: Iterable[str]) -> str:
     """A question whether one of the names that there are was meant; empty where none is near."""
     near = difflib.get_close_matches(name, list(there), n=1)

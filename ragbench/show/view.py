@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
@@ -13,18 +15,20 @@ from markupsafe import Markup
 
 from ragbench import terminal
 from ragbench.measurement import Measurement
+from ragbench.settings import RUN_FOLDER
 from ragbench.show.basics import chart
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 
 MIME = "application/vnd.ragbench.view+json"
-STYLE = Path(__file__).parent.parent / "report_template" / "views.css"
+STYLES = Path(__file__).parent.parent / "report_template"
 
 
-@lru_cache(maxsize=1)
-def style() -> Markup:
-    """The look of views, for JupyterLab; pages carry it in their own style sheet."""
-    return html.style(Markup(STYLE.read_text(encoding="utf-8")))  # noqa: S704 - our file
+@lru_cache(maxsize=2)
+def style(*more: str) -> Markup:
+    """The look of views, for JupyterLab, and more of our style sheets; pages carry it in their own."""
+    texts = [(STYLES / name).read_text(encoding="utf-8") for name in ("views.css", *more)]
+    return html.style(Markup("\n".join(texts)))  # noqa: S704 - our files
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class View:
     that would have to be trusted, and pages are rendered from the measurement that lies beside them.
     draw: makes the HTML, given the names of the views that the page holds (for links between them).
     chart: makes the figure that JupyterLab shows instead; None where there is none.
+    widget: makes the widget that JupyterLab shows instead; None where there is none, and in a headless run.
     """
 
     name: str
@@ -43,6 +48,7 @@ class View:
     measurement: str
     draw: Callable[[frozenset[str]], Markup]
     chart: Callable[[], Mapping[str, Any] | None] = field(default=lambda: None, repr=False)
+    widget: Callable[[], Any] = field(default=lambda: None, repr=False)
 
     @cached_property
     def figure(self) -> Mapping[str, Any] | None:
@@ -62,7 +68,9 @@ class View:
             "measurement": self.measurement,
         }
         bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(drawn.striptags()[:2000])}
-        if self.figure is None:
+        if (widget := self.widget()) is not None:
+            bundle = widget._repr_mimebundle_()[0] | bundle
+        elif self.figure is None:
             bundle["text/html"] = str(style() + drawn)
         else:
             bundle["application/vnd.plotly.v1+json"] = dict(self.figure)
@@ -95,19 +103,27 @@ def called(name: str) -> str:
     return f"show.{topic(VIEWS[name])}.{VIEWS[name].__name__}(page)"
 
 
+def _in_notebook() -> bool:
+    """Whether somebody looks: a headless run keeps what a page is drawn from, and no widget."""
+    return "ipykernel" in sys.modules and not os.environ.get(RUN_FOLDER)
+
+
 def topic(one: Callable[..., View]) -> str:
     """The topic that a view belongs to, by the room that it stands in: `blame`."""
     return one.__module__.split(".")[2]
 
 
 def view(
-    name: str, *, check: Callable[..., None] | None = None
+    name: str,
+    *,
+    check: Callable[..., None] | None = None,
+    widget: Callable[[Material], Any] | None = None,
 ) -> Callable[[Drawn[Options]], Callable[Concatenate[Shown, Options], View]]:
     """Makes a function of a page, and of its options, from what draws the HTML.
 
     What is decorated gets the page's material and the names of the views that are present, for links between them.
     name: what a stored notebook calls the view, whatever the function is called today. check: raises ValueError for
-    options that the page does not have; counts are checked here.
+    options that the page does not have; counts are checked here. widget: see `View.widget`.
     """
 
     def decorate(draw: Drawn[Options]) -> Callable[Concatenate[Shown, Options], View]:
@@ -132,6 +148,7 @@ def view(
                 measurement=page.measurement.notebook,
                 draw=lambda present: draw(page.material, present, *args, **named),
                 chart=lambda: CHARTS[name](page.material, **asked) if name in CHARTS else None,
+                widget=lambda: widget(page.material) if widget is not None and _in_notebook() else None,
             )
 
         first = Parameter("page", Parameter.POSITIONAL_OR_KEYWORD, annotation="Page")
