@@ -31,7 +31,8 @@ function render({ model, el }) {
   root.dataset.parts += `-${number += 1}`;
   root.dataset.lmSuppressShortcuts = "true"; // keys are the table's, not the notebook's
   const tell = (table) => {
-    model.set({ shown: rows(table.rows), chosen: rows([...table.chosen].sort((a, b) => a - b)) });
+    model.set("shown", rows(table.rows));
+    model.set("chosen", rows([...table.chosen].sort((a, b) => a - b)));
     model.save_changes();
   };
   let timer = 0;

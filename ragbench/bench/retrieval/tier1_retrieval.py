@@ -250,7 +250,8 @@ def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | 
     """The questions with `gains`, one for each document that is `relevant`."""
     gains = [_gains(question, unit, pages) for question in asked]
     table = frames.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
-    return table.assign(gains=[[float(own[name]) for name in sorted(own)] for own in gains])
+    column: list[Any] = [[float(own[name]) for name in sorted(own)] for own in gains]
+    return table.assign(gains=column)
 
 
 def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:

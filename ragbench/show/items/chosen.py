@@ -43,7 +43,7 @@ def questions(material: Material, which: Any) -> tuple[list[str], str]:
 def _fitting(table: pd.DataFrame, condition: str) -> Iterable[str]:
     columns = [str(name) for name in table]
     try:
-        found = table.eval(condition, engine="python")
+        found: Any = table.eval(condition, engine="python")
     except Exception as error:  # whatever pandas makes of a text that people write
         name = re.search(r"name '(.+?)' is not defined", str(error))
         near = meant(name[1], columns) if name else ""
@@ -55,8 +55,7 @@ def _fitting(table: pd.DataFrame, condition: str) -> Iterable[str]:
             f"{condition!r} is no condition: it is neither true nor false of a question; one is kind == 'colloquial', "
             f"and columns are {', '.join(columns)}"
         )
-    chosen: Iterable[str] = table.loc[found.fillna(False), "sample"].astype(str)
-    return chosen
+    return [str(name) for name, fits in zip(table["sample"], found.fillna(False), strict=True) if fits]
 
 
 def _ids(which: pd.Series[Any] | pd.DataFrame, known: list[str]) -> list[str]:

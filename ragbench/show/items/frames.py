@@ -31,7 +31,7 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
     columns: dict[str, Any] = {"text": pd.Series(list(items.texts), index, dtype=object)}
     columns |= {one.key: pd.Series(list(one.values), index, dtype=object) for one in items.partings}
     if not items.kind:
-        columns |= dict(_questions(material).reindex(index).items())
+        columns |= {str(name): known for name, known in _questions(material).reindex(index).items()}
     for measured in items.measures:
         for system in material.systems:
             if not items.kind:
@@ -41,9 +41,9 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
                 values = _values(measured.values.get(system, [None] * len(index)), measured.words)
             columns[f"{system} {measured.key}"] = values
     answers = None if items.kind else _answers(material)
-    for system in material.systems if answers is not None else ():
-        if system in answers.index.levels[0]:
-            columns[f"{system} answer"] = answers.xs(system).reindex(index)
+    if answers is not None:
+        by_system = answers.unstack("system")
+        columns |= {f"{name} answer": by_system[name].reindex(index) for name in material.systems if name in by_system}
     return pd.DataFrame(columns, index=index)
 
 

@@ -45,8 +45,8 @@ class QuestionTable(anywidget.AnyWidget):
     _css = _files("views.css", "questions.css")
     markup = traitlets.Unicode().tag(sync=True)
     block = traitlets.Int(BLOCK).tag(sync=True)
-    shown = traitlets.Bytes(b"").tag(sync=True)
-    chosen = traitlets.Bytes(b"").tag(sync=True)
+    shown = traitlets.Any(b"").tag(sync=True)  # bytes, which come back as a memoryview
+    chosen = traitlets.Any(b"").tag(sync=True)
 
     def __init__(self, material: Material, items: Items, markup: Markup) -> None:
         self._material, self._items = material, items
@@ -77,7 +77,7 @@ class QuestionTable(anywidget.AnyWidget):
             selected=np.isin(places, self._rows(self.chosen)), filtered=np.isin(places, self._rows(self.shown))
         )
 
-    def _rows(self, given: bytes) -> Any:
+    def _rows(self, given: bytes | memoryview) -> Any:
         """Places of items; what no item has is left out, whoever sent it."""
         found = np.frombuffer(given, dtype=ROWS)
         return found[(found >= 0) & (found < len(self._items.ids))]
