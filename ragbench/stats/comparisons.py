@@ -14,6 +14,8 @@ from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.samples import (
     Labels,
+    MetricComparison,
+    Source,
     as_codes,
     as_values,
     check_better,
@@ -22,7 +24,6 @@ from ragbench.stats.samples import (
     units_of,
 )
 from ragbench.stats.signs import EXACT, MCNEMAR, rank_test_p, tested, warn_of_ranks
-from ragbench.stats.sources import MetricComparison, Source
 from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Verdict
 

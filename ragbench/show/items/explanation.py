@@ -54,10 +54,10 @@ class Explanation:
 def explanation(material: Material, item: str) -> Explanation:
     """All that is known of the item of that id. Raises ValueError, naming the nearest ids, for any other."""
     items = items_of(material)
-    if item not in items.ids:
-        near = ", ".join(nearest(item, items.ids)) or "none: this page has no items"
+    places = {clean(name): place for place, name in enumerate(items.ids)}  # as people see them
+    if (place := places.get(clean(item))) is None:
+        near = ", ".join(nearest(item, places)) or "none: this page has no items"
         raise ValueError(f"there is no item {item!r}; the nearest are {near}")
-    place = list(items.ids).index(item)
     found = items.read(place)
     slices = [f"{one.name}: {one.words.get(value, value)}" for one in items.partings if (value := one.values[place])]
     return Explanation(
