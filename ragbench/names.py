@@ -75,8 +75,14 @@ def refuse_torn(words: Iterable[str]) -> None:
 
 
 def nearest(name: str, there: Iterable[str], count: int = 5) -> list[str]:
-    """The names that there are which are most like this one, the most like first."""
-    return difflib.get_close_matches(name, list(there), n=count, cutoff=0.0)
+    """The names that there are which are most like this one, the most like first, of equal ones the first."""
+    like = difflib.SequenceMatcher(b=name)
+
+    def likeness(other: str) -> float:
+        like.set_seq1(other)
+        return like.ratio()
+
+    return sorted(there, key=likeness, reverse=True)[:count]
 
 
 def meant(name: str, there: Iterable[str]) -> str:

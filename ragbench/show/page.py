@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragbench import language as languages
 from ragbench import metrics, terminal
 from ragbench.bench.basics import paired
-from ragbench.bench.runs.recomputed import recomputed
+from ragbench.bench.runs.recomputed import check, recomputed
 from ragbench.measurement import Measurement
 from ragbench.names import meant
 from ragbench.show.basics.material import Material
@@ -98,6 +98,7 @@ class Page:
         BenchError (a ValueError) for pages whose findings are not made of values of single questions: parts can be
         taken of tiers 1, 2 and 3, of real users, and of tables of answers.
         """
+        check(self.measurement)
         samples, said = chosen.questions(self.material, which)
         return Page(recomputed(self.measurement, samples, condition=said), language=self.language)
 

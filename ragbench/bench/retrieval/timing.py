@@ -73,7 +73,9 @@ def latencies(
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
-        found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh_timings)
+        once = {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
+        how = partial(_one_by_one, store, system, timed, depth, once, clock.fresh_timings)
+        found = store.readings(about, how, fresh=clock.fresh_timings)
         rows += [
             (name, question.id, part, float(ms))
             for part in sorted(found)
@@ -152,22 +154,31 @@ def indexes(
     return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 
-def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:
+def _one_by_one(
+    store: Store, system: Any, timed: Sequence[Question], depth: int, once: Mapping[str, Any], fresh: bool
+) -> dict[str, Array]:
+    """once: what the readings of embedding are kept under: they hang on no depth, and another one reads them again."""
     if system.description["kind"] != "configured":
         system.retrieve(timed[:1], depth)
         return {"call": system.retrieve(timed, depth).search_ms}
-    for question in timed[:WARMING]:
-        system.embedded([question.text])
-    vectors, embed = [], np.zeros(len(timed))
-    for place, question in enumerate(timed):
-        begun = time.perf_counter()
-        vectors.append(system.embedded([question.text])[0])
-        embed[place] = (time.perf_counter() - begun) * 1000
+    embed = store.readings(once, partial(_embedding, system, timed), fresh=fresh)["embed"]
     how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
-    queries, data = np.array(vectors), system.dataset.content_hash
+    data = system.dataset.content_hash
+    queries = store.vectors(system.embedder, [one.text for one in timed], kind="query", batch=system.batch)
     system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
     found = system.store.search(data, system.embedder, queries, depth, batch=1, **how)
     return {"embed": embed, "search": found.milliseconds}
+
+
+def _embedding(system: Any, timed: Sequence[Question]) -> dict[str, Array]:
+    for question in timed[:WARMING]:
+        system.embedded([question.text])
+    embed = np.zeros(len(timed))
+    for place, question in enumerate(timed):
+        begun = time.perf_counter()
+        system.embedded([question.text])
+        embed[place] = (time.perf_counter() - begun) * 1000
+    return {"embed": embed}
 
 
 def _in_turns(

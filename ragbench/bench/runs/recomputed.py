@@ -59,9 +59,13 @@ def recomputed(
     return _Part(made.judged_alone(), None if samples is None else frozenset(samples), systems, condition).measurement
 
 
-def is_known(made: Measurement) -> bool:
-    """Whether `recomputed` can tell what the measurement's findings are made of."""
-    return _way(made) is not None
+def check(made: Measurement) -> None:
+    """Refuse a measurement whose findings are not made of values of single questions. Raises BenchError."""
+    if _way(made) is None:
+        raise BenchError(
+            f"{made.notebook}: its findings are not made of values of single questions that are stored; parts can be "
+            "taken of pages that retrieve or answer (tiers 1, 2 and 3, real users, tables of answers)"
+        )
 
 
 def _way(made: Measurement) -> Any:
@@ -146,12 +150,8 @@ class _Part:
 
     @property
     def measurement(self) -> Measurement:
+        check(self.made)
         made, way = self.made, _way(self.made)
-        if way is None:
-            raise BenchError(
-                f"{made.notebook}: its findings are not made of values of single questions that are stored; parts can "
-                "be taken of pages that retrieve or answer (tier 1, 2 and 3, real users, tables of answers)"
-            )
         if not self.asked:
             raise BenchError(f"{made.notebook}: none of these questions has a value to make statistics of")
         estimates, comparisons, placed = way(self)
