@@ -6,7 +6,7 @@ Clock readings are taken once for the same inputs and kept in the database, so t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import NamedEstimate
+from ragbench.progress import Progress
 from ragbench.types import Array, Question
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
 MISSES = ("system", "ef_search", "sample", "recall")
+
+Watch = Callable[[str, int], Progress]
+"""Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
+Kept = Callable[[Callable[[], Mapping[str, Array]]], Mapping[str, Array]]
+"""Readings that are kept, or else measured by what is given, and kept."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,13 @@ def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
 
 
 def latencies(
-    systems: Mapping[str, System], store: Store, asked: Sequence[Question], depth: int, data_hash: str, clock: Clock
+    systems: Mapping[str, System],
+    store: Store,
+    asked: Sequence[Question],
+    depth: int,
+    data_hash: str,
+    clock: Clock,
+    watch: Watch,
 ) -> pd.DataFrame:
     """Milliseconds of each timed question by part: "embed" and "search", or "call" for a function of the user's own.
 
@@ -74,8 +86,10 @@ def latencies(
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         once = {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
-        how = partial(_one_by_one, store, system, timed, depth, once, clock.fresh_timings)
-        found = store.readings(about, how, fresh=clock.fresh_timings)
+        kept = partial(store.readings, once, fresh=clock.fresh_timings)
+        found = store.readings(
+            about, partial(_one_by_one, name, system, timed, depth, watch, kept), fresh=clock.fresh_timings
+        )
         rows += [
             (name, question.id, part, float(ms))
             for part in sorted(found)
@@ -109,6 +123,7 @@ def indexes(
     depth: int,
     data_hash: str,
     clock: Clock,
+    watch: Watch,
     sureness: Sureness,
     clusters: Sequence[str] | None,
 ) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
@@ -130,7 +145,7 @@ def indexes(
     missed: list[tuple[Any, ...]] = []
     for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
         texts = [question.text for question in timed]
-        queries = store.vectors(system.embedder, texts, kind="query", batch=system.batch)
+        queries = system.store.vectors(system.embedder, texts, kind="query", batch=system.batch)
         if queries.shape[1] > WIDEST_HALF:
             continue
         ways = _ways(system, clock.ef_searches)
@@ -139,7 +154,9 @@ def indexes(
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
-            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh_timings
+            about,
+            partial(_in_turns, name, store, system, data_hash, queries, depth, ways, watch),
+            fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
             median = stats.quantile(found[f"{way} ms"], 0.5, level=sureness.level)
@@ -155,22 +172,32 @@ def indexes(
 
 
 def _one_by_one(
-    store: Store, system: Any, timed: Sequence[Question], depth: int, once: Mapping[str, Any], fresh: bool
+    name: str, system: Any, timed: Sequence[Question], depth: int, watch: Watch, kept: Kept
 ) -> dict[str, Array]:
-    """once: what the readings of embedding are kept under: they hang on no depth, and another one reads them again."""
+    """kept: keeps the readings of embedding, which hang on no depth: another one does not read them again."""
+    from ragbench.systems import steps
+
+    with watch(f"{name}, timed one by one", steps(0, len(timed))) as progress:
+        return _each_timed(system, timed, depth, progress, kept)
+
+
+def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Progress, kept: Kept) -> dict[str, Array]:
     if system.description["kind"] != "configured":
         system.retrieve(timed[:1], depth)
-        return {"call": system.retrieve(timed, depth).search_ms}
-    embed = store.readings(once, partial(_embedding, system, timed), fresh=fresh)["embed"]
+        return {"call": system.retrieve(timed, depth, progress=progress, fresh=True).search_ms}
+    read: list[str] = []
+    embed = kept(partial(_embedding, system, timed, read, progress))["embed"]
+    progress(len(timed) - len(read))
     how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
     data = system.dataset.content_hash
-    queries = store.vectors(system.embedder, [one.text for one in timed], kind="query", batch=system.batch)
+    queries = system.store.vectors(system.embedder, [one.text for one in timed], kind="query", batch=system.batch)
     system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    found = system.store.search(data, system.embedder, queries, depth, batch=1, **how)
+    found = system.store.search(data, system.embedder, queries, depth, batch=1, progress=progress, **how)
     return {"embed": embed, "search": found.milliseconds}
 
 
-def _embedding(system: Any, timed: Sequence[Question]) -> dict[str, Array]:
+def _embedding(system: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
+    """read: takes the ids of the questions as they are read."""
     for question in timed[:WARMING]:
         system.embedded([question.text])
     embed = np.zeros(len(timed))
@@ -178,11 +205,20 @@ def _embedding(system: Any, timed: Sequence[Question]) -> dict[str, Array]:
         begun = time.perf_counter()
         system.embedded([question.text])
         embed[place] = (time.perf_counter() - begun) * 1000
+        read.append(question.id)
+        progress()
     return {"embed": embed}
 
 
 def _in_turns(
-    store: Store, system: Any, data_hash: str, queries: Any, depth: int, ways: Mapping[str, Mapping[str, Any]]
+    name: str,
+    store: Store,
+    system: Any,
+    data_hash: str,
+    queries: Any,
+    depth: int,
+    ways: Mapping[str, Mapping[str, Any]],
+    watch: Watch,
 ) -> dict[str, Array]:
     """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching.
 
@@ -191,20 +227,24 @@ def _in_turns(
     """
     from ragbench.store import recalls_against_exact
 
-    exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+    search = partial(store.search, data_hash, system.embedder, k=depth, batch=1)
     readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
-    for how in ways.values():
-        store.search(data_hash, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
-        for way in list(ways)[:: 1 if turn % 2 else -1]:
-            found = store.search(data_hash, system.embedder, queries[places], depth, batch=1, **ways[way])
-            nearest = replace(
-                exact,
-                ids=[exact.ids[place] for place in places],
-                similarities=[exact.similarities[place] for place in places],
-            )
-            readings[f"{way} ms"][places] = found.milliseconds
-            readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
+    with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
+        progress.say(lambda: "building them")
+        exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+        for how in ways.values():
+            search(queries[:WARMING], **how)
+        for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
+            progress.say(lambda: "searching in turns")
+            for way in list(ways)[:: 1 if turn % 2 else -1]:
+                found = search(queries[places], progress=progress, **ways[way])
+                nearest = replace(
+                    exact,
+                    ids=[exact.ids[place] for place in places],
+                    similarities=[exact.similarities[place] for place in places],
+                )
+                readings[f"{way} ms"][places] = found.milliseconds
+                readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
     return readings
 
 
