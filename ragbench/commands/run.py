@@ -20,7 +20,8 @@ MATERIAL = "statistics_calibration"  # a page about ragbench itself, made by `ma
 def run(
     notebooks: Annotated[list[str] | None, typer.Argument(help="Notebooks by name or path; all tiers if none.")] = None,
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Data set below data/; `name:ru` for a language.")
+        str,
+        typer.Option("--dataset", "-d", help="Data set below data/; the page's language, or `name:ru`."),
     ] = "",
     systems: Annotated[str, typer.Option("--systems", "-s", help="Systems, comma-separated; all if not given.")] = "",
     parameter: Annotated[

@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     )
 
     dataset: str = Field(
-        default="campus", description="folder below data_folder; NAME:ru for a language, db:NAME for your own database"
+        default="campus",
+        description="folder below data_folder, in the page's language if it has it; NAME:ru for another; db:NAME for "
+        "your own database",
     )
     data_folder: Path = Field(default=Path("data"), description="folder of data sets")
     reports_folder: Path = Field(default=Path("reports"), description="folder that runs are written to")

@@ -79,7 +79,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
-    found = find_answers(request.answers, request.dataset, known)
+    found = find_answers(request.answers, request.dataset, known, request.language)
     metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in found.systems:

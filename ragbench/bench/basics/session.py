@@ -43,10 +43,13 @@ class Session:
     folder: Path | None
 
     @classmethod
-    def begin(cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str) -> Session:
+    def begin(
+        cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str, language: str = ""
+    ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        language: of the page, and of the data where the data set has it and names none.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project with code or keys that its user does not trust.
         """
@@ -68,7 +71,8 @@ class Session:
                 f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
             )
         ordered = (first, *(name for name in names if name != first))
-        return cls(notebook, found, dataset_of(dataset or found.dataset, found), ordered, first, part(notebook))
+        data = dataset_of(dataset or found.dataset, found, language)
+        return cls(notebook, found, data, ordered, first, part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -89,11 +93,15 @@ class Session:
         }
 
 
-def dataset_of(name: str, settings: Settings) -> Dataset:
-    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`."""
+def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
+    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`.
+
+    language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
+    """
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
-    return load(name, configuration.project_folder() / settings.data_folder)
+    folder = configuration.project_folder() / settings.data_folder
+    return load(name, folder, language or settings.language)
 
 
 def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:

@@ -78,7 +78,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, "", "")
+    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
     names = chosen_embedders(request.embedders, session.settings)
     items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
     fewest = max(FEWEST, request.neighbors + 1)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.session import BenchError, dataset_of
 from ragbench.bench.scoring.result import SYSTEM, system_name
-from ragbench.datasets import Dataset, load
+from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings
@@ -41,8 +41,10 @@ class AnswerTable:
         return tuple(dict.fromkeys(system_name(sample) for sample in self.samples))
 
 
-def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
+def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
     """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has.
+
+    language: of the page, see `ragbench.bench.basics.session.dataset_of`.
 
     Raises BenchError or DatasetError, each with what is legal.
     """
@@ -55,7 +57,7 @@ def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
-    return _of_dataset(load(dataset or settings.dataset, project / settings.data_folder))
+    return _of_dataset(dataset_of(dataset or settings.dataset, settings, language))
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
