@@ -23,7 +23,7 @@ FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
     {"terminal"},
-    {"trust", "counts", "raised", "stand_ins", "older_measurements"},
+    {"trust", "places", "counts", "raised", "stand_ins", "older_measurements"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},

@@ -100,14 +100,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _tiers() -> list[str]:
-    from ragbench import settings
+    from ragbench import places
 
-    folder = settings.project_folder() / settings.load().notebooks_folder
-    names = (path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
-    found = sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
-    if not found:
-        raise typer.BadParameter(f"there are no notebooks in {folder}; name one by its path", param_hint="NOTEBOOKS")
-    return found
+    names = (path.stem for path in places.notebooks() if path.stem != MATERIAL)
+    return sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
 
 
 def _conclude(result: RunResult, gate: bool) -> None:

@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ragbench import places, trust
 from ragbench import settings as configuration
-from ragbench import trust
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, load
@@ -100,8 +100,7 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
     """
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
-    folder = configuration.project_folder() / settings.data_folder
-    return load(name, folder, language or settings.language)
+    return load(name, places.data(name), language or settings.language)
 
 
 def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:
