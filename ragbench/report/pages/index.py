@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -49,8 +50,8 @@ def _overall(measurements: Measurements, language: str) -> Markup:
     return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
 
 
-def html(entries: list[dict[str, Any]], measurements: Measurements, language: str) -> str:
-    """The page over all pages."""
+def html(entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any]) -> str:
+    """The page over all pages; `frame`: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     datasets = dict.fromkeys(
         str(measurements[name].facts["dataset"])
@@ -59,6 +60,7 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
     page = assembly.chrome(language, title) | {
+        **frame,
         "entries": [e for e in entries if e["name"] != OVERVIEW],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "overall": _overall(measurements, language),
