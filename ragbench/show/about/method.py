@@ -174,6 +174,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     _ = material.text
     names = {
         "embedder": _("embedder"),
+        "generator": _("generator"),
         "index": _("index"),
         "width": _("width of vectors"),
         "recall_against_exact": _("recall against exact search"),
@@ -188,6 +189,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     for key, value in system.items():
         if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
             continue
+        value = _("exact") if (key, value) == ("index", "exact") else value
         parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
     return Markup("; ").join(parts)
 
@@ -202,7 +204,7 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
         title = metric_name(material, present, name)
-        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(declared.source)))
+        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(_(declared.source))))
     if not items:
         return Markup("")
     return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))
