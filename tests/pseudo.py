@@ -7,12 +7,11 @@ from collections.abc import Iterator, Set
 from gettext import NullTranslations
 from html.parser import HTMLParser
 
-from ragbench import language
-
 _LITERAL = re.compile(r"\{[^{}]*\}|</?\w+>|`[^`]*`|[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]{2,}")
 _NAMED = re.compile(r"[\w.-]*[\w]*[_@:/\\=]+[\w.@:/\\=-]*|\b\w+\.\w+\b|`[^`]*`")
 """What is no word of a language: names of code, of files, of addresses."""
+_MARKS = re.compile(r"[жЖ][жЖ\W\d]*")
 SILENT = ("script", "style", "code", "pre", "title")
 
 
@@ -29,11 +28,6 @@ class Catalogue(NullTranslations):
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         return marked(msgid2)
-
-
-def translator() -> language.Translator:
-    """Of marks; numbers and lists in the Russian form."""
-    return language.Translator("ru", Catalogue())
 
 
 class _Texts(HTMLParser):
@@ -58,11 +52,15 @@ class _Texts(HTMLParser):
             self.found.append(data.strip())
 
 
-def left(html: str, known: Set[str]) -> Iterator[str]:
-    """Texts of a page that hold a word which was not translated, and is none of those `known`."""
+def left(html: str, known: Set[str], data: str = "") -> Iterator[str]:
+    """Texts of a page that hold a word not translated: none of those `known`, in no text of the `data`."""
     reader = _Texts()
     reader.feed(html.replace("<wbr>", ""))
     for text in reader.found:
-        words = _WORD.findall(_NAMED.sub(" ", text))
-        if any(word.strip("-'’") not in known for word in words):
+        pieces = (piece.strip(" :;,.…·“”«»()–—") for piece in _MARKS.split(" ".join(text.split())))
+        if any(piece not in data and _unknown(piece, known) for piece in pieces):
             yield text
+
+
+def _unknown(text: str, known: Set[str]) -> bool:
+    return any(word.strip("-'’") not in known for word in _WORD.findall(_NAMED.sub(" ", text)))

@@ -174,6 +174,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     _ = material.text
     names = {
         "embedder": _("embedder"),
+        "duplicates_dropped": _("duplicates dropped"),
         "generator": _("generator"),
         "index": _("index"),
         "width": _("width of vectors"),
