@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 _LITERAL = re.compile(r"\{[^{}]*\}|</?\w+>|`[^`]*`|[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]{2,}")
-_NAMED = re.compile(r"[\w.-]*[\w]*[_@:/\\=]+[\w.@:/\\=-]*|\b\w+\.\w+\b|`[^`]*`")
+_NAMED = re.compile(r"[\w.-]*[\w]*[_@:/\\=]+[\w.@:/\\=-]*|\b\w+(?:\.\w+)+\b|`[^`]*`")
 """What is no word of a language: names of code, of files, of addresses."""
 _MARKS = re.compile(r"[жЖ][жЖ\W\d]*")
 SILENT = ("script", "style", "code", "pre", "title")

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench import language, settings, show
+from ragbench.bench.judges import texts
 from ragbench.llm import endpoint
 from ragbench.measurement import Measurement
 from ragbench.metric import registered
@@ -30,8 +31,11 @@ NAMES = frozenset({
 """Names that are the same in every language."""
 
 
-MADE = "In short The answer is as follows As far as the rules go Here is how it is kind strict letters near far"
-"""What answers are begun with that are made to tempt a judge, in the language of the data; and names of the project."""
+MADE = (
+    Path(inspect.getfile(texts)).read_text(encoding="utf-8")
+    + " Let's solve this problem step by step kind strict letters near far direct"
+)
+"""What answers are made of that tempt a judge, in the language of the data; and names of the project."""
 
 
 @pytest.fixture

@@ -170,6 +170,10 @@ def _systems(material: Material) -> Markup:
     return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
 
 
+UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by")
+"""Of a system, what the page says in other places."""
+
+
 def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     _ = material.text
     names = {
@@ -183,12 +187,14 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "near_distance": _("distance below which two texts are nearly the same"),
         "chunks_truncated": _("passages cut to the model's length"),
         "callable": _("function"),
+        "model": _("model"),
+        "mode": _("way of replying"),
         "results": _("logged results"),
         "unanswered": _("questions without a result"),
     }
     parts = [shown(system["description"], 300)] if system.get("description") else []
     for key, value in system.items():
-        if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
+        if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
         value = _("exact") if (key, value) == ("index", "exact") else value
         parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
