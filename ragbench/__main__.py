@@ -20,9 +20,11 @@ from typer.core import TyperGroup
 
 from ragbench import folders, names, terminal
 from ragbench.commands import (
+    ask,
     compare,
     database,
     doctor,
+    draft,
     gate,
     history,
     init,
@@ -84,8 +86,10 @@ application = typer.Typer(
 )
 application.command("init")(init.init)
 application.command("run")(run.run)
+application.command("ask")(ask.ask)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
+application.command("draft")(draft.draft)
 application.command("plan-study")(plan_study.plan_study)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from ragbench.types import Chunk, Question
 from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
+from tests.small_project import write_lines
 
 ROOT = Path(__file__).parent.parent
 ENGLISH, RUSSIAN = translator("en"), translator("ru")
@@ -194,6 +196,29 @@ def test_score_says_it_too(project: Path) -> None:
     assert one["kinship"] == "alias"
 
 
+def test_score_says_what_the_journal_had_and_what_was_paid(project: Path) -> None:
+    write_lines(
+        project / "a.jsonl",
+        [
+            {"user_input": f"What {n}?", "response": f"No. {n} is high.", "retrieved_contexts": [f"High {n}."]}
+            for n in range(3)
+        ],
+    )
+    said = []
+    with ChatServer(answer=judged_project.reply).running() as server:
+        judged_project.make(project, server.url)
+        settings.load.cache_clear()
+        for _ in range(2):
+            done = CliRunner().invoke(application, ["score", "a.jsonl", "-m", "faithfulness", "--judge", "one"])
+            assert done.exit_code == 0, done.output
+            said += [line for line in done.output.splitlines() if line.startswith("from the journal")]
+    first, second = said
+    cost = re.fullmatch(r"from the journal: 0 of 6 replies; newly paid: 6 calls, cost (\S+)", first)
+    assert cost is not None, first
+    assert float(cost[1]) > 0
+    assert second == "from the journal: 6 of 6 replies; newly paid: 0 calls, cost 0.0000"
+
+
 def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
     with ChatServer(served=lambda body: "small" if body["model"] == "m-two" else body["model"]).running() as server:
         judged_project.make(project, server.url)
@@ -208,7 +233,7 @@ def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
         offline = CliRunner().invoke(application, ["doctor"])
         assert not server.requests
         done = CliRunner().invoke(application, ["doctor", "--online"])
-    assert "answers" not in offline.output
+    assert "m-one answers" not in offline.output
     assert "✓ judge one: m-one answers" in done.output
     assert "– Judge two: the model asked was m-two, but the replies name another: small (1)" in done.output
     assert "✓ generator g: openai/w answers" in done.output

@@ -23,7 +23,7 @@ FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
     {"terminal"},
-    {"trust", "places", "counts", "raised", "stand_ins", "older_measurements"},
+    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},
@@ -32,7 +32,7 @@ FLOORS = (
     {"show"},
     {"report"},
     {"commands"},
-    {"__main__", "lab", "labelling"},
+    {"__main__", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
          "pydantic", "numpy")  # fmt: skip
@@ -133,8 +133,8 @@ def uphill(house: House) -> list[str]:
 
 
 def faced(house: House) -> list[str]:
-    """Rooms that import the front door."""
-    return [module.name for module in house.modules if "ragbench" in module.imports]
+    """Rooms that import the front door. What users' tests import stands beside it."""
+    return [module.name for module in house.modules if "ragbench" in module.imports and module.room != "testing"]
 
 
 def circles(house: House) -> list[str]:
@@ -313,7 +313,7 @@ WITHIN = {
     "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
-    "ragbench.labelling.widget:_uploaded": "a temporary copy of what was handed over, to be read",
+    "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }
 
 

@@ -31,10 +31,8 @@ NAMES = frozenset({
 """Names that are the same in every language."""
 
 
-MADE = (
-    Path(inspect.getfile(texts)).read_text(encoding="utf-8")
-    + " Let's solve this problem step by step kind strict letters near far direct"
-)
+OF_PROJECT = " Let's solve this problem step by step kind strict letters near far direct"
+MADE = Path(inspect.getfile(texts)).read_text(encoding="utf-8") + OF_PROJECT
 """What answers are made of that tempt a judge, in the language of the data; and names of the project."""
 
 

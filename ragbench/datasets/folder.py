@@ -18,6 +18,7 @@ from ragbench.datasets.records import (
     ChunkRecord,
     Decision,
     Dialogue,
+    DocumentRecord,
     PastQuestion,
     QuestionRecord,
     RatedAnswer,
@@ -35,6 +36,7 @@ BASE = ("chunks", "questions")
 MODELS: Mapping[str, type[Record]] = {
     "dialogues": Dialogue,
     "decisions": Decision,
+    "documents": DocumentRecord,
     "chunks": ChunkRecord,
     "questions": QuestionRecord,
     "history": PastQuestion,
@@ -55,14 +57,24 @@ class Records:
     decisions: list[Decision] = field(default_factory=list)
     history: list[PastQuestion] = field(default_factory=list)
     ratings: list[RatedAnswer] = field(default_factory=list)
+    documents: list[DocumentRecord] = field(default_factory=list)
 
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
-        """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions."""
+        """All tables of a folder, each of which may be missing: pages that need it are not made then.
+
+        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
+        decisions (or, of questions, documents that the base was cut from), and for a folder without any table.
+        """
         found: dict[str, list[Any]] = {}
         for table, model in MODELS.items():
-            required = table in BASE and not any(found[added] for added in ADDED)
-            found[table] = _read(place / f"{table}.{language}.jsonl", model, required=required)
+            path = place / f"{table}.{language}.jsonl"
+            spared = (*ADDED, "documents") if table == "questions" else ADDED
+            required = table in BASE and path.is_file() and not any(found[other] for other in spared)
+            found[table] = _read(path, model, required=required)
+        if not any(found.values()):
+            files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
+            raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
         return cls(**found)
 
 
@@ -87,6 +99,7 @@ class Dataset:
     history: tuple[PastQuestion, ...]
     ratings: tuple[RatedAnswer, ...]
     content_hash: str
+    documents: tuple[DocumentRecord, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -16,8 +16,8 @@ from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
-from ragbench.datasets import Dataset, load
-from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.datasets import Dataset, known_items, load
+from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.names import meant
 from ragbench.progress import Progress
@@ -44,35 +44,26 @@ class Session:
 
     @classmethod
     def begin(
-        cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str, language: str = ""
+        cls,
+        notebook: str,
+        dataset: str,
+        systems: str | Sequence[str],
+        baseline: str,
+        language: str = "",
+        read: Callable[[str, Settings], Dataset] | None = None,
     ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
         language: of the page, and of the data where the data set has it and names none.
+        read: gives the data set of a name in place of `dataset_of`.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project with code or keys that its user does not trust.
         """
-        found = configuration.load()
-        interest.check(found.smallest_difference)
-        trust.require(trust.of_settings(found), lambda: trust.of_project(found))
-        names = parted(systems) or tuple(found.systems)
-        if systems and not parted(systems):
-            raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
-        for name in names:
-            if name not in found.systems:
-                raise BenchError(
-                    f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
-                    f"there are {', '.join(found.systems)}"
-                )
-        first = baseline or (found.baseline if found.baseline in names else "") or names[0]
-        if first not in names:
-            raise BenchError(
-                f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
-            )
-        ordered = (first, *(name for name in names if name != first))
-        data = dataset_of(dataset or found.dataset, found, language)
-        return cls(notebook, found, data, ordered, first, part(notebook))
+        found, ordered = chosen(systems, baseline)
+        name = dataset or found.dataset
+        data = dataset_of(name, found, language) if read is None else read(name, found)
+        return cls(notebook, found, data, ordered, ordered[0], part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -80,6 +71,7 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
+        drafted = sum(one.kind == known_items.KIND for one in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -90,6 +82,7 @@ class Session:
             "baseline": self.baseline,
             "commit": commit(),
             "versions": versions(),
+            **({"known_items": drafted} if drafted else {}),
         }
 
 
@@ -103,9 +96,27 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
     return load(name, places.data(name), language or settings.language)
 
 
-def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:
-    """Refuse names that are not configured and data that cannot be read, before anything is measured."""
-    Session.begin("", dataset, systems, baseline)
+def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
+    """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
+    found = configuration.load()
+    interest.check(found.smallest_difference)
+    trust.require(trust.of_settings(found), lambda: trust.of_project(found))
+    names = parted(systems) or tuple(found.systems)
+    if systems and not parted(systems):
+        raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
+    for name in names:
+        if name not in found.systems:
+            raise BenchError(
+                f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
+                f"there are {', '.join(found.systems)}"
+            )
+    first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+    if first not in names:
+        raise BenchError(
+            f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
+        )
+    ordered = (first, *(name for name in names if name != first))
+    return found, ordered
 
 
 def part(notebook: str) -> Path | None:
@@ -137,15 +148,11 @@ def told(made: Measurement) -> Measurement:
         "thresholds": bands.told(labels, known),
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
-    placed = [
-        one if isinstance(one, NamedEstimate) else interest.told([one], known.smallest_difference)[0]
-        for one in made.placed
-    ]
     return replace(
         made,
         facts={**made.facts, **{key: value for key, value in more.items() if value}},
         comparisons=interest.told(made.comparisons, known.smallest_difference),
-        placed=tuple(placed),
+        placed=interest.told(made.placed, known.smallest_difference),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -13,12 +14,16 @@ from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.interest import of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
+from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
 from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
+
+_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
 class Outcome(StrEnum):
@@ -89,20 +94,45 @@ def check_gates(settings: Settings) -> None:
     if not settings.gate:
         raise BenchError("there is no gate to hold the report to: write a table [gate.NAME] with `metric` and "
                          "`at_least`, `at_most`, `band` or `not_worse_by`")  # fmt: skip
+    if found := list(faults(settings)):
+        raise BenchError("\n".join(found))
+
+
+def faults(settings: Settings) -> Iterator[str]:
+    """Why gates cannot be followed, one sentence each."""
     known = thresholds.bands(settings)
     for name, gate in settings.gate.items():
         declared = declaration(gate.metric)
         if declared is None:
-            raise BenchError(
+            yield (
                 f"gate.{name}.metric = {gate.metric!r}: there is no such metric among the {len(registered())} that "
                 "`ragbench metrics` lists"
             )
-        if gate.band is not None and _band(known, gate.metric, gate.band) is None:
+        elif gate.band is not None and _band(known, gate.metric, gate.band) is None:
             there = f"the thresholds {settings.threshold_set!r} say nothing of {gate.metric}"
-            raise BenchError(f"gate.{name}.band = {gate.band!r}: {there}")
+            yield f"gate.{name}.band = {gate.band!r}: {there}"
         for system in (gate.system, gate.baseline):
             if system is not None and system not in settings.systems:
-                raise BenchError(f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}")
+                yield f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}"
+
+
+def bound(text: str) -> tuple[str, GateSettings]:
+    """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
+    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
+    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
+
+
+def line(check: Check) -> str:
+    """One check in a line, with how many questions decide such a one."""
+    where = " ".join(part for part in (check.notebook, check.system) if part)
+    number = "" if check.value != check.value else f": {check.value:.4f}"
+    if check.low is not None and check.high is not None:
+        number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
+    said = "; ".join(filter(None, [check.why, decision(check.distance, check.needed, check.n, translator("en"))]))
+    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({said})"
 
 
 def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:

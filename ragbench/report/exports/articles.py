@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import raised, tables
+from ragbench.bench.basics import needs
 from ragbench.bench.basics.families import said
 from ragbench.bench.basics.verdicts import decision, planned
 from ragbench.counts import brackets, missing
@@ -186,6 +187,10 @@ def summary(
                 notes = (note, _detectable(material), *_planned(material), *_said(material))
                 lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
+    lines += [
+        f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"
+        for one in needs.read(manifest.get("left_out", ()))
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -200,8 +205,7 @@ def _check(check: Mapping[str, Any], _: Translator) -> str:
     value = _.number(check.get("value"), digits)
     parts = [markdown(check["condition"]), markdown(where), markdown(value)]
     parts[-1] += "" if check.get("low") is None else " " + markdown(_.interval(check["low"], check["high"], digits))
-    if check.get("needed") and check.get("distance"):
-        parts.append(markdown(decision(check["distance"], int(check["needed"]), int(check["n"]), _)))
+    parts.append(markdown(_decision(check, _)))
     return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
 
 
@@ -225,6 +229,9 @@ def junit(
         if broken and manifest.get("fail_on_raised"):
             ElementTree.SubElement(case, "failure", message=_plain("; ".join(broken)))
         _standing_in(case, measured, {}, _, broken)
+    for one in needs.read(manifest.get("left_out", ())):
+        case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(one.page))
+        ElementTree.SubElement(case, "skipped", message=_plain(one.sentence(_)))
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")
@@ -268,10 +275,12 @@ def _why(check: Mapping[str, Any]) -> str:
     value, low, high = (check.get(key) for key in ("value", "low", "high"))
     number = "" if value is None else f"{value:.4f}"
     number += "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
-    needed = ""
-    if check.get("needed") and check.get("distance"):
-        needed = "; " + decision(check["distance"], int(check["needed"]), int(check["n"]), translator("en"))
-    return f"{check['outcome']}: {number} {check['why']}{needed}"
+    said = "; ".join(filter(None, [check["why"], _decision(check, translator("en"))]))
+    return f"{check['outcome']}: {number} {said}"
+
+
+def _decision(check: Mapping[str, Any], _: Translator) -> str:
+    return decision(check.get("distance"), check.get("needed"), check.get("n", 0), _)
 
 
 def _plain(text: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragbench.bench.basics import needs
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
@@ -73,8 +74,8 @@ def _draw(
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(place, measured, titles, edition, drawn)
-    frame = edition.frame("index.html", drawn)
-    files.write(place / "index.html", index.html(entries, measured, edition.language, frame))
+    frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
+    files.write(place / "index.html", index.html(entries, measured, edition.language, frame, left_out))
     return undrawn
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report.pages import assembly, prose
@@ -50,8 +51,11 @@ def _overall(measurements: Measurements, language: str) -> Markup:
     return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
 
 
-def html(entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any]) -> str:
-    """The page over all pages; `frame`: see `ragbench.report.pages.editions`."""
+def html(
+    entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any],
+    left_out: Sequence[Lack] = (),
+) -> str:  # fmt: skip
+    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     datasets = dict.fromkeys(
         str(measurements[name].facts["dataset"])
@@ -65,6 +69,7 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "overall": _overall(measurements, language),
         "wide": True,
+        "left_out": [(one.page, one.sentence(_)) for one in left_out],
         "more": next((e["href"] for e in entries if e["name"] == OVERVIEW), None),
     }
     template = assembly.exporter().environment.get_template("overview.html.j2")
