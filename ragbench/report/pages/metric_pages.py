@@ -45,8 +45,8 @@ def write(
     own.mkdir(exist_ok=True)
     for name, (metric, places) in found.items():
         frame = edition.frame(f"{METRIC_PAGES}/{name}.html", drawn)
-        page = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
-        files.write(own / f"{name}.html", page)
+        text = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
+        files.write(own / f"{name}.html", text)
 
 
 def html(
