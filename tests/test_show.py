@@ -36,7 +36,7 @@ HOSTILE = (
 )  # fmt: skip
 ALLOWED = {
     "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
-    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr",
+    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr", "code",
 }  # fmt: skip
 
 

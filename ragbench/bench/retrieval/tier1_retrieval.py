@@ -96,7 +96,8 @@ def tier1_retrieval(request: Tier1Request) -> Measurement:
     relevant document; one that a system did not answer, or failed to, counts 0, with the reason in its rows. The others
     are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    return measured(Session.begin(request.notebook, request.dataset, request.systems, request.baseline), request)
+    asked = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    return measured(Session.begin(*asked), request)
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.session import BenchError, dataset_of
 from ragbench.bench.scoring.result import SYSTEM, system_name
-from ragbench.datasets import Dataset, load
+from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings
@@ -51,8 +51,10 @@ class AnswerTable:
         return replace(self, samples=kept)
 
 
-def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
+def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
     """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has.
+
+    language: of the page, see `ragbench.bench.basics.session.dataset_of`.
 
     Raises BenchError or DatasetError, each with what is legal.
     """
@@ -65,7 +67,7 @@ def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
-    return _of_dataset(load(dataset or settings.dataset, project / settings.data_folder))
+    return _of_dataset(dataset_of(dataset or settings.dataset, settings, language))
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:

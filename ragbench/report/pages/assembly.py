@@ -62,14 +62,18 @@ class Measurements:
         return self._known[name]
 
 
-def html(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> str:
-    """The page of one executed notebook."""
+def html(
+    notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "",
+    frame: Mapping[str, Any] | None = None,
+) -> str:  # fmt: skip
+    """The page of one executed notebook; `frame`: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
     blocks = _blocks(notebook, measurements, present, _)
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
+        **(frame or {}),
         "blocks": blocks,
         "failure": failure,
         "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
@@ -119,6 +123,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "tables": False,
         "wide": False,
         "root": "",
+        "languages": [],
     }
 
 
