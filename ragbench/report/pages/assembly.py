@@ -151,7 +151,7 @@ def beside() -> dict[str, str | bytes]:
     return {
         "ragbench.css": text_of("views.css", "questions.css", "page.css"),
         "plotly.min.js": (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes(),
-        "questions.js": text_of("questions.js"),
+        "questions.js": text_of("questions.js", "questions_page.js"),
     }
 
 
@@ -197,7 +197,8 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
     """The view that an output asks for, drawn from the measurement that the run has kept."""
     options = dict(asked.get("options", {}))
-    options.pop("primary", None)  # of older runs: a page headed by what was not measured as its primary metric
+    for name in ("primary", "limit"):  # of older runs: a page headed by another metric, and a list of so many questions
+        options.pop(name, None)
     return measurements.page(str(asked["measurement"]), language).view(str(asked["view"]), **options)
 
 

@@ -15,7 +15,7 @@ from ragbench.report.pages import assembly
 from ragbench.report.pages.drawing import render
 from ragbench.settings import secrets
 from ragbench.show import MIME, VIEWS, Page, View
-from ragbench.show.page import called
+from ragbench.show.view import called
 
 
 def assemble(

@@ -13,7 +13,7 @@ from ragbench.language import DASH, Translator
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 LIMITS = {"coverage": (0.93, 0.97), "level": (0.033, 0.055), "family": (0.0, 0.055)}
 """What is promised of an interval at .95, and of a test or a family of tests at .05."""

@@ -12,8 +12,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.headline import unit
-from ragbench.show.page import view
 from ragbench.show.sentences.judges import known
+from ragbench.show.view import view
 from ragbench.stand_ins import names as names_of
 from ragbench.stand_ins import of
 
