@@ -176,7 +176,7 @@ def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: 
     assert table.count("<tr") == 1 + 2 + 4, "a head, a title for each topic, a row for each cell"
     for text in ("0.910 ▼", "0.071 ▲", "± 0.006", "0.043", "Families"):
         assert text in table
-    assert "Худшая ячейка: low (n = 20, 12 кластеров)" in str(
+    assert "Худшая ячейка: low (n = 20, 12 групп)" in str(
         show.about.promise(show.Page(measurement, language="ru")).html()
     )
     with pytest.raises(ValueError, match="make calibrate"):

@@ -121,7 +121,7 @@ def test_the_part_to_blame_is_named_with_its_interval() -> None:
     )
     made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
     said = re.sub(r"<[^>]+>", "", str(show.about.standing(Page(over({"tier3_end_to_end": made}))).html()))
-    assert re.search(r"Most to blame in a \(tier3_end_to_end\): .+, 30% of the questions \[22%, 39%\]\.", said)
+    assert re.search(r"Most to blame in a \(Tier 3\): .+, 30% of the questions \[22%, 39%\]\.", said)
 
 
 def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
