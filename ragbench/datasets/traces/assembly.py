@@ -36,6 +36,7 @@ class Assembly:
         self.lines: list[dict[str, Any]] = []
         self._chunks: dict[str, ChunkRecord] = dict(base)
         self._by_text = {chunk.text: chunk.id for chunk in base.values()}
+        self._named: dict[tuple[str | None, str | None], str] = {}
         self._rated_by = set(ratings)
         self._left_out = left_out
         self._questions: list[QuestionRecord] = []
@@ -77,7 +78,7 @@ class Assembly:
                 f"{documents}no trace with a question: give a file of traces, and documents beside it; {why or 'nothing'} "
                 "was left out"
             )
-        if not self._chunks:
+        if not self._chunks and not any(len(turns) > 1 for turns in self._sessions.values()):
             raise DatasetError(
                 "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in a "
                 "further FILE or by --chunks-from"
@@ -169,6 +170,12 @@ class Assembly:
 
         A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
         """
+        place = passage.id, passage.text
+        if (name := self._named.get(place)) is None:
+            name = self._named[place] = self._new_name(passage)
+        return name
+
+    def _new_name(self, passage: Passage) -> str:
         text = None if passage.text is None else _clean(passage.text)
         given = None if passage.id is None else _identifier(passage.id)
         if text is None:
@@ -227,25 +234,28 @@ class Assembly:
         number, counts = len(self._questions), self._counts
         found = ", ".join(f"{name} {self._there[name]:,}" for name in FOUND if self._there[name])
         lacking = ", ".join(name for name in FOUND if not self._there[name])
-        notes = [f"found in {number:,} traces: {found}{f'; in none: {lacking}' if lacking else ''}"]
+        notes = [f"found in {_many(number, 'trace', 'traces')}: {found}{f'; in none: {lacking}' if lacking else ''}"]
         if counts["none"] and self._there["passages"]:
-            notes.append(f"{counts['none']:,} traces have no retriever: their answers stand without passages")
+            notes.append(
+                f"{_many(counts['none'], 'trace gives', 'traces give')} no passages: nothing was retrieved there"
+            )
         if counts["several"]:
             notes.append(
-                f"{counts['several']:,} traces have several retrievers: their lists follow one another in the order of "
-                "the calls, and a passage keeps its first rank"
+                f"{_many(counts['several'], 'trace has', 'traces have')} several retrievers: their lists follow one "
+                "another in the order of the calls, and a passage keeps its first rank"
             )
         if counts["reranked"]:
-            notes.append(f"{counts['reranked']:,} traces have a reranker: its list is taken, not those it was given")
+            notes.append(f"{_many(counts['reranked'], 'trace has', 'traces have')} a reranker: its list is taken")
         if self._errors:
             what = ", ".join(f"{count:,} × {why}" for why, count in self._errors.most_common(SHOWN))
-            notes.append(
-                f"{self._errors.total():,} traces ended in an error, and are questions without an answer: {what}"
-            )
+            ended = _many(self._errors.total(), "trace", "traces")
+            notes.append(f"{ended} ended in an error, kept as a question without an answer: {what}")
         if counts["unnamed"]:
-            notes.append(f"{counts['unnamed']:,} traces name passages without their text")
+            notes.append(f"{_many(counts['unnamed'], 'trace names', 'traces name')} passages without their text")
         if counts["changed"]:
-            notes.append(f"{counts['changed']:,} times an id stood for another text: each text is a passage of its own")
+            notes.append(
+                f"{counts['changed']:,} texts stand under an id that has another: each is a passage of its own"
+            )
         if len(self._models) > 1:
             what = ", ".join(f"{name} {count:,}" for name, count in self._models.most_common(SHOWN))
             notes.append(f"models: {what}")
@@ -261,6 +271,10 @@ class Assembly:
         if not any(question.relevant for question in self._questions):
             notes.append("nothing says which passages are relevant, so retrieval has no labels")
         return notes
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def _scale(values: Iterable[float]) -> dict[float, int]:
@@ -287,7 +301,7 @@ def _identifier(name: str) -> str:
 
 def _clean(text: str) -> str:
     """The text in NFC, without NUL. Raises DatasetError for half of a character."""
-    if names.is_torn(text):
+    if not text.isascii() and names.is_torn(text):
         raise DatasetError("a text that holds half of a character (a lone surrogate)")
     return normalise(text.replace("\0", "")).strip()
 

@@ -24,7 +24,7 @@ def parts(record: Mapping[str, Any], name: str) -> Iterator[Trace]:
     """The trace of a test case; of a conversation one for each question of its user."""
     turns = opened(record.get("turns"))
     if isinstance(turns, list):
-        yield from _dialogue([one for one in turns if isinstance(one, Mapping)], name)
+        yield from _dialogue([one for one in turns if isinstance(one, dict)], name)
         return
     answer = label(_any(record, "actual_output", "actualOutput"))
     retrieved = _passages(_any(record, "retrieval_context", "retrievalContext"))
@@ -74,7 +74,7 @@ def _passages(value: Any) -> tuple[Passage, ...] | None:
         value = [text for text in value.split(JOINED) if text.strip()]
     if isinstance(value, list):  # one with the source that DeepEval knows of it
         value = [
-            {"text": one["context"], **one} if isinstance(one, Mapping) and "context" in one else one for one in value
+            {"text": one["context"], **one} if isinstance(one, dict) and "context" in one else one for one in value
         ]
     return passages_of(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def records(path: Path, left_out: LeftOut) -> Iterator[tuple[str, Record]]:
 
 def _unwrapped(value: Any) -> Iterator[Any]:
     """The records in an object that holds a list of them and is none itself; else the value."""
-    if isinstance(value, Mapping) and not value.keys() & {"id", "name", "info", "page_content", "user_input", "input"}:
+    if isinstance(value, dict) and not value.keys() & {"id", "name", "info", "page_content", "user_input", "input"}:
         for name in WRAPPERS:
             if isinstance(inner := value.get(name), list):
                 yield from inner
@@ -150,7 +150,8 @@ class _Elements:
 
     def _object(self) -> Iterator[tuple[str, Any]]:
         """The elements of the lists of records of an object; the object itself where it holds none."""
-        place, held, streamed = self._place(), {}, False
+        held: dict[str, Any] = {}
+        place, streamed = self._place(), False
         for _ in self._items("}"):
             name = self._value()[1]
             if not isinstance(name, str) or self._next() != ":":

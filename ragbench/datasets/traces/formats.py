@@ -24,14 +24,16 @@ from ragbench.datasets.traces.trace import Passage, Trace
 class Format(Protocol):
     """What a module of a vendor has.
 
-    MARKS: sets of names of fields; a record that has all of one set is of this format.
+    NAME: what people call it. MARKS: sets of names of fields; a record that has all of one set is of this format.
     """
 
-    NAME: str
-    MARKS: Sequence[set[str]]
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 - a constant of a module
 
-    @staticmethod
-    def parts(record: Mapping[str, Any], name: str, /) -> Iterator[Trace | Passage]:
+    @property
+    def MARKS(self) -> Sequence[set[str]]: ...  # noqa: N802
+
+    def parts(self, record: Mapping[str, Any], name: str, /) -> Iterator[Trace | Passage]:
         """What a record holds; name: an id for what has none of its own."""
         ...
 

@@ -82,9 +82,9 @@ def rated(score: Mapping[str, Any]) -> Rating | None:
 def _span(given: Mapping[str, Any]) -> Span:
     kind = kind_of(given.get("type"))
     usage = opened(given.get("usage_details")) or given.get("usage")
-    usage = usage if isinstance(usage, Mapping) else {}
+    usage = usage if isinstance(usage, dict) else {}
     costs = opened(given.get("cost_details"))
-    costs = costs if isinstance(costs, Mapping) else {}
+    costs = costs if isinstance(costs, dict) else {}
     failed = given.get("level") == "ERROR"
     gives = kind in ("retrieve", "rerank")
     return Span(
@@ -110,4 +110,4 @@ def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
     found = opened(value)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

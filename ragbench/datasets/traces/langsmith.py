@@ -47,8 +47,8 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
     gives = kind in ("retrieve", "rerank")
     inputs, outputs = opened(run.get("inputs")), opened(run.get("outputs"))
     extra = opened(run.get("extra"))
-    about = opened(extra.get("metadata")) if isinstance(extra, Mapping) else run.get("metadata")
-    about = about if isinstance(about, Mapping) else {}
+    about = opened(extra.get("metadata")) if isinstance(extra, dict) else run.get("metadata")
+    about = about if isinstance(about, dict) else {}
     error = label(run.get("error"))
     parent = label(run.get("parent_run_id"))
     span = Span(
@@ -60,7 +60,7 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
         question_of(inputs),
         None if gives or kind == "embed" or error else answer_of(outputs),
         passages_of(outputs) if gives else None,
-        label(about.get("ls_model_name")) if kind == "generate" else None,
+        _model(about, extra) if kind == "generate" else None,
         count(run.get("prompt_tokens")) if kind == "generate" else None,
         count(run.get("completion_tokens")) if kind == "generate" else None,
         number(run.get("total_cost")) if kind == "generate" else None,
@@ -75,13 +75,19 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
     )
     children = run.get("child_runs")
     for child in children if isinstance(children, list) and depth < MAX_DEPTH else ():
-        if isinstance(child, Mapping):
+        if isinstance(child, dict):
             yield from _runs({"parent_run_id": name, **child}, trace, depth + 1)
+
+
+def _model(about: Mapping[str, Any], extra: Any) -> str | None:
+    asked = extra.get("invocation_params") if isinstance(extra, dict) else None
+    asked = asked if isinstance(asked, dict) else {}
+    return label(about.get("ls_model_name")) or label(asked.get("model")) or label(asked.get("model_name"))
 
 
 def _rated(stats: Any) -> Iterator[Rating]:
     """The mean of each score that a run was given; nothing says who gave it."""
     stats = opened(stats)
-    for name, about in stats.items() if isinstance(stats, Mapping) else ():
-        if isinstance(about, Mapping) and (mean := number(about.get("avg"))) is not None:
+    for name, about in stats.items() if isinstance(stats, dict) else ():
+        if isinstance(about, dict) and (mean := number(about.get("avg"))) is not None:
             yield Rating(str(name), mean)

@@ -30,15 +30,15 @@ FAILED = ("ERROR", "STATUS_CODE_ERROR")
 def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
     """The trace that a record is."""
     info, data = opened(record.get("info", record)), opened(record.get("data", record))
-    if not isinstance(info, Mapping) or not isinstance(data, Mapping):
+    if not isinstance(info, dict) or not isinstance(data, dict):
         return
     trace = label(info.get("trace_id")) or label(info.get("request_id"))
     if trace is None:
         return
     about = opened(info.get("trace_metadata", info.get("request_metadata")))
-    about = about if isinstance(about, Mapping) else {}
+    about = about if isinstance(about, dict) else {}
     tags = opened(info.get("tags"))
-    about = {**(tags if isinstance(tags, Mapping) else {}), **about}
+    about = {**(tags if isinstance(tags, dict) else {}), **about}
     milliseconds = number(
         info.get("execution_duration_ms", info.get("execution_time_ms", info.get("execution_duration")))
     )
@@ -46,7 +46,7 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
     spans = opened(data.get("spans"))
     yield Trace(
         trace,
-        tuple(_span(one) for one in spans if isinstance(one, Mapping)) if isinstance(spans, list) else (),
+        tuple(_span(one) for one in spans if isinstance(one, dict)) if isinstance(spans, list) else (),
         question_of(quoted(data.get("request"))),
         answer_of(quoted(data.get("response"))),
         next((text for one in _objects(given) if (text := _expected(one))), None),
@@ -60,19 +60,17 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
 
 def _span(span: Mapping[str, Any]) -> Span:
     context = span.get("context")
-    context = context if isinstance(context, Mapping) else span
+    context = context if isinstance(context, dict) else span
     given = span.get("attributes")
-    attributes = {name: quoted(value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    attributes = {name: quoted(value) for name, value in given.items()} if isinstance(given, dict) else {}
     status = span.get("status")
     status = (
-        status
-        if isinstance(status, Mapping)
-        else {"code": span.get("status_code"), "message": span.get("status_message")}
+        status if isinstance(status, dict) else {"code": span.get("status_code"), "message": span.get("status_message")}
     )
     kind = kind_of(attributes.get("mlflow.spanType"))
     gives = kind in ("retrieve", "rerank")
     usage = attributes.get("mlflow.chat.tokenUsage")
-    usage = usage if isinstance(usage, Mapping) else {}
+    usage = usage if isinstance(usage, dict) else {}
     costs = attributes.get("mlflow.llm.cost")
     outputs = attributes.get("mlflow.spanOutputs")
     failed = str(status.get("code")) in FAILED
@@ -88,19 +86,19 @@ def _span(span: Mapping[str, Any]) -> Span:
         label(attributes.get("mlflow.llm.model")),
         count(usage.get("input_tokens")),
         count(usage.get("output_tokens")),
-        number(costs.get("total_cost")) if isinstance(costs, Mapping) else None,
+        number(costs.get("total_cost")) if isinstance(costs, dict) else None,
         (label(status.get("message")) or "an error without a message") if failed else None,
     )
 
 
 def _rated(assessment: Mapping[str, Any]) -> Rating | None:
     feedback, source = assessment.get("feedback"), assessment.get("source")
-    value = feedback.get("value") if isinstance(feedback, Mapping) else None
+    value = feedback.get("value") if isinstance(feedback, dict) else None
     value = float(value) if isinstance(value, bool) else number(value)
     name = label(assessment.get("assessment_name", assessment.get("name")))
     if name is None or value is None or assessment.get("valid") is False:
         return None
-    return Rating(name, value, isinstance(source, Mapping) and source.get("source_type") == "HUMAN")
+    return Rating(name, value, isinstance(source, dict) and source.get("source_type") == "HUMAN")
 
 
 def _expected(assessment: Mapping[str, Any]) -> str | None:
@@ -108,8 +106,8 @@ def _expected(assessment: Mapping[str, Any]) -> str | None:
     expectation = assessment.get("expectation")
     if assessment.get("assessment_name") not in ("expected_response", "expected_answer", "reference"):
         return None
-    return answer_of(quoted(expectation.get("value"))) if isinstance(expectation, Mapping) else None
+    return answer_of(quoted(expectation.get("value"))) if isinstance(expectation, dict) else None
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -35,12 +35,12 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
 
 def _part(span: Mapping[str, Any]) -> Trace | None:
     context = span.get("context")
-    context = context if isinstance(context, Mapping) else span
+    context = context if isinstance(context, dict) else span
     trace, name = label(_any(context, "traceId", "trace_id")), label(_any(context, "spanId", "span_id"))
     if trace is None or name is None:
         return None
     status = span.get("status", span)
-    status = status if isinstance(status, Mapping) else {}
+    status = status if isinstance(status, dict) else {}
     failed = _any(status, "code", "status_code") in FAILED
     said = label(_any(status, "message", "description", "status_message"))
     plain = Span(
@@ -64,14 +64,14 @@ def flat(attributes: Any) -> dict[str, Any]:
         return {
             one["key"]: _value(one.get("value"), 0)
             for one in attributes
-            if isinstance(one, Mapping) and isinstance(one.get("key"), str)
+            if isinstance(one, dict) and isinstance(one.get("key"), str)
         }
-    return dict(_flat(attributes, "", 0)) if isinstance(attributes, Mapping) else {}
+    return dict(_flat(attributes, "", 0)) if isinstance(attributes, dict) else {}
 
 
 def _flat(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
     for name, value in attributes.items():
-        if isinstance(value, Mapping) and depth < MAX_DEPTH and name not in ("metadata", "document.metadata"):
+        if isinstance(value, dict) and depth < MAX_DEPTH and name not in ("metadata", "document.metadata"):
             yield from _flat(value, f"{prefix}{name}.", depth + 1)
         else:
             yield f"{prefix}{name}", value
@@ -79,7 +79,7 @@ def _flat(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tu
 
 def _value(given: Any, depth: int) -> Any:
     """What one of OTLP's values holds."""
-    if not isinstance(given, Mapping) or depth > MAX_DEPTH:
+    if not isinstance(given, dict) or depth > MAX_DEPTH:
         return None
     for name, value in given.items():
         if name in ("intValue", "int_value"):
@@ -95,10 +95,10 @@ def _value(given: Any, depth: int) -> Any:
 
 def _lists(holder: Any, *names: str) -> list[Mapping[str, Any]]:
     """The objects of the first list that is there."""
-    if isinstance(holder, Mapping):
+    if isinstance(holder, dict):
         for name in names:
             if isinstance(found := holder.get(name), list):
-                return [one for one in found if isinstance(one, Mapping)]
+                return [one for one in found if isinstance(one, dict)]
     return []
 
 

@@ -87,15 +87,15 @@ def passage_of(item: Any) -> Passage | None:
         item = item[0]
     if isinstance(item, str):
         return Passage(text=item, score=score) if item.strip() else None
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     score = number(_first(item, SCORES)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
-        if isinstance(inner := item.get(wrapper), Mapping):
+        if isinstance(inner := item.get(wrapper), dict):
             item = inner
             score = number(_first(item, SCORES)) if score is None else score
     about = opened(item.get("metadata", item.get("document.metadata", item.get("payload"))))
-    about = about if isinstance(about, Mapping) else {}
+    about = about if isinstance(about, dict) else {}
     text = _first(item, TEXTS)
     text = _first(about, TEXTS) if text is None else text
     name = label(_first(item, IDS)) or label(_first(about, IDS))
@@ -156,7 +156,7 @@ def moment(value: Any) -> float | None:
 
 def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
-    if isinstance(message, Mapping):
+    if isinstance(message, dict):
         message = message.get("kwargs", message)
         given = _first(message, ("content", "message.content", "parts", "contents", "message.contents", "text"))
     else:
@@ -168,7 +168,7 @@ def message_text(message: Any) -> str | None:
 
 
 def _part(part: Any) -> str | None:
-    if not isinstance(part, Mapping) or part.get("type") in ("reasoning", "thinking"):
+    if not isinstance(part, dict) or part.get("type") in ("reasoning", "thinking"):
         return None
     found = _first(part, ("text", "content", "message_content.text"))
     return found if isinstance(found, str) else None
@@ -176,9 +176,9 @@ def _part(part: Any) -> str | None:
 
 def role_of(message: Any) -> str | None:
     """Who wrote a message: the role that it names, else None."""
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return None
-    if isinstance(inner := message.get("kwargs"), Mapping):
+    if isinstance(inner := message.get("kwargs"), dict):
         kinds = message.get("id")
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
     found = _first(message, ("role", "message.role", "type"))
@@ -193,7 +193,7 @@ def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) ->
         return None
     if isinstance(value, list):
         return _of_list(value, names, roles, depth + 1)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     if role_of(value) in roles:
         return message_text(value)
@@ -221,7 +221,7 @@ def _listed(value: Any, depth: int) -> list[Any] | None:
         if len(value) == 1 and isinstance(value[0], list):  # a batch of one query
             return _listed(value[0], depth + 1)
         return value
-    if isinstance(value, Mapping) and depth <= MAX_DEPTH:
+    if isinstance(value, dict) and depth <= MAX_DEPTH:
         for name in LISTS:
             if name in value and (found := _listed(value[name], depth + 1)) is not None:
                 return found

@@ -11,9 +11,9 @@ from typing import Any
 from ragbench.datasets.brought import Brought
 from ragbench.datasets.files import MAX_ROWS, MAX_WEIGHT_OF_ROWS, DatasetError
 from ragbench.datasets.records import ChunkRecord
+from ragbench.datasets.traces.assembly import Assembly
 from ragbench.datasets.traces.elements import LeftOut, records
 from ragbench.datasets.traces.formats import Format, format_of, unknown
-from ragbench.datasets.traces.assembly import Assembly
 from ragbench.datasets.traces.trace import Passage, Span, Trace
 
 SPAN_BYTES = 700
@@ -98,12 +98,16 @@ class _Found:
 
     def _span(self, span: Span) -> Span:
         self._weight += SPAN_BYTES
+        question, answer = self._text(span.question), self._text(span.answer)
         passages = None if span.passages is None else tuple(map(self._kept, span.passages))
-        return replace(span, question=self._text(span.question), answer=self._text(span.answer), passages=passages)
+        if question is span.question and answer is span.answer and passages is None:
+            return span
+        return replace(span, question=question, answer=answer, passages=passages)
 
     def _kept(self, passage: Passage) -> Passage:
         self._weight += SPAN_BYTES // 4
-        return replace(passage, text=self._text(passage.text))
+        text = self._text(passage.text)
+        return passage if text is passage.text else replace(passage, text=text)
 
     def _text(self, text: str | None) -> str | None:
         """The text, the same object for equal ones: passages stand in many traces."""

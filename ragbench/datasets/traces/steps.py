@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
 from typing import TypeVar
 
 from ragbench.datasets.traces.trace import Passage, Span, Trace
@@ -50,6 +49,7 @@ class Steps:
         lists = [span.passages for span in rerankers or retrievers if span.passages is not None]
         retrieved = max((span.end for span in (*retrievers, *rerankers) if span.end is not None), default=None)
         writing = [s for s in models if retrieved is None or s.start is None or s.start >= retrieved] or models[-1:]
+        counted = models or ([root] if root else [])
         answer = trace.answer or (root.answer if root else None) or _last(span.answer for span in models)
         failed = _last(span.error for span in spans) if not answer else None
         question = trace.question or (root.question if root else None)
@@ -62,13 +62,9 @@ class Steps:
             trace.seconds if trace.seconds is not None else _taken([root] if root else []),
             _taken([*retrievers, *rerankers]),
             _taken(writing),
-            _sum(span.input_tokens for span in models) if models else root and root.input_tokens,
-            _sum(span.output_tokens for span in models) if models else root and root.output_tokens,
-            trace.cost
-            if trace.cost is not None
-            else _sum(span.cost for span in models)
-            if models
-            else root and root.cost,
+            _sum(span.input_tokens for span in counted),
+            _sum(span.output_tokens for span in counted),
+            trace.cost if trace.cost is not None else _sum(span.cost for span in counted),
             _last(span.model for span in writing),
             trace.asked_at if trace.asked_at is not None else root.start if root else None,
             trace.error or (root.error if root else None) or failed,
