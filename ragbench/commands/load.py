@@ -184,7 +184,18 @@ def traces(
     """
     from ragbench.datasets import traces
 
-    return traces.read(files, base=_base(chunks_from), ratings=rating or ())
+    found, logged = traces.read(files, base=_base(chunks_from), ratings=rating or ())
+    found.notebooks += [
+        name
+        for name, is_there in {
+            "rag_metrics": any("answer" in line for line in logged.get("logged", ())),
+            "tier3_end_to_end": any("answer" in line for line in logged.get("logged", ())),
+            "sources": any("retrieved" in line for line in logged.get("logged", ())),
+            "tier_ux": bool(found.dialogues or found.history),
+        }.items()
+        if is_there
+    ]
+    return found, logged
 
 
 @application.command("database")
@@ -326,4 +337,8 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
     digest = made.hash_with("dialogues", "decisions")[:12]
-    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: ragbench run --dataset {about.name}")
+    chosen = "".join(f"{name} " for name in found.notebooks)
+    measured = f" -s {about.name}-{next(iter(logged))}" if found.notebooks and logged else ""
+    terminal.say(
+        f"data set {about.name} is there (content hash {digest}). Next: ragbench run {chosen}--dataset {about.name}{measured}"
+    )

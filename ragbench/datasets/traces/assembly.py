@@ -23,8 +23,8 @@ BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оц�
 """Names of scores that users give, where nothing else says who gave them."""
 MAX_NAME = 300
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
-FOUND = ("question", "answer", "reference", "passages", "ids", "scores", "latency", "retrieving", "generating", "tokens",
-         "cost", "model", "time", "session", "user", "rating")  # fmt: skip
+FOUND = ("question", "answer", "reference", "passages", "ids", "scores", "latency", "retrieving", "generating",
+         "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
 """What is told of each trace whether it was there."""
 SHOWN = 5
 
@@ -75,13 +75,13 @@ class Assembly:
             why = "; ".join(f"{count} × {reason}" for reason, count in self._left_out.told.items())
             documents = f"{self._counts['documents']} documents and " if self._counts["documents"] else ""
             raise DatasetError(
-                f"{documents}no trace with a question: give a file of traces, and documents beside it; {why or 'nothing'} "
-                "was left out"
+                f"{documents}no trace with a question: give a file of traces, and documents beside it; left out were "
+                f"{why or 'none'}"
             )
         if not self._chunks and not any(len(turns) > 1 for turns in self._sessions.values()):
             raise DatasetError(
-                "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in a "
-                "further FILE or by --chunks-from"
+                "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in "
+                "a further FILE or by --chunks-from"
             )
         scale = {name: _scale(values) for name, values in self._values.items()}
         found = Brought(
@@ -126,8 +126,8 @@ class Assembly:
         at = None if steps.asked_at is None else datetime.fromtimestamp(steps.asked_at, UTC).isoformat()
         known = [one for one in ids if one in self._chunks]
         past = PastQuestion(
-            id=name, question=question, answer=answer, url=next((u for u in map(self._url, known) if u), None), user=user,
-            asked_at=at,
+            id=name, question=question, answer=answer, url=next(filter(None, map(self._url, known)), None),
+            user=user, asked_at=at,
         )  # fmt: skip
         turn = Turn(question=question, answer=answer)
         rated = None

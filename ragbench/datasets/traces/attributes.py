@@ -1,7 +1,8 @@
 """The attributes of a span: OpenInference, the GenAI semantic conventions of OpenTelemetry, Traceloop, Langfuse.
 
-Sources: github.com/Arize-ai/openinference (spec/semantic_conventions.md), the package openinference-semantic-conventions
-0.1.42; opentelemetry.io/docs/specs/semconv/gen-ai, the package opentelemetry-semantic-conventions 0.66b2.
+Sources: github.com/Arize-ai/openinference (spec/semantic_conventions.md), the package
+openinference-semantic-conventions 0.1.42; opentelemetry.io/docs/specs/semconv/gen-ai, the package
+opentelemetry-semantic-conventions 0.66b2.
 """
 
 from __future__ import annotations

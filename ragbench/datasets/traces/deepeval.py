@@ -17,7 +17,7 @@ MARKS = (
     {"turns", "scenario"}, {"turns", "chatbot_role"},
 )  # fmt: skip
 JOINED = "|"
-"""Between the passages of a cell of CSV, and of a text of JSON Lines: one that has it itself cannot be told from two."""
+"""Between the passages of a cell of CSV, or a text of JSON Lines: one that has it itself cannot be told from two."""
 
 
 def parts(record: Mapping[str, Any], name: str) -> Iterator[Trace]:

@@ -1,4 +1,4 @@
-"""What people's programs put into a record: a question, an answer, passages, numbers and moments, in any usual shape."""
+"""What programs put into a record: a question, an answer, passages, numbers and moments, in any usual shape."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def passages_of(value: Any) -> tuple[Passage, ...] | None:
 
 
 def passage_of(item: Any) -> Passage | None:
-    """A passage out of a text, a document of LangChain, LlamaIndex, Haystack or OpenInference, a pair with its score."""
+    """A passage out of a text, a document of LangChain, LlamaIndex or OpenInference, or a pair with its score."""
     score = None
     if isinstance(item, list | tuple) and len(item) == 2 and (score := number(item[1])) is not None:
         item = item[0]
@@ -137,7 +137,7 @@ def count(value: Any) -> int | None:
 
 
 def moment(value: Any) -> float | None:
-    """Seconds since 1970 of a moment: ISO 8601 (without a zone: UTC), or a number of seconds, ms, µs or ns by its size."""
+    """Seconds since 1970 of ISO 8601 (without a zone: UTC), or of a number of seconds, ms, µs or ns by its size."""
     if isinstance(value, str) and not value.isdigit():
         try:
             value = datetime.fromisoformat(value)

@@ -18,8 +18,9 @@ class Steps:
     passages: what the answer was written from, in rank order, each once: the lists of all retrievers in the order of
     their calls, a passage at its first rank; where something was reranked, the lists of the rerankers instead. None
     where nothing retrieves. A retriever within another is a part of it. lists: of how many retrievers.
-    retrieving, generating: seconds in which a retriever or a reranker was at work, and in which a model was once all was
-    retrieved; None where no clock was read. Tokens and cost are of all models together, an inner one not counted twice.
+    retrieving, generating: seconds in which a retriever or a reranker was at work, and in which a model was once all
+    was retrieved; None where no clock was read. Tokens and cost are of all models together, an inner one not counted
+    twice.
     """
 
     question: str | None
