@@ -184,18 +184,7 @@ def traces(
     """
     from ragbench.datasets import traces
 
-    found, logged = traces.read(files, base=_base(chunks_from), ratings=rating or ())
-    found.notebooks += [
-        name
-        for name, is_there in {
-            "rag_metrics": any("answer" in line for line in logged.get("logged", ())),
-            "tier3_end_to_end": any("answer" in line for line in logged.get("logged", ())),
-            "sources": any("retrieved" in line for line in logged.get("logged", ())),
-            "tier_ux": bool(found.dialogues or found.history),
-        }.items()
-        if is_there
-    ]
-    return found, logged
+    return traces.read(files, base=_base(chunks_from), ratings=rating or ())
 
 
 @application.command("database")
@@ -337,8 +326,12 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
     digest = made.hash_with("dialogues", "decisions")[:12]
-    chosen = "".join(f"{name} " for name in found.notebooks)
-    measured = f" -s {about.name}-{next(iter(logged))}" if found.notebooks and logged else ""
-    terminal.say(
-        f"data set {about.name} is there (content hash {digest}). Next: ragbench run {chosen}--dataset {about.name}{measured}"
-    )
+    first, *more = found.runs or [""]
+    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
+    for run in more:
+        terminal.say(f"Then: {_command(run, about.name)}")
+
+
+def _command(run: str, dataset: str) -> str:
+    """The command of a run; {dataset} in it stands for the data set's name."""
+    return " ".join(filter(None, ("ragbench run", run.format(dataset=dataset), f"--dataset {dataset}")))

@@ -27,6 +27,9 @@ FOUND = ("question", "answer", "reference", "passages", "ids", "scores", "latenc
          "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
 """What is told of each trace whether it was there."""
 SHOWN = 5
+LOGGED = "-s {dataset}-logged"
+UNREFERENCED = "faithfulness_rating"
+"""What an answer without a reference is rated by."""
 
 
 class Assembly:
@@ -103,7 +106,24 @@ class Assembly:
         )
         found.left_out = self._left_out.told
         found.notes += [*told, *self._notes(scale)]
+        found.runs += self._runs(found)
         return found
+
+    def _runs(self, found: Brought) -> list[str]:
+        """The runs that what is there is enough for: of what was logged first, then of systems of the user's own."""
+        there = self._there
+        measured = {
+            "rag_metrics": there["answer"],
+            "tier3_end_to_end": there["answer"] and there["reference"],
+            "sources": there["passages"] and self._chunks,
+            "tier_ux": found.dialogues or found.history,
+        }
+        runs = [" ".join([*(name for name, is_enough in measured.items() if is_enough), LOGGED if self.lines else ""])]
+        if there["answer"] and not there["reference"]:
+            runs.append(f"tier3_end_to_end {LOGGED} -p metrics={UNREFERENCED} -p primary={UNREFERENCED}")
+        if any(past.url for past in found.history):
+            runs.append("real_users")
+        return [run.strip() for run in runs]
 
     def _take(self, trace: Trace, steps: Steps, asked: str) -> None:
         name = _identifier(trace.id)
