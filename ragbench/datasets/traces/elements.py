@@ -87,6 +87,9 @@ def _unwrapped(value: Any) -> Iterator[Any]:
 
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
+    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
+    if not start.startswith("{"):
+        return False
     for _, text in text_lines(path):
         if text is None:
             return False
