@@ -23,6 +23,7 @@ from ragbench.commands import (
     compare,
     database,
     doctor,
+    draft,
     gate,
     history,
     init,
@@ -86,6 +87,7 @@ application.command("init")(init.init)
 application.command("run")(run.run)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
+application.command("draft")(draft.draft)
 application.command("plan-study")(plan_study.plan_study)
 application.command("history")(history.history)
 application.command("publish")(publish.publish)

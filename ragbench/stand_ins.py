@@ -1,6 +1,7 @@
 """What only stands in for something else in a measurement, and the sentence that goes wherever its numbers go.
 
-An offline default stands in for a model; a judge, as long as nobody's labels correct its means, for people.
+An offline default stands in for a model; a judge, as long as nobody's labels correct its means, for people; questions
+that were drafted from passages, for those that people ask.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 from ragbench.language import Translator
 
-Part = Literal["retrieval", "embedder", "generator", "judge", "people", ""]
+Part = Literal["retrieval", "embedder", "generator", "judge", "people", "questions", ""]
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,13 @@ def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[s
 
 
 def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
-    """The stand-ins that a measurement's facts tell of, in `stand_ins`, `generators` and `judges`, each once.
+    """The stand-ins that a measurement's facts tell of: `stand_ins`, `generators`, `judges`, `known_items`; each once.
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
     judging = [*_judges(known.get("judges")), *_for_people(known)]
     found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
+    found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
     once = {(one.part, one.name): one for one in reversed(found)}
     kept = dict.fromkeys(once[one.part, one.name] for one in found)
     return tuple(
@@ -66,6 +68,7 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
     """The sentences on the stand-ins; empty where there are none."""
     every = tuple(found)
     named, judges = names(every, _), dict.fromkeys(one.name for one in every if one.part == "people")
+    drafted = dict.fromkeys(one.name for one in every if one.part == "questions")
     said = []
     if named:
         said.append(
@@ -81,6 +84,14 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 "Judged means and their intervals are of what the judge says ({names}), not of what people would say: "
                 "no labels by people correct them.",
                 names=", ".join(judges),
+            )
+        )
+    if drafted:
+        said.append(
+            _(
+                "{number} questions are known items: words of the passage that has to be found, asked by nobody. They "
+                "flatter a search that matches words.",
+                number=", ".join(drafted),
             )
         )
     return " ".join(said)

@@ -143,37 +143,31 @@ class Table:
         """
         style = Exact(raw=raw)
         lines = csv.writer(out, lineterminator="\r\n")
-        apart = self._with_ends_apart()
-        lines.writerow([style.text(one.title) for one in apart.columns])
-        for row in apart.rows:
-            lines.writerow([style.cell(column, cell, 0) for column, cell in zip(apart.columns, row, strict=True)])
+        apart = list(self._apart())
+        lines.writerow([style.text(column.title) for column, _cells in apart])
+        for row in zip(*(cells for _column, cells in apart), strict=True):
+            lines.writerow([style.cell(column, cell, 0) for (column, _cells), cell in zip(apart, row, strict=True)])
 
-    def _with_ends_apart(self) -> Table:
-        """The table with a column for each of what an interval's cell holds."""
-        parts = [tuple(_parts(self, place)) for place, _column in enumerate(self.columns)]
-        if not any(parts):
-            return self
-        columns = [
-            column._replace(title=f"{column.title} {part}".strip(), kind="text" if part == "note" else "number")
-            if part is not None
-            else column
-            for column, own in zip(self.columns, parts, strict=True)
-            for part in own or (None,)
-        ]
-        rows = [
-            tuple(
-                _part(cell, part) if part is not None else cell
-                for cell, own in zip(row, parts, strict=True)
-                for part in own or (None,)
-            )
-            for row in self.rows
-        ]
-        return replace(self, columns=tuple(columns), rows=tuple(rows))
+    def _apart(self) -> Iterator[tuple[Column, list[Any]]]:
+        """The columns with their cells, of intervals one for each of what their cells hold."""
+        for place, column in enumerate(self.columns):
+            cells = [row[place] for row in self.rows]
+            if column.kind != "interval":
+                yield column, cells
+                continue
+            found = [cell or Found() for cell in cells]
+            numbers = {"": [one.value for one in found], "low": [one.low for one in found],
+                       "high": [one.high for one in found]}  # fmt: skip
+            for end, own in numbers.items():
+                if end or any(one is not None for one in own):
+                    yield Column(f"{column.title} {end}".strip(), "number"), own
+            notes = [one.word or one.why or None for one in found]
+            if any(notes):
+                yield Column(f"{column.title} note"), notes
 
     def latex(self, name: str) -> str:
         """The table for an article, in the form of the booktabs package, its notes as the caption."""
-        formulas = {"p": "$p$", "count": "$n$"}
-        titles = [formulas.get(one.kind) or latex(one.title) for one in self.columns]
+        titles = [f"${one.title}$" if one.title in ("n", "p") else latex(one.title) for one in self.columns]
         rows = [titles, *self.written(Latex(translator(self.language)))]
         head, *body = [" & ".join(row) + r" \\" for row in rows]
         return (
@@ -365,24 +359,6 @@ class Exact(Style):
         """
         active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
         return f"'{text}" if active and not self.raw else text
-
-
-def _parts(table: Table, place: int) -> Iterator[str]:
-    """What a column of intervals becomes: its number where there is one, both ends, a note where there is one."""
-    if table.columns[place].kind != "interval":
-        return
-    found = [row[place] for row in table.rows if row[place] is not None]
-    if any(one.value is not None for one in found):
-        yield ""
-    yield from ("low", "high")
-    if any(one.why or one.word for one in found):
-        yield "note"
-
-
-def _part(cell: Found | None, part: str) -> Any:
-    if cell is None:
-        return None
-    return {"": cell.value, "low": cell.low, "high": cell.high, "note": cell.word or cell.why or None}[part]
 
 
 def latex(text: object) -> str:

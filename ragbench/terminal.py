@@ -39,21 +39,22 @@ def lines(text: object) -> list[str]:
 
 
 def say(text: object = "", *, err: bool = False, colour: str | None = None, bold: bool = False, mark: str = "") -> None:
-    """Print one line. mark: a sign before it, which alone is coloured then."""
+    """Print one line, on a narrower screen several. mark: a sign before it, which alone is coloured then."""
     if mark:
-        _put([f"{_styled(mark, err, colour, bold)} {plain(text)}"], err)
+        first, *more = _broken(f"{mark} {plain(text)}", err)
+        _put([_styled(mark, err, colour, bold) + first.removeprefix(mark), *more], err)
     else:
-        _put([_styled(plain(text), err, colour, bold)], err)
+        _put([_styled(line, err, colour, bold) for line in _broken(plain(text), err)], err)
 
 
 def tell(text: object, *, err: bool = False, colour: str | None = None) -> None:
     """Print what has several lines, such as an error; those after the first are indented."""
-    _put([_styled(line, err, colour) for line in lines(text)], err)
+    _put([_styled(part, err, colour) for line in lines(text) for part in _broken(line, err)], err)
 
 
 def prose(text: object) -> None:
     """Print lines that ragbench wrote itself, such as a docstring or a Markdown table, not indented."""
-    _put([escaped(line) for line in _mask()(str(text)).split("\n")])
+    _put([part for line in _mask()(str(text)).split("\n") for part in _broken(escaped(line))])
 
 
 def columns(rows: Iterable[Iterable[object]]) -> None:
@@ -254,6 +255,23 @@ def _put(found: Iterable[str], err: bool = False) -> None:
     stream = sys.stderr if err else sys.stdout
     stream.write("".join(f"{line}\n" for line in found))
     stream.flush()
+
+
+def _broken(line: str, err: bool = False) -> list[str]:
+    """A line as it fits on a screen: broken at blanks, the rest indented; a longer path or word stays in one piece."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        return [line]
+    import textwrap
+
+    from rich.console import Console
+
+    width, indent = Console(stderr=err).width, line[: len(line) - len(line.lstrip(" "))]
+    if len(line) <= width:
+        return [line]
+    return textwrap.wrap(
+        line.strip(" "), width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False,
+        break_on_hyphens=False, expand_tabs=False, replace_whitespace=False,
+    )  # fmt: skip
 
 
 def _styled(line: str, err: bool, colour: str | None, bold: bool = False) -> str:

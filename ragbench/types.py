@@ -60,7 +60,8 @@ class Verdict(StrEnum):
 class Chunk:
     """A passage of the knowledge base, as it is embedded and retrieved.
 
-    `id` is unique in its data set; `url` names the page it comes from (several chunks may share one).
+    `id` is unique in its data set; `url` names the page it comes from (several chunks may share one). `document` names
+    what it was cut from, and `start` and `end` say where, in characters of that text; None where that is not known.
     """
 
     id: str
@@ -68,6 +69,9 @@ class Chunk:
     url: str | None = None
     title: str | None = None
     section: str | None = None
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from ragbench.types import Chunk, Question
 from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
+from tests.small_project import write_lines
 
 ROOT = Path(__file__).parent.parent
 ENGLISH, RUSSIAN = translator("en"), translator("ru")
@@ -192,6 +194,29 @@ def test_score_says_it_too(project: Path) -> None:
     assert "its replies call it m-one-2024-08-06" in done.output
     (one,) = json.loads((project / "out.json").read_text(encoding="utf-8"))["answered_by"]["rag_metrics"]
     assert one["kinship"] == "alias"
+
+
+def test_score_says_what_the_journal_had_and_what_was_paid(project: Path) -> None:
+    write_lines(
+        project / "a.jsonl",
+        [
+            {"user_input": f"What {n}?", "response": f"No. {n} is high.", "retrieved_contexts": [f"High {n}."]}
+            for n in range(3)
+        ],
+    )
+    said = []
+    with ChatServer(answer=judged_project.reply).running() as server:
+        judged_project.make(project, server.url)
+        settings.load.cache_clear()
+        for _ in range(2):
+            done = CliRunner().invoke(application, ["score", "a.jsonl", "-m", "faithfulness", "--judge", "one"])
+            assert done.exit_code == 0, done.output
+            said += [line for line in done.output.splitlines() if line.startswith("from the journal")]
+    first, second = said
+    cost = re.fullmatch(r"from the journal: 0 of 6 replies; newly paid: 6 calls, cost (\S+)", first)
+    assert cost is not None, first
+    assert float(cost[1]) > 0
+    assert second == "from the journal: 6 of 6 replies; newly paid: 0 calls, cost 0.0000"
 
 
 def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:

@@ -13,8 +13,7 @@ import pytest
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.runs.gate import Check, Decision, Outcome, check_gates, decide
-from ragbench.commands.gate import line
+from ragbench.bench.runs.gate import Check, Decision, Outcome, check_gates, decide, line
 from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue

@@ -12,11 +12,12 @@ import pytest
 from ragbench import bench, rankings, show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
+from ragbench.progress import Progress
 from ragbench.show import Page
 from ragbench.systems import Retrieval
 from ragbench.types import Chunk, Hit, Question
@@ -204,6 +205,30 @@ def test_clock_readings_are_taken_once_and_shown_again() -> None:
     assert [*again.estimates_by("index"), *again.estimates_by(*BUILT)] == [exact, median, recall]
     fresh = bench.tier1_retrieval(**how, fresh_timings=True)
     assert not fresh.extra["latencies"]["ms"].equals(first.extra["latencies"]["ms"])
+
+
+@pytest.mark.usefixtures("with_function")
+def test_the_clock_has_a_bar_while_it_measures_and_none_where_readings_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[Progress] = []
+
+    def watched(session: Session, label: str, total: int) -> Progress:
+        begun.append(Progress(label, total, session.folder))
+        return begun[-1]
+
+    monkeypatch.setattr(Session, "progress", watched)
+    how = {"systems": "ngrams,unsteady", "repeats": 1, "k": 3, "ef_searches": [7, 9]}
+    bench.tier1_retrieval(**how, fresh_timings=True)
+    clocks = {one.label: (one.done, one.total) for one in begun[2:]}
+    assert clocks == {
+        "ngrams, indexes": (9, 9),
+        "ngrams, timed one by one": (6, 6),
+        "unsteady, timed one by one": (6, 6),
+    }
+    begun.clear()
+    bench.tier1_retrieval(**how)
+    assert [one.label for one in begun] == ["ngrams", "unsteady"]
 
 
 @pytest.mark.usefixtures("project")

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from ragbench import settings
+from ragbench.commands.beginnings import Beginning
 from ragbench.settings import Settings, schema
 from ragbench.store import server
 from tests.command_line import one_line, ragbench
@@ -217,3 +218,16 @@ def test_a_file_that_is_there_stays_unless_it_is_forced(empty: Path) -> None:
     assert path.read_text(encoding="utf-8") == "language = 'ru'\n"
     begun(empty, "answers.jsonl", "--force")
     assert settings.load().language == "en"
+
+
+def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: Path) -> None:
+    (tmp_path / "Our handbook").mkdir()
+    (tmp_path / "Our handbook" / "a.md").write_text("# Grants\n\nUntil 10 September.\n", encoding="utf-8")
+    for found in (Beginning.there(tmp_path), Beginning.named(["Our handbook"], tmp_path)):
+        assert found.said == ["Our handbook: 1 document"]
+        assert found.next() == [
+            "ragbench load documents 'Our handbook' --name our-handbook",
+            "ragbench draft our-handbook --questions 120",
+            "ragbench run tier1_retrieval",
+        ]
+        assert 'dataset = "our-handbook"' in found.text()

@@ -283,6 +283,9 @@ def test_the_next_study_is_planned_from_a_run(project: Path) -> None:
         "poor",
     )
     [asked] = [each for each in planned["plans"] if each["asked"]]
+    low, high = asked["between"]
+    assert low < asked["questions"] < high
+    assert f"between {low:,} and {high:,} questions are needed (95.0% interval)" in said
     assert (asked["difference"], asked["questions"], asked["groups"]) == (0.05, one.questions_needed, groups)
     assert asked["detectable"] == pytest.approx(one.minimum_detectable)
     counts = [each["questions"] for each in planned["plans"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,10 @@ import pytest
 from ragbench import settings, show
 from ragbench.bench import BenchError
 from ragbench.bench.runs.overview import NAME, keep, over, overview
+from ragbench.commands.tables.standing import standing
+from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
 from ragbench.show.comparison.bands import reached
 from ragbench.types import Estimate
@@ -82,6 +86,17 @@ def test_what_was_not_measured_is_counted() -> None:
     assert "not measured" in html
     assert "33.3%" in html, "100 of 300 values of the row"
     assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
+
+
+def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None:
+    made = measurement(("a", "<b> & co"), ("mrr",), 20, facts={"primary": "mrr", "baseline": "a"})
+    found = over({"tier1_retrieval": made})
+    found.save(tmp_path / "parts" / "overview")
+    text = translator("en")
+    page = re.findall("<p>(.*?)</p>", str(show.about.standing(Page(found)).html()))
+    said = tuple(unescape(re.sub("<[^>]+>", "", one)) for one in page)
+    assert any(one.startswith("<b> & co against a:") for one in said)
+    assert standing(Measurements(tmp_path), text).notes[: len(said)] == said
 
 
 def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:

@@ -56,6 +56,10 @@ class TestOutlooks:
         assert plan.minutes == pytest.approx(6 * 3 / 2 / 60)
         assert replace(plain, experience=Experience(3.0, 10.0, again=0.0)).plan() == replace(before, repairs=0)
 
+    def test_calls_that_took_no_time_are_no_want_of_experience(self) -> None:
+        one = replace(outlook("a", "xy"), experience=Experience(0.0, 10.0)).plan()
+        assert (one.minutes, one.guessed) == (0.0, False)
+
     def test_they_travel_through_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planning.folder() is None
         monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path / "plan"))

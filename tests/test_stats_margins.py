@@ -51,6 +51,15 @@ def test_equal_values() -> None:
     assert outside_p([0.0] * 10, -0.1, 0.0) == 1.0
 
 
+@pytest.mark.parametrize("scale", [1e-13, 1.0, 1e9])
+def test_the_unit_of_the_values_does_not_matter(scale: float) -> None:
+    equal, several = np.full(7, 3_000_000.1), np.array([1.0, 2.0, 3.0, 2.0])
+    assert outside_p(equal * scale, high=1e6 * scale) == 0.5**7, "the mean's rounding is no spread"
+    assert outside_p(several * scale, high=0.0, low=-1e4 * scale) == pytest.approx(
+        outside_p(several, high=0.0, low=-1e4)
+    )
+
+
 def test_unmeasured_values_are_left_out() -> None:
     assert outside_p([1.0, math.nan, 0.5, 0.8], high=0.1) == outside_p([1.0, 0.5, 0.8], high=0.1)
     assert math.isnan(outside_p([math.nan], high=0.1))

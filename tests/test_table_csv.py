@@ -62,3 +62,8 @@ def test_any_cells_are_read_as_they_were(rows: list[tuple[str, float | None]]) -
     for (text, value), (as_text, as_value) in zip(rows, read(table, raw=True)[1:], strict=True):
         assert as_text == text
         assert as_value == "" if value is None or value != value else float(as_value) == value
+
+
+def test_every_count_of_an_article_s_table_keeps_its_name() -> None:
+    columns = (Column("metric"), Column("p", "p"), Column("n", "count"), Column("unmeasured", "count"))
+    assert r"metric & $p$ & $n$ & unmeasured \\" in Table(columns, (("mrr", 0.5, 40, 3),)).latex("t")

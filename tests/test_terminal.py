@@ -149,6 +149,31 @@ def test_a_word_longer_than_a_screen_is_folded_not_lost(monkeypatch: pytest.Monk
     assert "12345" in lines[1]
 
 
+LONG = "tier1_retrieval: not measured 12: the endpoint at http://models.internal:8080/v1/chat/completions was slow (12)"
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("say", [terminal.say, terminal.tell, terminal.prose])
+def test_a_note_is_broken_at_blanks(say: Callable[[str], None], columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch, "stdout", columns)
+    say(LONG)
+    lines = unstyled(shown.getvalue())[:-1]
+    assert " ".join(line.strip() for line in lines) == LONG
+    assert max(map(len, lines)) <= columns
+    assert len(lines) > 1
+    assert all(line.startswith("  ") for line in lines[1:]), "none passes for a line of its own"
+
+
+def test_a_path_longer_than_a_screen_stays_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch, "stderr", 40)
+    path = "/".join(["folder"] * 10)
+    terminal.say(f"the report is in {path} now", err=True, mark="!")
+    assert unstyled(shown.getvalue())[:-1] == ["! the report is in", f"  {path}", "  now"]
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    terminal.say(LONG)
+    assert sys.stdout.getvalue() == f"{LONG}\n", "a file has its sentences whole"
+
+
 def test_a_file_has_every_row_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.StringIO()
     monkeypatch.setattr(sys, "stdout", file)

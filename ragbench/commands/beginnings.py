@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ragbench import datasets
+from ragbench.datasets import documents
 from ragbench.datasets.folder import NAME
 from ragbench.datasets.rows import cut_list, read_rows
 from ragbench.datasets.samples import NAMES, read_samples
@@ -26,8 +27,9 @@ from ragbench.settings.addresses import without_passwords
 from ragbench.settings.schema import LINE
 
 LEGAL = (
-    "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a table of answers or questions "
-    "(.csv, .tsv, .json, .jsonl, .parquet), your function as module:function, or a database's postgresql:// address"
+    "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
+    f"({', '.join(documents.KINDS)}), a table of answers or questions (.csv, .tsv, .json, .jsonl, .parquet), "
+    "your function as module:function, or a database's postgresql:// address"
 )
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 URLS = ("postgresql://", "postgres://")
@@ -53,8 +55,9 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers, questions: tables of these. functions: system → module:function. variable: that
-    holds the address of a database to read. unwritten: files that its data lacks. said: what was found, in words.
+    empty where none does. answers, questions: tables of these. documents: a folder of these. functions: system →
+    module:function. variable: that holds the address of a database to read. unwritten: files that its data lacks. said:
+    what was found, in words.
     """
 
     folder: Path
@@ -63,6 +66,7 @@ class Beginning:
     unit: Literal["", "chunk", "url"] = ""
     answers: Path | None = None
     questions: Path | None = None
+    documents: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
     variable: str = ""
     unwritten: dict[Path, str] = field(default_factory=dict)
@@ -89,6 +93,11 @@ class Beginning:
         if not made.said and os.environ.get(OF_RAGBENCH):
             made._take_database(OF_RAGBENCH)
         if not made.said:
+            below = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith("."))
+            place = next((path for path in (*below, folder) if documents.paths(path)), None)
+            if place is not None:
+                made._take_documents(place)
+        if not made.said:
             raise ValueError(f"{folder} holds nothing to begin with; put there, or name, {LEGAL}")
         return made
 
@@ -100,6 +109,8 @@ class Beginning:
             path = folder / word
             if word.startswith(URLS):
                 made._take_database(OF_ITS_OWN)
+            elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
+                made._take_documents(path)
             elif path.is_dir():
                 made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
             elif path.is_file():
@@ -138,6 +149,9 @@ class Beginning:
         if self.variable:
             named = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
             return [*named, "ragbench load database own --dry-run", "ragbench run tier1_retrieval -p unit=url"]
+        if self.documents:
+            brought = f"ragbench load documents {self._word(self.documents)} --name {self.sets[0]}"
+            return [brought, f"ragbench draft {self.sets[0]} --questions 120", "ragbench run tier1_retrieval"]
         if self.questions:
             brought = f"ragbench load questions {self._word(self.questions)} --name {self.sets[0]}"
             return [brought, "ragbench run tier1_retrieval"]
@@ -188,7 +202,7 @@ class Beginning:
         elif kind == "questions":
             found = datasets.question_sets.read(path)
             self.questions = path
-            self.sets.insert(0, re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine")
+            self.sets.insert(0, _named(path))
             self.said.append(f"{path.name}: {len(found.questions)} questions")
         else:
             columns = cut_list(next(read_rows(path))[1])
@@ -196,6 +210,12 @@ class Beginning:
                 f"{path.name}: a column question, with response or answer for answers, is expected; it has {columns}; "
                 "`ragbench load --help` lists what else can be brought in"
             )
+
+    def _take_documents(self, path: Path) -> None:
+        self.documents = path
+        self.sets.insert(0, _named(path))
+        count = len(documents.paths(path))
+        self.said.append(f"{path.name}: {count} document{'s' if count > 1 else ''}")
 
     def _take_function(self, word: str) -> None:
         module, _, function = word.partition(":")
@@ -265,6 +285,16 @@ class Beginning:
 
 
 _BASE = ("chunks", "questions")
+
+
+def _named(path: Path) -> str:
+    """The name of the data set that becomes of a file or a folder."""
+    return re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine"
+
+
+def _holds_a_set(path: Path) -> bool:
+    """Whether a folder is a data set, or holds some."""
+    return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
 
 
 def _kind(path: Path) -> str:

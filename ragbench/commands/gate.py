@@ -11,7 +11,7 @@ from ragbench import terminal
 from ragbench.commands.console import options
 
 if TYPE_CHECKING:
-    from ragbench.bench.runs.gate import Check, Decision
+    from ragbench.bench.runs.gate import Decision
 
 JSON = "gate.json"
 
@@ -56,22 +56,9 @@ def hold(folder: Path) -> int:
 
 def tell(found: Decision) -> int:
     """Say every check on the error channel; the exit code."""
+    from ragbench.bench.runs.gate import line
+
     for check in found.checks:
         colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
         terminal.say(line(check), err=True, colour=colour)
     return found.exit_code
-
-
-def line(check: Check) -> str:
-    """One check in a line, with how many questions decide such a one."""
-    from ragbench.bench.basics.verdicts import decision
-    from ragbench.language import translator
-
-    where = " ".join(part for part in (check.notebook, check.system) if part)
-    number = "" if check.value != check.value else f": {check.value:.4f}"
-    if check.low is not None and check.high is not None:
-        number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
-    more = ""
-    if check.needed is not None and check.distance is not None:
-        more = "; " + decision(check.distance, check.needed, check.n, translator("en"))
-    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({check.why}{more})"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
-from ragbench.commands import load_runs
+from ragbench.commands import load_documents, load_runs
 from ragbench.commands.console import options
 from ragbench.commands.console.preview import tell
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from ragbench.datasets import Brought
 
 application = typer.Typer(
-    help="Bring in what others wrote: data sets, dialogues, decisions, answers, databases, past runs.",
+    help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
     no_args_is_help=True,
 )
+application.command("documents")(load_documents.documents)
 application.command("history")(load_runs.history)
 application.command("result")(load_runs.result)
 

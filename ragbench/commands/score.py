@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
     from ragbench.measurement import Measurement
-    from ragbench.settings import GateSettings
 
 VIEWS = (
     *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
     "provenance",
 )
 """What a page shows where the notebook is not at hand."""
-_GATE = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
 def score(
@@ -80,7 +77,7 @@ def score(
     from ragbench.bench.basics.families import leading
     from ragbench.bench.basics.requests import Draws
     from ragbench.bench.basics.session import parted
-    from ragbench.bench.runs.gate import decide
+    from ragbench.bench.runs.gate import bound, decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
@@ -88,14 +85,14 @@ def score(
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
     from ragbench.judge import asks_nobody
-    from ragbench.llm import Outlook, run
+    from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant
     from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
 
     known = settings.load()
     try:
-        bounds = dict(_gate(text) for text in gates or ())
+        bounds = dict(bound(text) for text in gates or ())
         forms = Forms()
         samples = read_samples(file, forms)
         if not samples:
@@ -126,9 +123,17 @@ def score(
             consent.tell(reach)
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if is_watched() else 0
+    tally = Tally()
     with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+        line = live_line(progress)
+
+        def heard(found: Tally) -> None:
+            nonlocal tally
+            tally = found
+            line(found)
+
         asked = Asked(
-            names, embedder, language, rule, confidence, resamples, seed, journal, progress, live_line(progress),
+            names, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
@@ -140,6 +145,7 @@ def score(
     is_taken = outputs.is_screen(json_file)
     for made in () if is_taken else found.tables("en", 4):
         made.say()
+    outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
@@ -152,17 +158,6 @@ def score(
         _draw(measured, request, out, spoken)
     if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
-
-
-def _gate(text: str) -> tuple[str, GateSettings]:
-    """A bound that a metric's interval has to keep, `faithfulness>=0.8`. Raises ValueError for anything else."""
-    from ragbench.settings import GateSettings
-
-    found = _GATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
-    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
-    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
 
 
 def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -> RagMetricsRequest:

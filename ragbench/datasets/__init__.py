@@ -1,6 +1,16 @@
 """Folders and foreign formats to questions and chunks: checked, normalised, with a hash over all of it."""
 
-from ragbench.datasets import answer_tables, beir, decision_sets, dialogue_sets, question_sets, squad, traces
+from ragbench.datasets import (
+    answer_tables,
+    beir,
+    decision_sets,
+    dialogue_sets,
+    documents,
+    known_items,
+    question_sets,
+    squad,
+    traces,
+)
 from ragbench.datasets.brought import Brought
 from ragbench.datasets.doubts import doubts_of
 from ragbench.datasets.files import DatasetError, normalise

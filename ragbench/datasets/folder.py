@@ -18,6 +18,7 @@ from ragbench.datasets.records import (
     ChunkRecord,
     Decision,
     Dialogue,
+    DocumentRecord,
     PastQuestion,
     QuestionRecord,
     RatedAnswer,
@@ -35,6 +36,7 @@ BASE = ("chunks", "questions")
 MODELS: Mapping[str, type[Record]] = {
     "dialogues": Dialogue,
     "decisions": Decision,
+    "documents": DocumentRecord,
     "chunks": ChunkRecord,
     "questions": QuestionRecord,
     "history": PastQuestion,
@@ -55,13 +57,18 @@ class Records:
     decisions: list[Decision] = field(default_factory=list)
     history: list[PastQuestion] = field(default_factory=list)
     ratings: list[RatedAnswer] = field(default_factory=list)
+    documents: list[DocumentRecord] = field(default_factory=list)
 
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
-        """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions."""
+        """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions.
+
+        A base that was cut from documents may have no questions yet.
+        """
         found: dict[str, list[Any]] = {}
         for table, model in MODELS.items():
-            required = table in BASE and not any(found[added] for added in ADDED)
+            spared = (*ADDED, "documents") if table == "questions" else ADDED
+            required = table in BASE and not any(found[other] for other in spared)
             found[table] = _read(place / f"{table}.{language}.jsonl", model, required=required)
         return cls(**found)
 
@@ -87,6 +94,7 @@ class Dataset:
     history: tuple[PastQuestion, ...]
     ratings: tuple[RatedAnswer, ...]
     content_hash: str
+    documents: tuple[DocumentRecord, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -31,13 +31,33 @@ class Record(Closed):
     id: Identifier
 
 
+def _is_unknown(value: object) -> bool:
+    return value is None
+
+
 class ChunkRecord(Record):
-    """A passage of the knowledge base."""
+    """A passage of the knowledge base.
+
+    document, start, end: which document it was cut from, and where, in characters of its text. A set without documents
+    has the hash that it had before there were such fields.
+    """
 
     text: Text
     url: Url | None = None
     title: StrictStr | None = None
     section: StrictStr | None = None
+    document: Identifier | None = Field(default=None, exclude_if=_is_unknown)
+    start: int | None = Field(default=None, ge=0, exclude_if=_is_unknown)
+    end: int | None = Field(default=None, ge=0, exclude_if=_is_unknown)
+
+
+class DocumentRecord(Record):
+    """A document that passages were cut from: the digest of its bytes and of how it was cut, and how many they are."""
+
+    digest: StrictStr
+    title: StrictStr
+    url: Url
+    passages: int = Field(ge=1)
 
 
 class QuestionRecord(Record):
@@ -104,4 +124,4 @@ class RatedAnswer(Record):
     answer: StrictStr
     context: tuple[Identifier, ...] = ()
     ratings: dict[Identifier, Rating | None]
-    system: Identifier | None = Field(default=None, exclude_if=lambda value: value is None)
+    system: Identifier | None = Field(default=None, exclude_if=_is_unknown)

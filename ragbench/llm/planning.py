@@ -159,7 +159,9 @@ class Outlook:
             output_tokens=round(written),
             money=price.of(read, written),
             money_at_most=price.of(read, longest),
-            minutes=self._minutes(calls * (1 + again), read + written, known.seconds or SECONDS_A_CALL),
+            minutes=self._minutes(
+                calls * (1 + again), read + written, SECONDS_A_CALL if known.seconds is None else known.seconds
+            ),
             guessed=calls > 0 and (known.seconds is None or known.output_tokens is None),
             unknown=self.unknown,
             repairs=None if known.again is None else round(calls * known.again),

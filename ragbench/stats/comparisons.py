@@ -109,11 +109,12 @@ class Hypothesis:
     """That there is no difference, as it is tested together with others.
 
     alone: the comparison, tested by itself. column: (questions,) values whose mean is tested, NaN where a side was not
-    measured.
+    measured. freedom: of its standard error, where questions come in clusters (`Units.freedom`); None: groups − 1.
     """
 
     alone: Comparison
     column: Array
+    freedom: float | None = None
 
 
 def hypotheses(
@@ -160,7 +161,7 @@ def hypotheses(
         if test != "randomization":
             p, used = rank_test_p(column, test), test
         one = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
-        found[name] = Hypothesis(one, differences[name])
+        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None)
     return found
 
 

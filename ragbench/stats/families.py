@@ -23,7 +23,7 @@ from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Codes, Labels, as_codes, units_of
+from ragbench.stats.samples import Labels, as_codes, units_of
 from ragbench.stats.signs import share_beyond
 from ragbench.stats.verdicts import agreeing, decided
 from ragbench.types import Array, Comparison
@@ -110,15 +110,10 @@ def jointly(
     different = len({column.tobytes() for column in (matrix + 0.0).T})  # -0.0 becomes 0.0
     family = f"{different}, max-T"
     made = iter(
-        with_adjusted(one.alone, p, family, threshold, freedom=_freedom(one.column, codes))
+        with_adjusted(one.alone, p, family, threshold, freedom=one.freedom)
         for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
     )
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
-
-
-def _freedom(column: Array, codes: Codes | None) -> float | None:
-    present = ~np.isnan(column)
-    return None if codes is None else units_of(column[present, None], codes[present]).freedom
 
 
 def stepped_down(

@@ -97,6 +97,28 @@ def wilson(share: float, effective: float, quantile: float) -> Interval:
     return low, high
 
 
+def bonett(values: Array, level: float) -> Interval | None:
+    """Interval of a standard deviation, of values that need not be normal (Bonett 2006, CSDA 50: 775).
+
+    From the kurtosis about a trimmed mean, on the scale of the logarithm. The interval from chi-square is right for
+    normal values alone: of differences half or more of which are 0 it covers .64 to .70 of .95 from 50 values on, and
+    this one .93 to .96; of 10 to 20 such values this one covers .79 to .92.
+    None for fewer than five values, and without spread.
+    """
+    n, quantile = len(values), normal_quantile((1 + level) / 2)
+    squares = float(np.sum((values - values.mean()) ** 2)) if n else 0.0
+    if n < 5 or n <= quantile or not squares > 0:
+        return None
+    trimmed = int(n / (2 * math.sqrt(n - 4)))
+    trimmed = min(trimmed, (n - 1) // 2)
+    middle = float(np.sort(values)[trimmed : n - trimmed].mean())
+    kurtosis = n * float(np.sum((values - middle) ** 4)) / squares**2
+    correction = n / (n - quantile)
+    half = quantile * correction * math.sqrt(max(kurtosis - (n - 3) / n, 0.0) / (n - 1))
+    deviation = math.sqrt(squares / (n - 1) * correction)
+    return deviation * math.exp(-half / 2), deviation * math.exp(min(half / 2, 300.0))
+
+
 def clopper_pearson(successes: float, n: int, level: float) -> Interval:
     """The exact interval of a proportion (Clopper, Pearson 1934): never covers less than `level`."""
     from scipy.special import betaincinv

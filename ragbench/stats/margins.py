@@ -34,14 +34,16 @@ def outside_p(
     units = units_of(known[:, None], None if codes is None else codes[present])
     if units.number < 2:
         return 1.0
-    return _student(float(units.means[0]), float(units.variances()[0]), units, low, high)
+    variance, size = float(units.variances()[0]), float(np.abs(known).max())
+    return _student(float(units.means[0]), variance if variance > 1e-24 * size**2 else 0.0, units, low, high, size)
 
 
-def _student(mean: float, variance: float, units: Units, low: float, high: float) -> float:
+def _student(mean: float, variance: float, units: Units, low: float, high: float, size: float) -> float:
+    """variance: 0 where all units are equal but for rounding. size: the largest value's."""
     from scipy.special import stdtr
 
-    if variance <= 1e-24:
-        return 1.0 if low - 1e-12 <= mean <= high + 1e-12 else 0.5**units.number
+    if not variance:
+        return 1.0 if low - 1e-12 * size <= mean <= high + 1e-12 * size else 0.5**units.number
     error, freedom = math.sqrt(variance), units.freedom
     beyond = max(mean - high, low - mean) / error
     far = stdtr(freedom, -beyond - (high - low) / error) if math.isfinite(high - low) else 0.0

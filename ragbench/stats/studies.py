@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats.comparisons import compare
+from ragbench.stats.intervals import bonett, normal_quantile, wilson
 from ragbench.stats.power import POWER
-from ragbench.stats.samples import Labels, as_codes, as_values
+from ragbench.stats.samples import Codes, Labels, as_codes, as_values
 from ragbench.stats.verdicts import Spread
 from ragbench.types import Array, Better
 
@@ -24,6 +25,8 @@ class StudyPlan:
 
     difference: the true one, in the metric's unit, that is to be shown with the chance `power`.
     questions, groups: how many are needed; None where no number does, groups also where each question stands alone.
+    between: how many questions at both ends of the interval of how the differences vary (`plan_study`); None where
+    fewer than five groups tell it, or no number does.
     n, clusters: how many there were, on both sides. reached: the chance that as many show the difference; NaN without
     spread. detectable: the smallest difference that as many show with `power`; None if none.
     deviation: standard deviation of the paired differences of single questions. correlation: how alike those of one
@@ -37,6 +40,7 @@ class StudyPlan:
     power: float
     questions: int | None
     groups: int | None
+    between: tuple[int, int] | None
     n: int
     clusters: int | None
     reached: float
@@ -70,6 +74,9 @@ def plan_study(
 
     Groups are planned as large as they are on average; a group's mean varies by what differs between groups, and by
     what differs within them divided by its size (components of a one-way layout: Donner and Klar 2000, chapter 5).
+    How they vary is an estimate itself, and the number of questions no surer than it (Browne 1995, Statistics in
+    Medicine 14): `between` is at the ends of its interval at `level`, of graded values Bonett's of the standard
+    deviation of groups, of 0/1 values Wilson's of the share of pairs that differ.
     Raises ValueError for a difference, power, or number of comparisons that cannot be, and where fewer than two groups
     were measured on both sides.
     """
@@ -98,6 +105,7 @@ def plan_study(
         power,
         spread.questions(difference, power),
         None if codes is None else groups,
+        _between(found[kept], None if codes is None else codes[kept], spread, difference, power, level),
         one.n,
         one.clusters,
         spread.power(difference),
@@ -108,6 +116,27 @@ def plan_study(
         limit,
         one.test,
     )
+
+
+def _between(
+    differences: Array, codes: Codes | None, spread: Spread, difference: float, power: float, level: float
+) -> tuple[int, int] | None:
+    """The numbers of questions at both ends of the interval of `spread`'s deviation; the planned one lies between."""
+    if spread.binary:
+        shares = wilson(spread.deviation**2, spread.n, normal_quantile((1 + level) / 2))
+        ends = (math.sqrt(max(shares[0], 0.0)), math.sqrt(shares[1]))
+    else:
+        apart = differences - differences.mean()
+        if codes is not None:
+            _, places = np.unique(codes, return_inverse=True)
+            apart = np.bincount(places, weights=apart) * spread.groups / spread.n
+        known = bonett(apart, level)
+        if known is None:
+            return None
+        ends = known
+    deviations = (min(ends[0], spread.deviation), max(ends[1], spread.deviation))
+    low, high = (replace(spread, deviation=one).questions(difference, power) for one in deviations)
+    return None if low is None or high is None else (low, high)
 
 
 def _components(differences: Array, codes: ArrayLike, spread: Spread) -> tuple[float, float]:

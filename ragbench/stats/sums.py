@@ -215,11 +215,13 @@ def statistic_hypothesis(
 
     kept = None if codes is None else codes[present]
     interval = resample_units(gap, units_of(both, kept), level=level, resamples=resamples, seed=seed)
-    pseudo, p, used = np.full(len(present), np.nan), math.nan, "none"
+    pseudo, p, used, freedom = np.full(len(present), np.nan), math.nan, "none", None
     if len(both) and not math.isnan(interval.value):
         each = Units(both, np.ones(len(both)), np.ones(len(both), dtype=np.int64), False, np.zeros(2 * columns))
         pseudo[present] = interval.value + len(both) * np.nan_to_num(influences(gap, each))
-        p, used = tested(units_of(pseudo[present][:, None], kept), resamples, seed)
+        units = units_of(pseudo[present][:, None], kept)
+        p, used = tested(units, resamples, seed)
+        freedom = units.freedom if units.clustered else None
     found = Comparison(
         *names,
         interval.value,
@@ -239,7 +241,7 @@ def statistic_hypothesis(
         seed=seed,
         note=interval.note,
     )
-    return Hypothesis(by_signs(found) if len(both) else found, pseudo)
+    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom)
 
 
 def _error(interval: Estimate) -> float:

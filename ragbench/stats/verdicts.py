@@ -89,7 +89,7 @@ def with_margin(one: Comparison, margin: float | None) -> Comparison:
         return one
     if margin is not None and not (margin > 0 and math.isfinite(margin)):
         raise ValueError(f"the smallest difference of interest is above 0; got {margin}")
-    return _with_power(replace(one, margin=margin, questions_needed=None))
+    return replace(one, margin=margin, questions_needed=_questions_for(one, margin))
 
 
 def _with_power(one: Comparison) -> Comparison:
@@ -97,12 +97,15 @@ def _with_power(one: Comparison) -> Comparison:
         return replace(one, minimum_detectable=None, questions_needed=None)
     if one.threshold is None or math.isnan(one.error):
         return one
-    found = Spread.of(one)
     return replace(
-        one,
-        minimum_detectable=found.detectable(),
-        questions_needed=None if one.margin is None else found.questions(one.margin),
+        one, minimum_detectable=Spread.of(one).detectable(), questions_needed=_questions_for(one, one.margin)
     )
+
+
+def _questions_for(one: Comparison, margin: float | None) -> int | None:
+    """How many questions show a difference of `margin`; None where no number does, or it cannot be told."""
+    known = margin is not None and one.groups_needed is None and one.threshold is not None and not math.isnan(one.error)
+    return Spread.of(one).questions(margin) if known else None  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,11 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
     try:
         found: Any = _imported(module_name, str(settings.project_folder()))
     except Exception as error:
-        said = f"{error}; put it beside ragbench.toml, or install it" if _is_missing(error) else told(error)
+        said = (
+            f"{error}; put it beside ragbench.toml, or install it"
+            if isinstance(error, ModuleNotFoundError)
+            else told(error)
+        )
         raise ValueError(f"{module_name} cannot be imported: {said}") from error
     for part in function_name.split("."):
         if not hasattr(found, part):
@@ -58,10 +62,6 @@ def told(raised: Exception) -> str:
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return " ".join(f"{name}{error}".split())[:SHOWN_CHARACTERS]
-
-
-def _is_missing(error: Exception) -> bool:
-    return isinstance(error, ModuleNotFoundError)
 
 
 def _imported(name: str, folder: str) -> ModuleType:

@@ -272,7 +272,7 @@ def _read_clocks(
 
     configured = {name: one for name, one in made.items() if one.description["kind"] == "configured"}
     data = session.dataset.content_hash
-    parts = [timing.latencies(configured, store, asked, request.k, data, request.take(Clock))]
+    parts = [timing.latencies(configured, store, asked, request.k, data, request.take(Clock), session.progress)]
     parts += [
         stages.calls(store, name, one, asked, found.runs[name][0], data, request.take(Clock))
         for name, one in made.items()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from ragbench import stats
-from ragbench.measurement import NamedComparison
+from ragbench.measurement import Finding, NamedComparison
 from ragbench.metrics import catalogue, declaration
 from ragbench.names import meant
 from ragbench.settings import ConfigurationError, DifferenceSettings
+
+AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
 
 
 def of_interest(label: str, chosen: DifferenceSettings) -> float | None:
@@ -26,11 +29,20 @@ def of_interest(label: str, chosen: DifferenceSettings) -> float | None:
     return None if low is None or high is None else chosen.share_of_scale * (high - low)
 
 
-def told(named: Iterable[NamedComparison], chosen: DifferenceSettings) -> tuple[NamedComparison, ...]:
-    """The comparisons with the smallest difference of interest of their metrics, and the questions that show it."""
+def told(named: Iterable[AnyFinding], chosen: DifferenceSettings) -> tuple[AnyFinding, ...]:
+    """The comparisons with the smallest difference of interest of their metrics, and the questions that show it.
+
+    Estimates stay as they are.
+    """
     found = tuple(named)
-    margins = {label: of_interest(label, chosen) for label in dict.fromkeys(one.metric for one in found)}
-    return tuple(replace(one, comparison=stats.with_margin(one.comparison, margins[one.metric])) for one in found)
+    compared = (one.metric for one in found if isinstance(one, NamedComparison))
+    margins = {label: of_interest(label, chosen) for label in dict.fromkeys(compared)}
+    return tuple(
+        replace(one, comparison=stats.with_margin(one.comparison, margins[one.metric]))
+        if isinstance(one, NamedComparison)
+        else one
+        for one in found
+    )
 
 
 def check(chosen: DifferenceSettings) -> None:

@@ -16,8 +16,8 @@ from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
-from ragbench.datasets import Dataset, load
-from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.datasets import Dataset, known_items, load
+from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.names import meant
 from ragbench.progress import Progress
@@ -76,6 +76,7 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
+        drafted = sum(one.kind == known_items.KIND for one in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -86,6 +87,7 @@ class Session:
             "baseline": self.baseline,
             "commit": commit(),
             "versions": versions(),
+            **({"known_items": drafted} if drafted else {}),
         }
 
 
@@ -130,15 +132,11 @@ def told(made: Measurement) -> Measurement:
         "thresholds": bands.told(labels, known),
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
-    placed = [
-        one if isinstance(one, NamedEstimate) else interest.told([one], known.smallest_difference)[0]
-        for one in made.placed
-    ]
     return replace(
         made,
         facts={**made.facts, **{key: value for key, value in more.items() if value}},
         comparisons=interest.told(made.comparisons, known.smallest_difference),
-        placed=tuple(placed),
+        placed=interest.told(made.placed, known.smallest_difference),
     )
 
 

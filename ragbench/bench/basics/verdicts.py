@@ -119,8 +119,13 @@ def planned_of(margin: float | None, needed: int | None, n: int, _: Translator) 
     )
 
 
-def decision(distance: float, needed: int, n: int, _: Translator) -> str:
-    """How many questions decide a condition on a number that lies so far from its limit; see `bench.runs.gate`."""
+def decision(distance: float | None, needed: int | None, n: int, _: Translator) -> str:
+    """How many questions decide a condition on a number that lies so far from its limit; see `bench.runs.gate`.
+
+    Empty where that is not known.
+    """
+    if not distance or not needed:
+        return ""
     if needed <= n:
         return _(
             "so many questions would likely decide it for a value {distance} from the limit", distance=_.exact(distance)

@@ -241,6 +241,8 @@ def rivalries(
     """Every judge but the baseline against it, on the answers that both scored and people rated, tested together."""
     truth = answers.mean_people
     found, made = [], []
+    groups = independent(answers.clusters)
+    codes = as_codes(groups, len(truth))
     for name, scores in given.items():
         if name == baseline or lexical is None:
             continue
@@ -252,8 +254,9 @@ def rivalries(
         column = np.full(len(truth), np.nan)
         column[both] = 2 * (one - other) - alone.difference  # a pair has two answers: see `_projected`
         found.append(Rivalry(name, own, theirs, alone))
-        made.append(stats.Hypothesis(alone, column))
-    done = stats.jointly(made, independent(answers.clusters), resamples=sure.resamples, seed=sure.seed)
+        freedom = None if codes is None else units_of(column[both, None], codes[both]).freedom
+        made.append(stats.Hypothesis(alone, column, freedom))
+    done = stats.jointly(made, groups, resamples=sure.resamples, seed=sure.seed)
     return [replace(each, difference=difference) for each, difference in zip(found, done, strict=True)]
 
 

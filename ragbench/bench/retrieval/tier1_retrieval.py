@@ -202,7 +202,7 @@ def _retrieve(
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 once = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
-        how = (made, store, asked, depth, data.content_hash, request.take(Clock))
+        how = (made, store, asked, depth, data.content_hash, request.take(Clock), session.progress)
         found, misses = timing.indexes(*how, request.take(Sureness), labels)
         return runs, timing.Timed(timing.latencies(*how), found, misses)
 

@@ -6,7 +6,7 @@ Clock readings are taken once for the same inputs and kept in the database, so t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import NamedEstimate
+from ragbench.progress import Progress
 from ragbench.types import Array, Question
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
 MISSES = ("system", "ef_search", "sample", "recall")
+
+Watch = Callable[[str, int], Progress]
+"""Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,13 @@ def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
 
 
 def latencies(
-    systems: Mapping[str, System], store: Store, asked: Sequence[Question], depth: int, data_hash: str, clock: Clock
+    systems: Mapping[str, System],
+    store: Store,
+    asked: Sequence[Question],
+    depth: int,
+    data_hash: str,
+    clock: Clock,
+    watch: Watch,
 ) -> pd.DataFrame:
     """Milliseconds of each timed question by part: "embed" and "search", or "call" for a function of the user's own.
 
@@ -73,7 +83,9 @@ def latencies(
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
-        found = store.readings(about, partial(_one_by_one, system, timed, depth), fresh=clock.fresh_timings)
+        found = store.readings(
+            about, partial(_one_by_one, name, system, timed, depth, watch), fresh=clock.fresh_timings
+        )
         rows += [
             (name, question.id, part, float(ms))
             for part in sorted(found)
@@ -107,6 +119,7 @@ def indexes(
     depth: int,
     data_hash: str,
     clock: Clock,
+    watch: Watch,
     sureness: Sureness,
     clusters: Sequence[str] | None,
 ) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
@@ -137,7 +150,9 @@ def indexes(
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
-            about, partial(_in_turns, store, system, data_hash, queries, depth, ways), fresh=clock.fresh_timings
+            about,
+            partial(_in_turns, name, store, system, data_hash, queries, depth, ways, watch),
+            fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
             median = stats.quantile(found[f"{way} ms"], 0.5, level=sureness.level)
@@ -152,10 +167,17 @@ def indexes(
     return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 
-def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str, Array]:
+def _one_by_one(name: str, system: Any, timed: Sequence[Question], depth: int, watch: Watch) -> dict[str, Array]:
+    from ragbench.systems import steps
+
+    with watch(f"{name}, timed one by one", steps(0, len(timed))) as progress:
+        return _each_timed(system, timed, depth, progress)
+
+
+def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
     if system.description["kind"] != "configured":
         system.retrieve(timed[:1], depth)
-        return {"call": system.retrieve(timed, depth).search_ms}
+        return {"call": system.retrieve(timed, depth, progress=progress, fresh=True).search_ms}
     for question in timed[:WARMING]:
         system.embedded([question.text])
     vectors, embed = [], np.zeros(len(timed))
@@ -163,15 +185,23 @@ def _one_by_one(system: Any, timed: Sequence[Question], depth: int) -> dict[str,
         begun = time.perf_counter()
         vectors.append(system.embedded([question.text])[0])
         embed[place] = (time.perf_counter() - begun) * 1000
+        progress()
     how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
     queries, data = np.array(vectors), system.dataset.content_hash
     system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    found = system.store.search(data, system.embedder, queries, depth, batch=1, **how)
+    found = system.store.search(data, system.embedder, queries, depth, batch=1, progress=progress, **how)
     return {"embed": embed, "search": found.milliseconds}
 
 
 def _in_turns(
-    store: Store, system: Any, data_hash: str, queries: Any, depth: int, ways: Mapping[str, Mapping[str, Any]]
+    name: str,
+    store: Store,
+    system: Any,
+    data_hash: str,
+    queries: Any,
+    depth: int,
+    ways: Mapping[str, Mapping[str, Any]],
+    watch: Watch,
 ) -> dict[str, Array]:
     """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching.
 
@@ -180,20 +210,24 @@ def _in_turns(
     """
     from ragbench.store import recalls_against_exact
 
-    exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+    search = partial(store.search, data_hash, system.embedder, k=depth, batch=1)
     readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
-    for how in ways.values():
-        store.search(data_hash, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
-        for way in list(ways)[:: 1 if turn % 2 else -1]:
-            found = store.search(data_hash, system.embedder, queries[places], depth, batch=1, **ways[way])
-            nearest = replace(
-                exact,
-                ids=[exact.ids[place] for place in places],
-                similarities=[exact.similarities[place] for place in places],
-            )
-            readings[f"{way} ms"][places] = found.milliseconds
-            readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
+    with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
+        progress.say(lambda: "building them")
+        exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+        for how in ways.values():
+            search(queries[:WARMING], **how)
+        for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
+            progress.say(lambda: "searching in turns")
+            for way in list(ways)[:: 1 if turn % 2 else -1]:
+                found = search(queries[places], progress=progress, **ways[way])
+                nearest = replace(
+                    exact,
+                    ids=[exact.ids[place] for place in places],
+                    similarities=[exact.similarities[place] for place in places],
+                )
+                readings[f"{way} ms"][places] = found.milliseconds
+                readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
     return readings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -13,12 +14,16 @@ from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.interest import of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
+from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
 from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
+
+_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
 class Outcome(StrEnum):
@@ -103,6 +108,25 @@ def check_gates(settings: Settings) -> None:
         for system in (gate.system, gate.baseline):
             if system is not None and system not in settings.systems:
                 raise BenchError(f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}")
+
+
+def bound(text: str) -> tuple[str, GateSettings]:
+    """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
+    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
+    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
+
+
+def line(check: Check) -> str:
+    """One check in a line, with how many questions decide such a one."""
+    where = " ".join(part for part in (check.notebook, check.system) if part)
+    number = "" if check.value != check.value else f": {check.value:.4f}"
+    if check.low is not None and check.high is not None:
+        number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
+    said = "; ".join(filter(None, [check.why, decision(check.distance, check.needed, check.n, translator("en"))]))
+    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({said})"
 
 
 def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:

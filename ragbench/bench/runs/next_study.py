@@ -228,7 +228,7 @@ def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
     if made.clusters is not None:
         groups = _.plural("{n} group", "{n} groups", made.clusters)
         there = _("{questions} in {groups}", questions=there, groups=groups)
-    return _(
+    said = _(
         "To show a difference of {difference} in {metric} with a chance of {power}, {needed} are needed; {there} show "
         "it with a chance of {reached}.",
         **places,
@@ -236,6 +236,16 @@ def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
         there=there,
         reached=_.percent(made.reached),
     )
+    if made.between is None:
+        return said
+    low, high = map(_.integer, made.between)
+    sure = _(
+        "How differences vary is an estimate: between {low} and {high} questions are needed ({level} interval).",
+        low=low,
+        high=high,
+        level=_.percent(one.level, 1),
+    )
+    return f"{said} {sure}"
 
 
 def assumptions(one: Planned, _: Translator) -> list[str]:

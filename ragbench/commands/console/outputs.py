@@ -12,6 +12,7 @@ from ragbench import terminal
 
 if TYPE_CHECKING:
     from ragbench.answered_by import AnsweredBy
+    from ragbench.llm import Tally
     from ragbench.stand_ins import StandIn
 
 
@@ -48,6 +49,16 @@ def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
     for one in found:
         if text := answered_by.sentence(one, translator("en")):
             terminal.say(text, err=err, colour="yellow" if one.kinship == "other" else None)
+
+
+def paid(tally: Tally, *, err: bool = False) -> None:
+    """Say how many replies came from the journal, and what was newly paid; nothing where no model was asked."""
+    if asked := tally.done + tally.failed:
+        terminal.say(
+            f"from the journal: {tally.journaled:,} of {asked:,} replies; newly paid: {tally.calls:,} "
+            f"call{'' if tally.calls == 1 else 's'}, cost {tally.cost:.4f}",
+            err=err,
+        )
 
 
 def journaled(folder: Path) -> None:

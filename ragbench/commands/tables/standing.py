@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markupsafe import escape
+
 from ragbench.bench.runs.overview import NAME
 from ragbench.counts import reasons
 from ragbench.tables import Column, Found, Table
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
 def standing(measured: Measurements, _: Translator) -> Table:
     """A row for each page and system: the number that the page answers with, its interval and verdict.
 
-    The notes say why values are missing, with how many for each reason, and what models were asked for. Without rows
-    where nothing was measured.
+    The notes say what the overview says, why values are missing, with how many for each reason, and what models cost.
+    Without rows where nothing was measured.
     """
     from ragbench.bench.basics import verdicts
-    from ragbench.show.about.overview import Overview
+    from ragbench.show.about.overview import Overview, answers
     from ragbench.show.basics.material import Material, digits_of
 
     if NAME not in measured.names():
@@ -41,7 +43,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     )  # fmt: skip
     spent = [page["spent"] for page in found.pages if page.get("spent")]
     calls, money = sum(int(one["calls"]) for one in spent), sum(float(one.get("money") or 0) for one in spent)
-    notes = _reasons(measured, _)
+    notes = [escape(text).striptags() for text in answers(found)] + _reasons(measured, _)
     if calls:
         notes.append(_.plural("{n} call of models, cost {money}", "{n} calls of models, cost {money}", calls,
                               money=_.number(money, 2)))  # fmt: skip

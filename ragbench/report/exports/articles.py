@@ -200,8 +200,7 @@ def _check(check: Mapping[str, Any], _: Translator) -> str:
     value = _.number(check.get("value"), digits)
     parts = [markdown(check["condition"]), markdown(where), markdown(value)]
     parts[-1] += "" if check.get("low") is None else " " + markdown(_.interval(check["low"], check["high"], digits))
-    if check.get("needed") and check.get("distance"):
-        parts.append(markdown(decision(check["distance"], int(check["needed"]), int(check["n"]), _)))
+    parts.append(markdown(_decision(check, _)))
     return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
 
 
@@ -268,10 +267,12 @@ def _why(check: Mapping[str, Any]) -> str:
     value, low, high = (check.get(key) for key in ("value", "low", "high"))
     number = "" if value is None else f"{value:.4f}"
     number += "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
-    needed = ""
-    if check.get("needed") and check.get("distance"):
-        needed = "; " + decision(check["distance"], int(check["needed"]), int(check["n"]), translator("en"))
-    return f"{check['outcome']}: {number} {check['why']}{needed}"
+    said = "; ".join(filter(None, [check["why"], _decision(check, translator("en"))]))
+    return f"{check['outcome']}: {number} {said}"
+
+
+def _decision(check: Mapping[str, Any], _: Translator) -> str:
+    return decision(check.get("distance"), check.get("needed"), check.get("n", 0), _)
 
 
 def _plain(text: Any) -> str:

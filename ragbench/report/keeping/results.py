@@ -130,6 +130,7 @@ def manifest(
     """What was run, on which data, with which seeds, by which versions."""
     made = _by_name(measurements)
     facts = {name: dict(one.facts) for name, one in made.items()}
+    broken = {name: own for name, one in made.items() if (own := _raised(one))}
     return {
         **more,
         "parameters": dict(parameters),
@@ -138,11 +139,7 @@ def manifest(
         "seeds": {name: known["seed"] for name, known in facts.items() if "seed" in known},
         **stood_in(made),
         **answered(made),
-        **(
-            {"raised": found}
-            if (found := {name: broken for name, one in made.items() if (broken := _raised(one))})
-            else {}
-        ),
+        **({"raised": broken} if broken else {}),
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }

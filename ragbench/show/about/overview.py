@@ -88,8 +88,13 @@ def overview(material: Material, present: frozenset[str], most: int = 4) -> Mark
 def standing(material: Material, present: frozenset[str]) -> Markup:
     """Is it good, is it better: what all pages of the run add up to, in a sentence each."""
     found = Overview(material)
-    said = [_good(found), *_better(found), *_blamed(found), *_missing(found)]
-    return html.div(html.all(*map(html.p, said)), "rb-says")
+    failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
+    return html.div(html.all(*map(html.p, [*answers(found), *(f"{text}." for text in failed)])), "rb-says")
+
+
+def answers(found: Overview) -> list[str | Markup]:
+    """What the pages add up to: is it good, is it better, which part is to blame, what could not be measured."""
+    return [_good(found), *_better(found), *_blamed(found), *_missing(found)]
 
 
 def _good(found: Overview) -> str:
@@ -163,7 +168,7 @@ def _missing(found: Overview) -> list[str]:
     _ = found.text
     missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
     wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
-    said = [f"{text}." for text in raised.sentences((one for page in found.pages for one in raised.of(page)), _)]
+    said: list[str] = []
     if missing:
         share = _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))

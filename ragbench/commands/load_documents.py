@@ -1,0 +1,119 @@
+"""`ragbench load documents`: a folder of documents becomes a knowledge base."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragbench import terminal
+from ragbench.commands.console import options
+from ragbench.commands.console.preview import tell
+
+if TYPE_CHECKING:
+    from ragbench.datasets import Brought, Records
+
+NAMED = 5
+
+
+def documents(
+    folder: Annotated[Path, typer.Argument(help="A folder of documents: .md, .txt, .html, .pdf, .docx.")],
+    name: Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")],
+    size: Annotated[int, typer.Option(help="Of a passage at most, in --unit.")] = 1000,
+    overlap: Annotated[int, typer.Option(help="That neighbouring passages share at most, in --unit.")] = 0,
+    unit: Annotated[str, typer.Option(help="characters or words.")] = "characters",
+    url: Annotated[
+        str, typer.Option(help="The page of a document: https://kb.example/{path}; front matter's url wins.")
+    ] = "{path}",
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", "-l", help="Language of the texts, en or ru; else found out.", callback=options.spoken
+        ),
+    ] = "",
+    title: Annotated[str, typer.Option(help="What pages call it; the name where not given.")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")] = "not stated",
+    add: Annotated[
+        bool, typer.Option("--add", help="Read what is new or has changed since, and keep all the rest.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")
+    ] = False,
+) -> None:
+    """Documents are read as Markdown and cut where a text parts by itself: sections first, then paragraphs, sentences.
+
+    Each passage keeps its document, the headings it stands under, and where it begins and ends. A base without
+    questions can be measured by tier0_embeddings; `ragbench draft` makes first questions to it.
+
+    Example: ragbench load documents handbook --name kb --url https://kb.example/{path}
+    """
+    from typing import cast
+
+    from ragbench import datasets, settings
+    from ragbench.datasets import documents as reading
+    from ragbench.progress import Progress
+
+    if unit not in ("characters", "words"):
+        raise typer.BadParameter(f"{unit!r}: characters or words is expected", param_hint="--unit")
+    cutting = reading.Cutting(size, overlap, cast(reading.Unit, unit))
+    place = settings.project_folder() / settings.load().data_folder
+    known, spoken = None, language
+    if add and name in datasets.available(place):
+        spoken = datasets.language_in(datasets.place_of(name, place), language)
+        known = datasets.Records.read(datasets.place_of(name, place), spoken)
+    elif not add:
+        datasets.require_free(name, place, replace=replace)
+    with Progress("documents", len(reading.paths(folder))) as progress:
+        found = reading.read(folder, cutting, url, known, progress)
+    spoken = spoken or datasets.language_of(found.texts)
+    _tell_copies(found)
+    tell(found, folder.name, spoken)
+    _require_labels(known, found)
+    tables = {one.name: getattr(known, one.name) for one in fields(known)} if known is not None else {}
+    made = datasets.write(
+        name,
+        place,
+        title=title or name,
+        licence=licence,
+        source=folder.name,
+        language=spoken,
+        left_out=+found.left_out,
+        replace=replace or add,
+        dry_run=dry_run,
+        **{**tables, **{table: getattr(found, table) for table in found.tables}},
+    )
+    if dry_run:
+        terminal.say("all of it can be loaded; nothing was written (--dry-run)")
+        return
+    following = f"ragbench run --dataset {name}" if made.questions else f"ragbench draft {name} --questions 120"
+    terminal.say(f"data set {name} is there (content hash {made.content_hash[:12]}). Next: {following}")
+
+
+def _tell_copies(found: Brought) -> None:
+    from ragbench.bench.basics.copies import MOST_PASSAGES, near_copies
+
+    if len(found.chunks) > MOST_PASSAGES:
+        found.notes.append(
+            f"of more than {MOST_PASSAGES:,} passages, those that are nearly the same are not looked for"
+        )
+    pairs = near_copies([one.text for one in found.chunks])
+    if pairs:
+        named = "; ".join(f"{found.chunks[one].id} and {found.chunks[other].id}" for one, other, _ in pairs[:NAMED])
+        more = f"; {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
+        found.notes.append(f"{len(pairs)} pairs of passages are nearly the same: {named}{more}")
+
+
+def _require_labels(known: Records | None, found: Brought) -> None:
+    """Raises DatasetError where questions are labelled with passages that are there no more."""
+    from ragbench.datasets import DatasetError
+
+    there = {one.id for one in found.chunks}
+    lost = [one.id for one in (known.questions if known is not None else ()) if not set(one.relevant) <= there]
+    if lost:
+        raise DatasetError(
+            f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "
+            "was written. Label them anew, or load the folder under another --name"
+        )
