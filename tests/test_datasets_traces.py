@@ -10,8 +10,8 @@ import pytest
 
 from ragbench.datasets import Brought, ChunkRecord, DatasetError, traces
 from ragbench.datasets.traces.formats import FORMATS
+from ragbench.datasets.traces.spans import Passage, Span, Trace
 from ragbench.datasets.traces.steps import Steps
-from ragbench.datasets.traces.trace import Passage, Span, Trace
 
 FILES = Path(__file__).parent / "trace_files"
 Q1, A1 = "When is the library open?", "From 9 to 21 on weekdays."

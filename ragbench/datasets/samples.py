@@ -245,7 +245,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     place: what an error names, the field behind its last comma. forms: is told how they were written. ids: theirs, as
     many; else they are numbered from 1. None where neither is there. Raises DatasetError for anything else.
     """
-    names = _listed(ids, f"{place} (ids)")
+    names = _listed(ids, f"{place} (ids)") if ids != "" else None
     if value is None and names is None:
         return None
     texts = _listed(value, place, forms)

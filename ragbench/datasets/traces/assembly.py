@@ -16,8 +16,8 @@ from ragbench.datasets.files import DatasetError, normalise
 from ragbench.datasets.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.datasets.rows import fault
 from ragbench.datasets.traces.elements import LeftOut
+from ragbench.datasets.traces.spans import Passage, Rating, Trace
 from ragbench.datasets.traces.steps import Steps
-from ragbench.datasets.traces.trace import Passage, Rating, Trace
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""

@@ -21,7 +21,7 @@ from ragbench.datasets.traces.payloads import (
     passages_of,
     question_of,
 )
-from ragbench.datasets.traces.trace import Kind, Span, Trace
+from ragbench.datasets.traces.spans import Kind, Span, Trace
 
 KINDS: Mapping[str, Kind] = {
     "retriever": "retrieve", "retrieval": "retrieve", "reranker": "rerank", "rerank": "rerank", "llm": "generate",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.datasets.traces.payloads import count, label, message_text, number, opened, passages_of, role_of
-from ragbench.datasets.traces.trace import Passage, Span, Trace
+from ragbench.datasets.traces.spans import Passage, Span, Trace
 
 NAME = "DeepEval"
 MARKS = (

@@ -18,7 +18,7 @@ from ragbench.datasets.traces import (
     phoenix,
     ragas,
 )
-from ragbench.datasets.traces.trace import Passage, Trace
+from ragbench.datasets.traces.spans import Passage, Trace
 
 
 class Format(Protocol):

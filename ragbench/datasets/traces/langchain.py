@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragbench.datasets.traces.payloads import passage_of
-from ragbench.datasets.traces.trace import Passage
+from ragbench.datasets.traces.spans import Passage
 
 NAME = "LangChain documents"
 MARKS = ({"page_content"}, {"pageContent"}, {"lc", "kwargs"})

@@ -22,7 +22,7 @@ from ragbench.datasets.traces.payloads import (
     passages_of,
     question_of,
 )
-from ragbench.datasets.traces.trace import Rating, Span, Trace
+from ragbench.datasets.traces.spans import Rating, Span, Trace
 
 NAME = "Langfuse"
 MARKS = (

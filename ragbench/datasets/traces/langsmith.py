@@ -19,7 +19,7 @@ from ragbench.datasets.traces.payloads import (
     passages_of,
     question_of,
 )
-from ragbench.datasets.traces.trace import Rating, Span, Trace
+from ragbench.datasets.traces.spans import Rating, Span, Trace
 
 NAME = "LangSmith"
 MARKS = ({"run_type", "inputs"}, {"run_type", "trace_id"}, {"dataset_id", "inputs"}, {"inputs", "outputs"})

@@ -20,7 +20,7 @@ from ragbench.datasets.traces.payloads import (
     question_of,
     quoted,
 )
-from ragbench.datasets.traces.trace import Rating, Span, Trace
+from ragbench.datasets.traces.spans import Rating, Span, Trace
 
 NAME = "MLflow"
 MARKS = ({"info", "data"}, {"trace_id", "spans"}, {"request_id", "spans"})

@@ -12,7 +12,7 @@ from typing import Any
 
 from ragbench.datasets.traces.attributes import trace_of
 from ragbench.datasets.traces.payloads import label, moment, number
-from ragbench.datasets.traces.trace import Span, Trace
+from ragbench.datasets.traces.spans import Span, Trace
 
 NAME = "OpenTelemetry"
 MARKS = (

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragbench.datasets.cells import held
-from ragbench.datasets.traces.trace import Passage
+from ragbench.datasets.traces.spans import Passage
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip

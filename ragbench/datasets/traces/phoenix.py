@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.datasets.traces.attributes import trace_of
 from ragbench.datasets.traces.opentelemetry import flat
 from ragbench.datasets.traces.payloads import label, moment, opened
-from ragbench.datasets.traces.trace import Span, Trace
+from ragbench.datasets.traces.spans import Span, Trace
 
 NAME = "Phoenix"
 MARKS = ({"context.trace_id", "context.span_id"}, {"context.trace_id", "span_kind", "parent_id"})

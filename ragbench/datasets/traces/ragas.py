@@ -10,7 +10,7 @@ from typing import Any
 
 from ragbench.datasets.samples import NAMES, contexts_of, turns_of
 from ragbench.datasets.traces.payloads import label
-from ragbench.datasets.traces.trace import Passage, Span, Trace
+from ragbench.datasets.traces.spans import Passage, Span, Trace
 
 NAME = "ragas"
 MARKS = ({"user_input"}, {"question", "contexts"}, {"question", "answer", "ground_truth"})

@@ -14,7 +14,7 @@ from ragbench.datasets.records import ChunkRecord
 from ragbench.datasets.traces.assembly import Assembly
 from ragbench.datasets.traces.elements import LeftOut, records
 from ragbench.datasets.traces.formats import Format, format_of, unknown
-from ragbench.datasets.traces.trace import Passage, Span, Trace
+from ragbench.datasets.traces.spans import Passage, Span, Trace
 
 SPAN_BYTES = 700
 """That a span takes at most, beside the letters of its texts."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragbench.datasets.traces.trace import Passage, Span, Trace
+from ragbench.datasets.traces.spans import Passage, Span, Trace
 
 N = TypeVar("N", int, float)
 
