@@ -147,14 +147,10 @@ def test_broken_files_leave_everything_as_it_was(project: Path) -> None:
 TRACES = Path(__file__).parent / "trace_files"
 
 
-def test_traces_are_told_at_eighty_columns_and_written_by_no_dry_run(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_traces_are_told_and_written_by_no_dry_run(project: Path) -> None:
     before = state(project)
     said = ragbench("traces", TRACES / "opentelemetry-openinference.jsonl", "--name", "mine", "--dry-run")
     assert state(project) == before
-    assert max(map(len, said.splitlines())) <= 80
     told = " ".join(said.split())
     assert "opentelemetry-openinference.jsonl was read as OpenTelemetry: 17 records" in told
     assert "found in 5 traces: question 5, answer 4, passages 4, ids 4, scores 4, latency 5" in told
