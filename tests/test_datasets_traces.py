@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragbench.datasets import Brought, ChunkRecord, DatasetError, traces
+from ragbench.datasets.traces import opentelemetry
 from ragbench.datasets.traces.formats import FORMATS
 from ragbench.datasets.traces.spans import Passage, Span, Trace
 from ragbench.datasets.traces.steps import Steps
@@ -86,6 +87,14 @@ def test_a_trace_in_error_stays_a_question_and_says_why(name: str) -> None:
     assert found.questions[place].text == Q3
     assert (lines[place].get("answer"), lines[place]["error"]) == (None, why)
     assert f"1 trace ended in an error, kept as a question without an answer: 1 × {why}" in found.notes
+
+
+def test_spans_of_otlp_keep_their_parents() -> None:
+    lines = (FILES / "opentelemetry-openinference.jsonl").read_text(encoding="utf-8").splitlines()
+    spans = [part.spans[0] for text in lines[:3] for part in opentelemetry.parts(json.loads(text), "")]
+    assert [(span.kind, span.id[-1], (span.parent or "-")[-1]) for span in spans] == [
+        ("retrieve", "3", "2"), ("generate", "4", "2"), ("other", "2", "-"),
+    ]  # fmt: skip
 
 
 def test_several_retrievers_and_none_and_a_reranker() -> None:

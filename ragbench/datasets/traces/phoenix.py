@@ -10,7 +10,7 @@ from typing import Any
 
 from ragbench.datasets.traces.attributes import trace_of
 from ragbench.datasets.traces.opentelemetry import flat
-from ragbench.datasets.traces.payloads import label, moment, opened
+from ragbench.datasets.traces.payloads import label, moment
 from ragbench.datasets.traces.spans import Span, Trace
 
 NAME = "Phoenix"
@@ -33,7 +33,4 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
         error=(label(record.get("status_message")) or "an error without a message") if failed else None,
     )
     columns = {name.removeprefix(PREFIX): value for name, value in record.items() if name.startswith(PREFIX)}
-    listed = {
-        name: opened(value) if name.endswith(("documents", "messages")) else value for name, value in columns.items()
-    }
-    yield trace_of(trace, span, flat(listed), kind=record.get("span_kind"))
+    yield trace_of(trace, span, flat(columns), kind=record.get("span_kind"))
