@@ -36,8 +36,8 @@ def read(
     assembly = Assembly(base or {}, ratings, found.left_out)
     for document in found.documents:
         assembly.document(document)
-    for trace in found.traces.values():
-        assembly.trace(trace)
+    for name in [*found.traces]:
+        assembly.trace(found.traces.pop(name))  # what was taken in is held no longer
     return assembly.brought(found.told), {"logged": assembly.lines} if assembly.lines else {}
 
 
