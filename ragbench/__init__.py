@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragbench.types import Embedder, Judge
 
 __version__ = _version("ragbench")
-__all__ = ["ascore", "bench", "compare", "label", "load", "metric", "score", "show", "stats"]
+__all__ = ["ascore", "bench", "compare", "label", "load", "metric", "score", "settle", "show", "stats"]
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 
@@ -110,8 +110,8 @@ def compare(first: str, second: str, *, on_common_questions: bool = False) -> Ru
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "label":
-        return import_module("ragbench.labelling").label
+    if name in ("label", "settle"):
+        return getattr(import_module("ragbench.labelling"), name)
     if name in __all__:  # a room, opened when somebody asks for it
         return import_module(f"ragbench.{name}")
     raise AttributeError(f"module 'ragbench' has no attribute {name!r}")

@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from ragbench import folders, names, terminal
 from ragbench.commands import (
+    ask,
     compare,
     database,
     doctor,
@@ -85,6 +86,7 @@ application = typer.Typer(
 )
 application.command("init")(init.init)
 application.command("run")(run.run)
+application.command("ask")(ask.ask)
 application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
 application.command("draft")(draft.draft)

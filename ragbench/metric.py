@@ -48,6 +48,7 @@ class Metric:
     fields: the fields of a sample that the metric cannot do without.
     formula: how the value is made, in signs and words of plain text. edges: what happens at the ends: nothing to
     measure, all alike, a reply that fails. differs: how it differs from what goes by the same name elsewhere.
+    levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
     that program would have to be set to give the same number.
     """
@@ -66,6 +67,7 @@ class Metric:
     differs: str = ""
     reading: Reading | None = None
     signed: Callable[..., str] | None = None
+    levels: tuple[float, ...] = ()
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -164,6 +166,7 @@ def metric(
     differs: str = "",
     reading: Reading | None = None,
     signed: Callable[..., str] | None = None,
+    levels: tuple[float, ...] = (),
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -178,7 +181,7 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed,
+            signed, levels,
         )  # fmt: skip
         there = _registry.get(made.name)
         if there is not None and there.function.__module__ != function.__module__:

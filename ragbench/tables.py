@@ -7,16 +7,14 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
 from ragbench.language import DASH, Translator, beside_zero, decimals, translator
+from ragbench.templates import template
 from ragbench.types import Estimate, Verdict
 
 Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
-TEMPLATES = Path(__file__).parent / "report_template"
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -115,7 +113,9 @@ class Table:
     def _repr_html_(self) -> str:
         """The table as HTML, every text escaped, its notes as paragraphs below."""
         rows = self.written(Spoken(translator(self.language)))
-        return str(_template().module.table([one.title for one in self.columns], rows, self.title, self.notes))
+        return str(
+            template("table.html.j2").module.table([one.title for one in self.columns], rows, self.title, self.notes)
+        )
 
     def markdown(self) -> str:
         """The table in Markdown, every sign of it escaped, its notes as paragraphs below."""
@@ -373,10 +373,3 @@ def markdown(text: object) -> str:
 
 def _unknown(value: Any) -> bool:
     return value is None or value != value
-
-
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    from jinja2 import Environment, FileSystemLoader
-
-    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("table.html.j2")

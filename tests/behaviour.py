@@ -83,7 +83,7 @@ def _rounded(value: Any) -> Any:
 def run(name: str, folder: Path) -> dict[str, Any]:
     """What the notebooks say of one of RUNS, executed below `folder`; the current folder is changed."""
     from ragbench import report, settings
-    from ragbench.commands.run import _tiers
+    from ragbench.commands.run import tiers
     from tests.command_line import ragbench
 
     os.environ["RAGBENCH_CONFIG"] = str(ROOT / "ragbench.toml" if name != "logged" else _project(folder / name))
@@ -92,7 +92,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     if name == "logged":
         loaded = ragbench("load", "answers", RUNS[name]["answers"], "--name", "desk", "--language", "en")
         assert loaded.returncode == 0, loaded.stderr
-    notebooks = LOGGED if name == "logged" else _tiers()
+    notebooks = LOGGED if name == "logged" else tiers()
     made = report.run(notebooks, {**RUNS[name], "resamples": RESAMPLES}, out=folder / f"{name}-reports", jobs=2)
     if made.failures:
         raise SystemExit(f"failed: {dict(made.failures)}")

@@ -233,7 +233,7 @@ def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
         offline = CliRunner().invoke(application, ["doctor"])
         assert not server.requests
         done = CliRunner().invoke(application, ["doctor", "--online"])
-    assert "answers" not in offline.output
+    assert "m-one answers" not in offline.output
     assert "✓ judge one: m-one answers" in done.output
     assert "– Judge two: the model asked was m-two, but the replies name another: small (1)" in done.output
     assert "✓ generator g: openai/w answers" in done.output

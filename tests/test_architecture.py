@@ -23,7 +23,7 @@ FLOORS = (
     {"expectations", "names", "language"},
     {"types", "settings", "folders", "waves"},
     {"terminal"},
-    {"trust", "counts", "raised", "stand_ins", "older_measurements"},
+    {"trust", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},
@@ -313,7 +313,7 @@ WITHIN = {
     "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
-    "ragbench.labelling.widget:_uploaded": "a temporary copy of what was handed over, to be read",
+    "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }
 
 

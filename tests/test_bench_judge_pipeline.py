@@ -90,6 +90,22 @@ def test_own_functions_by_hand(labelled: Path) -> None:
     assert "TimeoutError: no reply" in set(failed[failed["value"].isna()]["reason"])
 
 
+def test_a_function_that_hangs_loses_that_decision_alone(labelled: Path) -> None:
+    (labelled / "slow_judge.py").write_text(
+        "import itertools, time\nturn = itertools.count()\n"
+        "def decide(question, answer, contexts):\n    if next(turn) == 3: time.sleep(30)\n    return 'yes'\n",
+        encoding="utf-8",
+    )
+    path = labelled / "ragbench.toml"
+    path.write_text("decision_seconds = 0.2\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    settings.load.cache_clear()
+    made = bench.tier_judge_pipeline(judges="slow_judge:decide")
+    shown = made.scores[(made.scores["system"] == "slow_judge:decide") & (made.scores["metric"] == "show_decision")]
+    failed = shown[shown["value"].isna()]
+    assert list(failed["reason"]) == ["no answer within 0.2 s; look what it waits for, or raise decision_seconds"]
+    assert len(shown) == ROWS
+
+
 def test_the_measures_are_scikit_learns(labelled: Path) -> None:
     made = bench.tier_judge_pipeline(judges="own_judge:shaky")
     table = made.extra["decisions"].query("system == 'own_judge:shaky'")

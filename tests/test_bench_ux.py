@@ -208,7 +208,7 @@ def test_hits_of_campus_counted_by_hand() -> None:
     asked = questions(data, cache)["history"]
     vectors = [model.embed(texts, kind="query")
                for texts in ([one.text for one in asked], [one.question for one in cache])]  # fmt: skip
-    one = asked_of(asked, vectors[0], cache, vectors[1])
+    one = asked_of(asked, dict(zip([one.text for one in asked], vectors[0], strict=True)), cache, cache, vectors[1])
     [(_, wrong)] = rates(one, np.array([0.85]), Sureness(0.95, 500, 0))
     row = dict(zip(CACHES, summary("svd", "history", one, 0.85), strict=True))
     assert [row[key] for key in ("n", "hits", "right", "doubtful", "wrong", "unknown")] == [119, 12, 0, 2, 9, 1]
@@ -233,7 +233,8 @@ def test_dialogues_without_labels_are_not_taken_for_unanswerable(talking: Path) 
     plain = Dialogue(id="d", turns=(Turn(question="When?", answer="At nine."), Turn(question="Where?")))
     bare = Dataset(**{**data.__dict__, "dialogues": (plain,)}) if hasattr(data, "__dict__") else data
     assert {one.pages for one in questions(bare, [])["dialogues"]} == {None}
-    found = asked_of(questions(bare, [])["dialogues"], np.ones((2, 2), np.float32), [], np.zeros((0, 1), np.float32))
+    asked = questions(bare, [])["dialogues"]
+    found = asked_of(asked, {one.text: np.ones(2) for one in asked}, [], [], np.zeros((0, 1), np.float32))
     assert set(found.table.servings or ()) == {Serving.UNKNOWN}
 
 

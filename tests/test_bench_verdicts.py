@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import ragbench
 from ragbench import show, stats
 from ragbench.bench.basics import interest, tabulation, verdicts
-from ragbench.bench.basics.session import check, told
+from ragbench.bench.basics.session import chosen, told
 from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
 from ragbench.language import translator
@@ -149,7 +149,7 @@ def test_a_difference_that_cannot_be_meant_is_refused(
 ) -> None:
     small_project.enter(tmp_path, monkeypatch, f"[smallest_difference]\n{text}\n")
     with pytest.raises(ConfigurationError) as refused:
-        check()
+        chosen()
     assert message in str(refused.value)
 
 

@@ -112,7 +112,7 @@ def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8") + judge, encoding="utf-8")
     ill = ragbench("doctor")
     assert ill.returncode == 1
-    assert "the variable NO_SUCH_KEY is not set" in ill.stdout
+    assert "judge 'j' needs its key in the variable NO_SUCH_KEY, which is not set: export" in ill.stdout
 
 
 @pytest.mark.slow

@@ -195,7 +195,7 @@ def test_two_runs_of_all_notebooks_and_their_drawing_anew_give_the_same_bytes(
     tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything that `ragbench run` measures, on the sample data set, twice; then drawn again from what was stored."""
-    from ragbench.commands.run import _tiers
+    from ragbench.commands.run import tiers
 
     (tmp_path / "ragbench.toml").write_bytes((ROOT / "ragbench.toml").read_bytes())  # no checkout: no commit on pages
     monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
@@ -204,7 +204,7 @@ def test_two_runs_of_all_notebooks_and_their_drawing_anew_give_the_same_bytes(
     monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
-    names = _tiers()
+    names = tiers()
     assert len(names) >= 4
     runs = [report.run(names, {"resamples": 500}, out=tmp_path / str(number), jobs=2) for number in range(2)]
     assert [dict(run.failures) for run in runs] == [{}, {}]

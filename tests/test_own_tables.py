@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import psycopg
 import pytest
 from psycopg import sql
@@ -282,3 +283,17 @@ def test_real_users_and_sources_run_on_the_tables_too() -> None:
     assert shares["total_chunks"] == 4
     assert shares["used_chunks"] == len({"1", "3"})
     assert shares["utilization_rate"] == 0.5
+
+
+def test_tier_ux_goes_on_where_some_rows_have_no_vector(own: psycopg.Connection) -> None:
+    """Two liked questions are the cache; one of them has no vector, nor has one of the others that were asked."""
+    own.execute('UPDATE "order" SET embedding = NULL WHERE id IN (10, 13)')
+    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    rate = next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate")
+    assert (rate.n, rate.n_unmeasured) == (2, 2)
+    [system] = made.facts["systems"]
+    assert system["cached_without_vector"] == 1
+    nearest = made.extra["nearest"].set_index("sample")["cached"]
+    assert nearest["12"] == "11"
+    assert pd.isna(nearest["11"]), "nothing is its own neighbour"
+    assert set(made.extra["similarities"]["what"]) <= {"question"}, "no answer is in the tables"

@@ -9,7 +9,8 @@ import pytest
 
 from ragbench import report
 from ragbench.bench.basics.session import BenchError
-from ragbench.report.execution import parameters, run
+from ragbench.report.execution import parameters
+from ragbench.report.execution.preparation import prepared
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def test_a_text_parameter_is_never_code(text: str) -> None:
 def test_of_several_notebooks_the_one_that_refuses_is_named_with_those_that_would_not(project: Path) -> None:
     del project
     with pytest.raises(BenchError, match=r"^tier2_generation: primary = 'ndcg@10'.* of which tier1_retrieval would"):
-        run.prepared(["tier2_generation", "tier1_retrieval"], {"primary": "ndcg@10"}, None)
+        prepared(["tier2_generation", "tier1_retrieval"], {"primary": "ndcg@10"}, None)
     with pytest.raises(BenchError, match=r"^primary = 'ndcg@10'"):
-        run.prepared(["tier2_generation"], {"primary": "ndcg@10"}, None)
+        prepared(["tier2_generation"], {"primary": "ndcg@10"}, None)
     with pytest.raises(BenchError, match=r"^tier1_retrieval: k = 0: a whole number from 1 to 1000 .*\)$"):
-        run.prepared(["tier1_retrieval", "real_users"], {"k": 0}, None)
+        prepared(["tier1_retrieval", "real_users"], {"k": 0}, None)

@@ -412,11 +412,11 @@ def test_a_function_that_answers_by_itself_and_one_that_scores(tmp_path: Path, m
     monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
     dataset = asked_about(Question("q1", "one?"), Question("q2", "two?"))
     questions = dataset.questions
-    found = FunctionSystem("alone", "answers_alone:both", dataset).retrieve(questions, 5)
+    found = FunctionSystem("alone", "answers_alone:both", dataset, 60).retrieve(questions, 5)
     assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [["library"], ["library"]]
     assert [one.answer for one in found.answers["q1"]] == ["Yes."]
     assert [one.status for one in found.answers["q2"]] == [Status.MISSING_FIELD]
     assert found.answers["q1"][0].seconds is not None
-    scored = FunctionSystem("scores", "answers_alone:scores", dataset).retrieve(questions, 5)
+    scored = FunctionSystem("scores", "answers_alone:scores", dataset, 60).retrieve(questions, 5)
     assert not scored.answers, "a chunk whose id is answer, with its score"
     assert [hit.chunk.id for hit in scored.hits[0]] == ["library", "answer"]

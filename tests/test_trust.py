@@ -14,7 +14,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from ragbench import bench, report, settings, trust
+from ragbench import report, settings, trust
+from ragbench.bench.basics import session
 from ragbench.systems import callables
 from ragbench.trust import record
 from tests import own_notebooks
@@ -182,13 +183,23 @@ def test_score_asks_only_where_a_model_would_be_asked(own: Write, project: Path)
     assert not (project / CANARY).exists()
 
 
+def test_the_doctor_runs_nothing_of_what_is_not_trusted(own: Write, project: Path) -> None:
+    own('[systems.mine]\ncallable = "search:fnd"\n', search=SEARCH, ranks=RANKS)
+    said = ran("doctor")
+    assert "not trusted yet" in said.output
+    assert not (project / CANARY).exists()
+    trust.grant(trust.of_project(settings.load()))
+    assert "systems.mine.callable = 'search:fnd': there is no fnd; there are find" in ran("doctor").output
+    assert (project / CANARY).exists()
+
+
 @pytest.mark.fault("cloned-projects", tried="in Python, without a command that could ask", count=3)
 def test_nothing_of_it_runs_from_python_either(own: Write, project: Path) -> None:
     own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
     with pytest.raises(trust.UntrustedError, match=r"search:find.*FAR_KEY.*ragbench trust"):
-        bench.check()
+        session.chosen()
     with pytest.raises(trust.UntrustedError, match=r"ranks\.py"):
-        callables.find("search:find", "(question, k)")
+        callables.find("search:find", "(question, k)", 60, "")
     with pytest.raises(trust.UntrustedError):
         report.run(["tier1_retrieval"], {})
     assert not (project / CANARY).exists()
@@ -354,7 +365,7 @@ def test_a_module_of_the_project_comes_first_where_it_is_named(own: Write, proje
     trust.grant(trust.of_callable("smtplib:find"))
     sys.modules.pop("smtplib", None)
     try:
-        assert callables.find("smtplib:find", "(question, k)")("?", 1) == ["c1"]
+        assert callables.find("smtplib:find", "(question, k)", 60, "")("?", 1) == ["c1"]
         assert sys.path.index(str(project)) == len(sys.path) - 1
     finally:
         sys.modules.pop("smtplib", None)

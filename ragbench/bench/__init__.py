@@ -4,9 +4,10 @@ from ragbench.bench.answers.rag_metrics import rag_metrics
 from ragbench.bench.answers.tier2_generation import tier2_generation
 from ragbench.bench.answers.tier3_end_to_end import tier3_end_to_end
 from ragbench.bench.answers.tier_ux import tier_ux
-from ragbench.bench.basics.session import BenchError, check
+from ragbench.bench.basics.session import BenchError
 from ragbench.bench.decisions.tier_judge_pipeline import tier_judge_pipeline
 from ragbench.bench.judges.tier_judge import tier_judge
+from ragbench.bench.live.inquiry import ask
 from ragbench.bench.retrieval.real_users import real_users
 from ragbench.bench.retrieval.sources import sources
 from ragbench.bench.retrieval.tier0_embeddings import tier0_embeddings
@@ -17,7 +18,7 @@ from ragbench.bench.scoring.corrections import corrected
 
 __all__ = [
     "BenchError",
-    "check",
+    "ask",
     "corrected",
     "overview",
     "rag_metrics",

@@ -23,13 +23,15 @@ def doctor(
     ] = False,
     trusted: consent.Trust = False,
 ) -> None:
-    """Check Python, packages, configuration, trust, data sets, database, judges and browser; exit code 1 on a fault.
+    """Check Python, packages, configuration, trust, data and the pages they allow, systems, database, judges, browser.
+
+    Exit code 1 on a fault.
 
     It changes nothing, but starts the database server where it does not run. With --online it also says whether each
     model answers, and under which name: that costs a few tokens a model.
     """
     faults = 0
-    checks = [_python, _packages, _configuration, _trust, _data, _database, _judges, _browser]
+    checks = [_python, _packages, _configuration, _trust, _data, _pages, _parts, _database, _judges, _browser]
     if online:
         from ragbench import settings, trust
 
@@ -110,6 +112,34 @@ def _data() -> Iterator[Finding]:
         yield "note", "there is no data set: `ragbench load` brings one; `ragbench score` needs none"
 
 
+def _pages() -> Iterator[Finding]:
+    """Which pages the configured data allow, as a run of all pages would make them."""
+    from ragbench import report
+    from ragbench.commands.run import tiers
+    from ragbench.language import translator
+
+    names = tiers()
+    lacking = {one.page: one for one in report.lacking(names)}
+    made = [name for name in names if name not in lacking]
+    yield "ok", f"pages that the data allow: {', '.join(made) or 'none'}"
+    for name, one in lacking.items():
+        yield "note", f"{name} {one.sentence(translator('en'))}"
+
+
+def _parts() -> Iterator[Finding]:
+    """Functions, models, files, keys and gates that are not there, without asking anybody."""
+    from ragbench import settings
+    from ragbench.bench.readiness import parts
+
+    known = settings.load()
+    every = parts.of_settings(known)
+    found = parts.faults(every, known)
+    yield from (("fault", one) for one in found)
+    if not found:
+        counted = f"{len(every.systems)} systems, {len(every.embedders)} embedders, {len(every.generators)} generators"
+        yield "ok", f"{counted}: what can be found without asking them is there"
+
+
 def _database() -> Iterator[Finding]:
     from ragbench import settings
     from ragbench.store import Store, server
@@ -125,9 +155,7 @@ def _judges() -> Iterator[Finding]:
     if not judges:
         yield "note", "no language model is configured as a judge: pages use the offline lexical one and say so"
     for name, judge in judges.items():
-        if judge.key_variable and not os.environ.get(judge.key_variable):
-            yield "fault", f"judge {name}: the variable {judge.key_variable} is not set; export {judge.key_variable}=…"
-        else:
+        if not judge.key_variable or os.environ.get(judge.key_variable):  # else it is among the faults of parts
             yield "ok", f"judge {name}: {judge.model}"
 
 
@@ -147,11 +175,12 @@ def _models() -> Iterator[Finding]:
     """One short question to each model, and the name under which it answers."""
     from ragbench import settings
     from ragbench.answered_by import AnsweredBy, sentence
-    from ragbench.commands.console import probing
+    from ragbench.bench.readiness import endpoints, parts
     from ragbench.language import translator
     from ragbench.show.basics.text import clean
 
-    for role, name, asked, ask in probing.probes(settings.load()):
+    known = settings.load()
+    for role, name, asked, ask in endpoints.probes(known, parts.of_settings(known)):
         try:
             said = ask()
         except Exception as error:  # whatever it fails with is what is to be known of it

@@ -22,7 +22,15 @@ def run(
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="Data set below data/; `name:ru` for a language.")
     ] = "",
-    systems: Annotated[str, typer.Option("--systems", "-s", help="Systems, comma-separated; all if not given.")] = "",
+    systems: Annotated[
+        str,
+        typer.Option(
+            "--systems",
+            "-s",
+            help="Systems, comma-separated; all if not given. A page of embedders takes theirs, a "
+            "table of answers those that it names; pages on judges take none.",
+        ),
+    ] = "",
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A notebook's parameter, as `name=value`; repeatable.")
     ] = None,
@@ -52,39 +60,52 @@ def run(
     models have answered by then is kept, and the same command goes on from there.
     With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
-    from ragbench import bench, report, settings
+    from ragbench import report, settings
+    from ragbench.bench.basics import session
     from ragbench.bench.runs import gate as gates
 
     known = settings.load()
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
-    chosen: list[str] = notebooks or _tiers()
+    chosen: list[str] = notebooks or tiers()
     reach = report.reach(chosen, given)
     consent.required(reach, trusted)
-    bench.check(given.get("dataset", ""), given.get("systems", ""))
+    session.chosen(given.get("systems", ""))
     if gate:
         gates.check_gates(known)
     if plan:
         consent.tell(reach)
-        _plan(chosen, given, jobs, language or known.language)
+        _plan(chosen, given, jobs, language or known.language, lenient=not notebooks)
         return
     language = language or known.language
     interruption.tell_of_killed(out)
     interruption.tell_of_kept(out)
     with terminal.Bars() as bars:
-        result = report.run(chosen, given, out, jobs=jobs, language=language, progress=partial(_draw, bars), keep=True)
+        result = report.run(
+            chosen,
+            given,
+            out,
+            jobs=jobs,
+            language=language,
+            progress=partial(_draw, bars),
+            keep=True,
+            lenient=not notebooks,
+        )
     _conclude(result, gate)
 
 
-def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str) -> None:
+def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str, *, lenient: bool) -> None:
     from ragbench import report, settings
-    from ragbench.commands.console import plans
+    from ragbench.commands.console import outputs, plans
 
     with terminal.Bars() as bars:
-        found = report.plan(notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars))
+        found = report.plan(
+            notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
+        )
     plans.show(found.outlooks, settings.load().budget)
     if found.silent:
         terminal.say(f"Ask no model: {', '.join(found.silent)}.")
+    outputs.left_out(found.left_out)
     for name, line in found.failures.items():
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:
@@ -98,7 +119,8 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _tiers() -> list[str]:
+def tiers() -> list[str]:
+    """All notebooks of the project in the order of a run. Raises typer.BadParameter where there are none."""
     from ragbench import settings
 
     folder = settings.project_folder() / settings.load().notebooks_folder
@@ -119,6 +141,7 @@ def _conclude(result: RunResult, gate: bool) -> None:
 
     measured = assembly.Measurements(result.folder)
     standing(measured, translator("en")).say()
+    outputs.left_out(result.left_out)
     outputs.journaled(result.folder)
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")

@@ -61,15 +61,20 @@ class Records:
 
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
-        """All tables of a folder; chunks and questions must be there, unless it is one of dialogues or decisions.
+        """All tables of a folder, each of which may be missing: pages that need it are not made then.
 
-        A base that was cut from documents may have no questions yet.
+        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
+        decisions (or, of questions, documents that the base was cut from), and for a folder without any table.
         """
         found: dict[str, list[Any]] = {}
         for table, model in MODELS.items():
+            path = place / f"{table}.{language}.jsonl"
             spared = (*ADDED, "documents") if table == "questions" else ADDED
-            required = table in BASE and not any(found[other] for other in spared)
-            found[table] = _read(place / f"{table}.{language}.jsonl", model, required=required)
+            required = table in BASE and path.is_file() and not any(found[other] for other in spared)
+            found[table] = _read(path, model, required=required)
+        if not any(found.values()):
+            files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
+            raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
         return cls(**found)
 
 

@@ -89,6 +89,27 @@ def _revision(name: str) -> str | None:
     return None
 
 
+def is_kept(name: str) -> bool:
+    """Whether a hub's model is on this machine."""
+    return _revision(name) is not None
+
+
+def look_up(name: str, seconds: float) -> None:
+    """Ask the hub for a model, unless it is on this machine. Raises EmbeddingError where there is none to be had."""
+    from huggingface_hub import model_info
+
+    if is_kept(name):
+        return
+    whole = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        model_info(whole, timeout=seconds)
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise EmbeddingError(
+            f"its hub does not give {whole}: {said}; name another model, or a folder with one"
+        ) from None
+
+
 def _weights_hash(model: Any) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from ragbench.bench.scoring.labels import COLUMNS, guarded, plain
+from ragbench.bench.scoring.labels import COLUMNS, NOTE, guarded, plain
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.folders import write
@@ -18,12 +19,23 @@ from ragbench.settings import secrets
 EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
 
 
+class Given(NamedTuple):
+    """What an annotator said of an item: a value of the scale, None without one, and a note."""
+
+    value: float | None = None
+    note: str = ""
+
+
+NOTHING = Given()
+Key = tuple[str, str, str]
+
+
 class Sheet:
-    """The items of one annotator with the values given so far; see `ragbench.labelling.label`.
+    """The items of one annotator with the values and notes given so far; see `ragbench.labelling.label`.
 
     items: in the order in which they are shown. scale: the values that can be given. path: a CSV file that
-    `ragbench.bench.corrected` reads; what it holds already of this annotator is gone on with, and after each label it
-    is written anew as a whole, so that it is never half a file.
+    `ragbench.bench.corrected` reads; what it holds already of this annotator is gone on with, and after each act it is
+    written anew as a whole, so that it is never half a file. An act that cannot be written has not happened.
     Raises ValueError for a file of another annotator, or one that holds a value outside the scale.
     """
 
@@ -36,14 +48,19 @@ class Sheet:
         self.scale = tuple(float(value) for value in scale)
         self.annotator = annotator.strip()
         self.path = Path(path)
-        self._values: dict[tuple[str, str, str], float] = {}
+        self._given: dict[Key, Given] = {}
+        self._acts: list[tuple[int, dict[Key, Given]]] = []
         if self.path.is_file():
             self._read()
         self.place = self.next_empty(-1)
 
+    def given(self, item: Item) -> Given:
+        """What was said of the item."""
+        return self._given.get(key_of(item), NOTHING)
+
     def value(self, item: Item) -> float | None:
         """What was given for the item; None until it is answered."""
-        return self._values.get(_key(item))
+        return self.given(item).value
 
     @property
     def answered(self) -> int:
@@ -55,27 +72,47 @@ class Sheet:
         """The item that is shown; None behind the last one."""
         return self.items[self.place] if 0 <= self.place < len(self.items) else None
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an act to take back; those of an earlier sheet are not remembered."""
+        return bool(self._acts)
+
     def next_empty(self, place: int) -> int:
         """The place of the next item without a value after `place`; the number of items where there is none."""
         later = range(place + 1, len(self.items))
         return next((number for number in later if self.value(self.items[number]) is None), len(self.items))
 
-    def give(self, value: float) -> None:
-        """Label the current item, keep it, and go on to the next one without a label.
+    def give(self, value: float, note: str | None = None) -> None:
+        """Label the current item, keep it, and go on to the next one without a label. note: None leaves it as it is.
 
         Raises ValueError for a value that the scale does not have, or where there is no item.
         """
         item = self.current
         if item is None:
             raise ValueError("there is no item to label: all have been shown")
-        self._values[_key(item)] = self._legal(float(value), "the button")
-        self.save()
+        words = self.given(item).note if note is None else note.strip()
+        self._act({key_of(item): Given(self._legal(float(value), "the button"), words)})
         self.place = self.next_empty(self.place)
 
+    def note(self, text: str) -> None:
+        """Write the current item's note, an empty one to have none; its value stays."""
+        if (item := self.current) is not None:
+            self._act({key_of(item): self.given(item)._replace(note=text.strip())})
+
     def clear(self) -> None:
-        """Take the current item's label back."""
-        if (item := self.current) is not None and self._values.pop(_key(item), None) is not None:
-            self.save()
+        """Take the current item's label back; its note stays."""
+        if (item := self.current) is not None:
+            self._act({key_of(item): self.given(item)._replace(value=None)})
+
+    def undo(self) -> bool:
+        """Take the last act that changed something back, and go where it was made; False without one."""
+        if not self._acts:
+            return False
+        place, before = self._acts[-1]
+        self._keep({**self._given, **before})
+        self._acts.pop()
+        self.place = place
+        return True
 
     def skip(self) -> None:
         """Leave the current item without a label, and go on."""
@@ -85,12 +122,10 @@ class Sheet:
         """The item before, answered or not."""
         self.place = max(self.place - 1, 0)
 
-    def save(self) -> None:
-        """Write all labels given so far."""
-        rows = [(*place, value) for place, value in self._values.items()]
-        lines = [(guarded(one), guarded(system), guarded(metric), guarded(self.annotator), f"{value:.12g}")
-                 for one, system, metric, value in rows]  # fmt: skip
-        _write(self.path, COLUMNS, lines)
+    def first(self) -> None:
+        """The first item without a label; where it is if there is none."""
+        place = self.next_empty(-1)
+        self.place = place if place < len(self.items) else self.place
 
     def take(self, values: Mapping[str, float]) -> int:
         """Labels by the items' codes, as `import_csv` reads them; how many were new or changed.
@@ -103,11 +138,25 @@ class Sheet:
                 raise ValueError(f"item {code!r} is not among these {len(known)}: the file is of another sample")
         legal = {code: self._legal(value, f"item {code}") for code, value in values.items()}
         changed = [code for code, value in legal.items() if self.value(known[code]) != value]
-        self._values |= {_key(known[code]): legal[code] for code in changed}
-        if changed:
-            self.save()
+        self._act({key_of(known[code]): self.given(known[code])._replace(value=legal[code]) for code in changed})
         self.place = self.next_empty(-1)
         return len(changed)
+
+    def _act(self, changes: Mapping[Key, Given]) -> None:
+        before = {key: self._given.get(key, NOTHING) for key in changes}
+        if before != changes:
+            self._keep({**self._given, **changes})
+            self._acts.append((self.place, before))
+
+    def _keep(self, given: Mapping[Key, Given]) -> None:
+        """Write all that is given, and only then hold it."""
+        kept = {key: one for key, one in given.items() if one != NOTHING}
+        lines = [
+            (*map(guarded, (*key, self.annotator)), "" if one.value is None else f"{one.value:.12g}", guarded(one.note))
+            for key, one in kept.items()
+        ]
+        _write(self.path, (*COLUMNS, NOTE), lines)
+        self._given = kept
 
     def _legal(self, value: float, place: str) -> float:
         """The value of the scale that is meant."""
@@ -117,18 +166,29 @@ class Sheet:
         raise ValueError(f"{place}: value = {value:g}; the scale has {', '.join(f'{each:g}' for each in self.scale)}")
 
     def _read(self) -> None:
-        try:
-            for place, row in read_rows(self.path):
-                key = tuple(plain(str(row.get(name, ""))) for name in ("id", "system", "metric"))
-                annotator = plain(str(row.get("annotator", "")))
-                if annotator != self.annotator:
-                    raise ValueError(
-                        f"{place}: labels of {annotator!r}, not of {self.annotator!r}: give every annotator a file"
-                    )
-                if "value" in row:
-                    self._values[key[0], key[1], key[2]] = self._legal(_number(row["value"], place), place)
-        except DatasetError as error:
-            raise ValueError(str(error)) from None
+        for place, key, annotator, one in read_given(self.path):
+            if annotator != self.annotator:
+                raise ValueError(
+                    f"{place}: labels of {annotator!r}, not of {self.annotator!r}: give every annotator a file"
+                )
+            value = None if one.value is None else self._legal(one.value, place)
+            self._given[key] = one._replace(value=value)
+
+
+def read_given(path: Path) -> Iterator[tuple[str, Key, str, Given]]:
+    """(place, key, annotator, what was given) of each row of a sheet's file; files without notes are as good.
+
+    Raises ValueError naming file, line and value for what cannot be read.
+    """
+    try:
+        for place, row in read_rows(path):
+            one, system, metric, annotator, note = (
+                plain(str(row.get(name, ""))) for name in ("id", "system", "metric", "annotator", NOTE)
+            )
+            value = _number(row["value"], place) if "value" in row else None
+            yield place, (one, system, metric), annotator, Given(value, note)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
 
 
 def export_csv(sheet: Sheet, path: Path | str) -> Path:
@@ -172,7 +232,8 @@ def _number(value: object, place: str) -> float:
         raise ValueError(f"{place}: value = {value!r}: a number is expected, or nothing") from None
 
 
-def _key(item: Item) -> tuple[str, str, str]:
+def key_of(item: Item) -> Key:
+    """What stands for the item in a sheet's file."""
     return item.id, item.system, item.metric
 
 

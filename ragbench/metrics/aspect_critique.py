@@ -102,6 +102,7 @@ verdict: "yes" or "no".""",
 
 @metric(
     source="RAGAS' aspect critic; majority over independent repeats",
+    levels=(0.0, 1.0),
     better=None,
     fields=FIELDS,
     formula="majority of an odd number of yes or no verdicts",

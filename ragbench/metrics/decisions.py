@@ -274,6 +274,7 @@ answer would be right.""",
 
 @metric(
     source="the specification, section 9: the production judge's question",
+    levels=(0.0, 1.0),
     better=None,
     fields=FIELDS,
     formula="1 for yes, 0 for no",

@@ -2,8 +2,21 @@
 
 from ragbench.report.execution.parameters import ParameterError
 from ragbench.report.execution.planning import Planned, plan
-from ragbench.report.execution.run import RunResult, Step, find, reach, run
+from ragbench.report.execution.preparation import find, lacking, reach
+from ragbench.report.execution.run import RunResult, Step, run
 from ragbench.report.pages.combined import assemble
 from ragbench.report.pages.drawing import render
 
-__all__ = ["ParameterError", "Planned", "RunResult", "Step", "assemble", "find", "plan", "reach", "render", "run"]
+__all__ = [
+    "ParameterError",
+    "Planned",
+    "RunResult",
+    "Step",
+    "assemble",
+    "find",
+    "lacking",
+    "plan",
+    "reach",
+    "render",
+    "run",
+]

@@ -97,6 +97,14 @@ class Settings(BaseSettings):
     fail_on_raised: bool = Field(
         default=False, description="whether a run ends with exit code 1 where a system raised at any question"
     )
+    ask_first: bool = Field(
+        default=True,
+        description="whether a run begins with one short question to each model behind an endpoint that it will use "
+        "and that has never answered; one that refuses or is not there ends the run before it costs anything",
+    )
+    decision_seconds: float = Field(
+        default=60.0, gt=0, description="of one call of a judge that is your function, module:function"
+    )
     database_url: SecretStr | None = Field(
         default=None, description="the address of a PostgreSQL of your own instead of the embedded one"
     )

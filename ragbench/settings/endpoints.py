@@ -29,7 +29,7 @@ class WebSettings(Table):
 
     base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
     key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
-    timeout_seconds: float = Field(default=60.0, gt=0, description="of one attempt, whole")
+    timeout_seconds: float = Field(default=60.0, gt=0, description="of one attempt, whole; of one call of a function")
     connect_seconds: float = Field(default=10.0, gt=0, description="of an attempt, to connect")
     read_seconds: float | None = Field(
         default=None, gt=0, description="of an attempt, without a byte that arrives; not set: the whole attempt's"

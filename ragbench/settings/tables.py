@@ -31,6 +31,10 @@ class SystemSettings(Table):
     callable: str | None = Field(
         default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
     )
+    timeout_seconds: float = Field(
+        default=60.0, gt=0, description="of one call of your function; a question that takes longer counts as one at "
+        "which it raised",
+    )  # fmt: skip
     results: Path | None = Field(
         default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
     )

@@ -7,6 +7,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from ragbench.settings.addresses import MASK
 from ragbench.store.errors import StoreError
 
 SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")
@@ -32,9 +33,9 @@ def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
 
 
 def masked(text: object, url: URL | None = None) -> str:
-    """`text` with `***` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
+    """`text` with `••••` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
     if isinstance(text, URL):
-        return masked(text.render_as_string(hide_password=True), text)
+        return masked(text.render_as_string(hide_password=True).replace("***", MASK), text)
     shown = str(text)
     if url is None:
         return shown
@@ -42,5 +43,5 @@ def masked(text: object, url: URL | None = None) -> str:
     secrets += [str(url.query[name]) for name in SECRET_PARAMETERS if name in url.query]
     for secret in secrets:
         for written in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
-            shown = shown.replace(written, "***")
+            shown = shown.replace(written, MASK)
     return shown

@@ -143,7 +143,10 @@ class Cluster:
         wait = ("-w", "-t", str(max(1, round(seconds))))
         done = self.run("pg_ctl", "-D", "data", "-l", f"data/{self.log.name}", *wait, "start", check=False)
         if done.returncode != 0:
-            raise StoreError(f"the database server in {self.folder} did not start: {self.last_words()}; see {self.log}")
+            raise StoreError(
+                f"the database server in {self.folder} did not start: {self.last_words()}; mend what it "
+                f"says ({self.log} says more), then run the same command again"
+            )
 
     def shut_down(self, seconds: float) -> None:
         """End the server and all its processes: politely, then at once, then by force."""
@@ -196,7 +199,7 @@ class Cluster:
         if not fatal:
             return "its log names no error"
         told = lines[max(0, fatal[-1] - 1) : fatal[-1] + 1]
-        return "; ".join(line.split("]", 1)[-1].strip() for line in told)
+        return "; ".join(dict.fromkeys(" ".join(line.split("]", 1)[-1].split()) for line in told))
 
     def run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run one of PostgreSQL's programs as the server's user, in an environment that holds nothing of ours.

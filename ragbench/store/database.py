@@ -51,7 +51,7 @@ class Store:
     @classmethod
     def open(cls, settings: Settings) -> Store:
         """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it."""
-        server.start(settings)
+        server.required(settings)
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
         return cls(engine, settings.database)
@@ -167,6 +167,11 @@ class Store:
         Raises StoreError.
         """
         return timings.kept(self.engine, about, measure, fresh=fresh)
+
+    def knows(self, embedder: Embedder) -> bool:
+        """Whether any vector of it is stored. Raises StoreError."""
+        with told_plainly("looking for stored vectors"), self.engine.connect() as connection:
+            return embeddings.is_known(connection, embedder)
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

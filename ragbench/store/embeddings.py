@@ -105,6 +105,11 @@ def find(connection: Connection, model: Embedder) -> tuple[int, int]:
     return found
 
 
+def is_known(connection: Connection, model: Embedder) -> bool:
+    """Whether anything of the embedder was ever stored."""
+    return _known(connection, model) is not None
+
+
 def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
     """The same vectors as float32 if each can be stored and searched; else EmbeddingError with counts and the first."""
     try:

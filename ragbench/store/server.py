@@ -24,7 +24,7 @@ from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
 from ragbench.store.engine import connect
-from ragbench.store.errors import StoreError, explain, first_line
+from ragbench.store.errors import AGAIN, StoreError, explain, first_line
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -91,6 +91,13 @@ def start(settings: Settings, *, upgrading: bool = False) -> ServerStatus:
                 cluster.launch(seconds)
             _prepare(cluster, seconds)
     return status(settings)
+
+
+def required(settings: Settings) -> None:
+    """Start the embedded server. Raises StoreError where none answers, your own among them, with what to do."""
+    found = start(settings)
+    if not found.running:
+        raise StoreError(f"{found}; start it, or name another one, then {AGAIN}")
 
 
 def stop(settings: Settings) -> ServerStatus:

@@ -8,6 +8,7 @@ from ragbench.settings import Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
 from ragbench.systems.retrieval import Retrieval, RetrievalError, System, steps
+from ragbench.types import Embedder
 
 __all__ = [
     "Generation",
@@ -25,9 +26,10 @@ __all__ = [
 ]
 
 
-def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> System:
+def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder: Embedder | None = None) -> System:
     """The system of the table `[systems.NAME]`, ready to be asked about `dataset`.
 
+    embedder: its own, where it was made before for the same data set.
     Raises RetrievalError for a name or a part that is not there.
     """
     if name not in settings.systems:
@@ -36,11 +38,11 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset) -> Syste
     if one.embedder is not None:
         from ragbench.systems.configured import ConfiguredSystem
 
-        return ConfiguredSystem(name, one, settings.embedders[one.embedder], store, dataset)
+        return ConfiguredSystem(name, one, settings.embedders[one.embedder], store, dataset, embedder)
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
-        return FunctionSystem(name, one.callable, dataset)
+        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"

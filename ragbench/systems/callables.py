@@ -1,37 +1,44 @@
-"""Users' own functions, found by module:function beside ragbench.toml."""
+"""Users' own functions, found by module:function beside ragbench.toml, and called with a limit on their time."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
+import json
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ragbench import settings, trust, waves
 from ragbench.expectations import kind
 from ragbench.llm.loop import run
+from ragbench.systems.hands import Hands, OutOfTimeError
 
 SHOWN_CHARACTERS = 300
-LOOP = "ragbench-callables"
-"""A notebook's cell runs inside a loop, and a judge is asked on another: a user's coroutine needs one of its own."""
+IN_A_ROW = 5
+"""Calls that ran out of time one after the other, after which a function is called no more."""
 
 
-def find(path: str, parameters: str) -> Callable[..., Any]:
+def find(path: str, parameters: str, seconds: float, limit: str) -> Callable[..., Any]:
     """The function at module:function, its answer awaited where it is a coroutine's.
 
     The module is looked for beside ragbench.toml first.
 
-    parameters: what it takes, for the message. Raises ValueError where it cannot be imported, is not there, or is no
-    function; UntrustedError, before anything is imported, where its user does not trust it.
+    parameters: what it takes, for the message. seconds: of one call at most; limit: the setting that says so. Raises
+    ValueError where it cannot be imported, is not there, or is no function; UntrustedError, before anything is
+    imported, where its user does not trust it. A call raises OutOfTimeError when its time is over: what hangs is left
+    behind in a thread that keeps no process from ending.
     """
     trust.require(trust.of_callable(path), lambda: trust.of_project(settings.load()))
     module_name, _, function_name = path.partition(":")
+    hands = Hands.shared()
     try:
-        found: Any = _imported(module_name, str(settings.project_folder()))
+        found: Any = hands.do(lambda: _imported(module_name, str(settings.project_folder())))
     except Exception as error:
         said = (
             f"{error}; put it beside ragbench.toml, or install it"
@@ -47,14 +54,53 @@ def find(path: str, parameters: str) -> Callable[..., Any]:
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
 
+    late = 0
+    over = f"no answer within {seconds:g} s; look what it waits for, or raise {limit}"
+
     async def awaited(answer: Awaitable[Any]) -> Any:
-        return await answer
+        try:
+            async with asyncio.timeout(seconds) as limited:
+                return await answer
+        except TimeoutError:
+            if limited.expired():
+                raise OutOfTimeError(over) from None
+            raise
 
     def called(*arguments: Any) -> Any:
-        answer = found(*arguments)
-        return run(awaited(answer), LOOP) if inspect.isawaitable(answer) else answer
+        nonlocal late
+        if late >= IN_A_ROW:
+            raise OutOfTimeError(f"not asked: {late} calls before it ran out of time one after the other ({limit})")
+        hands = Hands.shared()
+
+        def work() -> Any:
+            answer = found(*arguments)
+            return run(awaited(answer), hands.loop) if inspect.isawaitable(answer) else answer
+
+        try:
+            answer = hands.do(work, seconds, over)
+        except OutOfTimeError:
+            late += 1
+            raise
+        except BaseException:
+            late = 0
+            raise
+        late = 0
+        return answer
 
     return called
+
+
+def tell_missing() -> None:
+    """Write to the file that is this process's first argument which functions among the others are not there, and why:
+    an object of JSON."""
+    temporary, *paths = sys.argv[1:]
+    missing = {}
+    for path in paths:
+        try:
+            find(path, "a question", 0, "")
+        except ValueError as error:
+            missing[path] = str(error)
+    Path(temporary).write_text(json.dumps(missing), encoding="utf-8")
 
 
 def told(raised: Exception) -> str:

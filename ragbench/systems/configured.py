@@ -14,23 +14,32 @@ from ragbench.embed import make as make_embedder
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
 from ragbench.settings import EmbedderSettings, SystemSettings
-from ragbench.store import Store, recall_against_exact
+from ragbench.store import Neighbours, Store, recall_against_exact
 from ragbench.store.embeddings import check
 from ragbench.systems.retrieval import Progress, Retrieval
-from ragbench.types import Hit, Question, Vectors
+from ragbench.types import Embedder, Hit, Question, Vectors
 
 
 class ConfiguredSystem:
-    """Chunks and questions are embedded (once per text, ever), and searched by cosine similarity."""
+    """Chunks and questions are embedded (once per text, ever), and searched by cosine similarity.
+
+    made: the embedder, where it was made before for the same texts; fitting one again takes its time.
+    """
 
     def __init__(
-        self, name: str, settings: SystemSettings, embedder: EmbedderSettings, store: Store, dataset: Dataset
+        self,
+        name: str,
+        settings: SystemSettings,
+        embedder: EmbedderSettings,
+        store: Store,
+        dataset: Dataset,
+        made: Embedder | None = None,
     ) -> None:
         self.name, self.settings, self.store, self.dataset = name, settings, store, dataset
         self.batch = embedder.batch
         self.is_stand_in = embedder.is_stand_in
         texts = [chunk.text for chunk in dataset.chunks]
-        self.embedder = make_embedder(str(settings.embedder), embedder, texts)
+        self.embedder = make_embedder(str(settings.embedder), embedder, texts) if made is None else made
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -49,9 +58,7 @@ class ConfiguredSystem:
     ) -> Retrieval:
         """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer."""
         dataset, settings = self.dataset, self.settings
-        self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
-        texts = [chunk.text for chunk in dataset.chunks]
-        self.store.embed(self.embedder, texts, batch=self.batch, progress=None if fresh else progress)
+        texts = self.prepare(None if fresh else progress)
         begun = time.perf_counter()
         asked = [question.text for question in questions]
         queries = (
@@ -60,13 +67,8 @@ class ConfiguredSystem:
             else self.store.vectors(self.embedder, asked, kind="query", batch=self.batch, progress=progress)
         )
         embed_ms = (time.perf_counter() - begun) * 1000 / len(questions)
-        how = settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
-        found = self.store.search(dataset.content_hash, self.embedder, queries, k, progress=progress, **how)
-        chunks = {chunk.id: chunk for chunk in dataset.chunks}
-        hits = [
-            [Hit(chunks[name], float(similarity)) for name, similarity in zip(ids, similarities, strict=True)]
-            for ids, similarities in zip(found.ids, found.similarities, strict=True)
-        ]
+        found = self.store.search(dataset.content_hash, self.embedder, queries, k, progress=progress, **self.how)
+        hits = self._hits(found)
         facts: dict[str, Any] = {**self.description, "width": queries.shape[1]}
         if settings.index == "hnsw":
             exact = self.store.exact_in_blocks(dataset.content_hash, self.embedder, queries, k)
@@ -82,6 +84,55 @@ class ConfiguredSystem:
             facts=facts,
             is_stand_in=self.is_stand_in,
         )
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The index that is searched, as `Store.search` takes it."""
+        return self.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
+
+    def retrieve_one(self, question: Question, k: int) -> Retrieval:
+        """One question, in one statement and without looking what an index costs: what somebody waits for.
+
+        Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
+        Raises EmbeddingError for a text without a vector, and StoreError, where nobody has called `prepare` yet.
+        """
+        paid = isinstance(self.embedder, EndpointEmbedder)
+
+        def embedded() -> Vectors:
+            texts = [question.text]
+            return self.store.vectors(self.embedder, texts, kind="query") if paid else self.embedded(texts)
+
+        def searched(queries: Vectors) -> Neighbours:
+            return self.store.search(self.dataset.content_hash, self.embedder, queries, k, batch=1, **self.how)
+
+        if not paid:
+            embedded()
+        begun = time.perf_counter()
+        queries = embedded()
+        embed_ms = (time.perf_counter() - begun) * 1000
+        searched(queries)
+        found = searched(queries)
+        return Retrieval(
+            self._hits(found),
+            embed_ms=np.array([embed_ms]),
+            search_ms=found.milliseconds,
+            facts=self.description,
+            is_stand_in=self.is_stand_in,
+        )
+
+    def prepare(self, progress: Progress | None = None) -> list[str]:
+        """Store the chunks and their vectors, where they are not there yet; the texts of all chunks."""
+        dataset, texts = self.dataset, [chunk.text for chunk in self.dataset.chunks]
+        self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
+        self.store.embed(self.embedder, texts, batch=self.batch, progress=progress)
+        return texts
+
+    def _hits(self, found: Neighbours) -> list[list[Hit]]:
+        chunks = {chunk.id: chunk for chunk in self.dataset.chunks}
+        return [
+            [Hit(chunks[name], float(similarity)) for name, similarity in zip(ids, similarities, strict=True)]
+            for ids, similarities in zip(found.ids, found.similarities, strict=True)
+        ]
 
     def _answered_by(self, embedder: EndpointEmbedder, fresh: bool) -> dict[str, int]:
         """How many texts came back with which model's name, also in earlier runs: stored vectors are not asked again.

@@ -22,16 +22,17 @@ class FunctionSystem:
     """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine.
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
-    The module is looked for beside ragbench.toml first. A question at which it raises is kept as an error and has no
-    hits; when every question fails, nothing was measured, and that is an error as a whole.
+    The module is looked for beside ragbench.toml first. A question at which it raises, or runs out of time,
+    is kept as an error and has no hits; when every question fails, nothing was measured, and that is an error as a
+    whole.
     """
 
     is_stand_in = False
 
-    def __init__(self, name: str, path: str, dataset: Dataset) -> None:
+    def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
         self.name, self.path, self.dataset = name, path, dataset
         try:
-            self._function = find(path, "(question, k)")
+            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds")
         except ValueError as error:
             raise RetrievalError(f"systems.{name}.callable = {path!r}: {error}") from error
 
@@ -68,7 +69,8 @@ class FunctionSystem:
                 progress(2)
         if questions and len(errors) == len(questions):
             first = next(iter(errors.values()))
-            raise RetrievalError(f"systems.{self.name}: {self.path} failed for all {len(questions)} questions: {first}")
+            for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
+            raise RetrievalError(f"systems.{self.name}: {self.path} failed{for_all}: {first}")
         facts = {**self.description, **reader.facts()}
         if errors:
             facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}

@@ -15,15 +15,18 @@ from ragbench.types import Status
 class FunctionGenerator(BaseGenerator):
     """Called once an answer with the question's text and the list of the contexts' texts; it may be a coroutine.
 
-    It returns the answer as a text, or an object with it under "answer". A task at which it raises has no answer, and
-    the error is its reason; when every task fails, nothing was measured, and that is an error as a whole.
+    It returns the answer as a text, or an object with it under "answer". A task at which it raises, or
+    runs out of time, has no answer, and the error is its reason; when every task fails, nothing was measured, and
+    that is an error as a whole.
     """
 
     def __init__(self, name: str, settings: GeneratorSettings) -> None:
         super().__init__(name, settings)
         self.path = str(settings.callable)
         try:
-            self._function = find(self.path, "(question, contexts)")
+            self._function = find(
+                self.path, "(question, contexts)", settings.timeout_seconds, f"generators.{name}.timeout_seconds"
+            )
         except ValueError as error:
             raise GenerationError(f"generators.{name}.callable = {self.path!r}: {error}") from error
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics import frames
@@ -57,15 +58,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Caching:
-    """Questions of one kind and the cache nearest to each, for one embedder."""
+    """Questions of one kind and the cache nearest to each, for one embedder. without: those that have no vector."""
 
     asked: Sequence[Asked]
     table: Nearest
+    without: Sequence[Asked] = ()
 
     @property
     def clusters(self) -> Sequence[str] | None:
-        """A label a question where any two share one."""
-        return frames.independent([one.cluster for one in self.asked])
+        """A label a question where any two share one; those without a vector come last."""
+        return frames.independent([one.cluster for one in (*self.asked, *self.without)])
+
+    def whole(self, values: NDArray[Any]) -> Array:
+        """Values of the questions, with those that have no vector as unmeasured."""
+        return np.append(values.astype(float), np.full(len(self.without), np.nan))
 
 
 def cached(dataset: Dataset, score: int) -> list[PastQuestion]:
@@ -154,14 +160,26 @@ def _differ(one: str | None, other: str | None) -> bool:
     return bool(first and second) and not (first <= second or second <= first)
 
 
-def asked_of(asked: Sequence[Asked], vectors: Vectors, cache: Sequence[PastQuestion], entries: Vectors) -> Caching:
-    """The nearest entry of every question, and what it would be worth."""
-    table = nearest(vectors, entries, left_out=[one.own for one in asked])
+def asked_of(
+    asked: Sequence[Asked],
+    vectors: Mapping[str, Array],
+    cache: Sequence[PastQuestion],
+    there: Sequence[PastQuestion],
+    entries: Vectors,
+) -> Caching:
+    """The nearest entry of every question with a vector, and what it would be worth.
+
+    vectors: of the questions' texts. there: what of the cache has a vector; entries: these vectors.
+    """
+    known = [one for one in asked if one.text in vectors]
+    places = {past.id: place for place, past in enumerate(there)}
+    own = [None if one.own is None else places.get(cache[one.own].id) for one in known]
+    table = nearest(np.array([vectors[one.text] for one in known]), entries, left_out=own)
     servings = [
-        Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, cache[row])
-        for one, row in zip(asked, table.rows, strict=True)
+        Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, there[row])
+        for one, row in zip(known, table.rows, strict=True)
     ]
-    return Caching(asked, replace(table, servings=servings))
+    return Caching(known, replace(table, servings=servings), [one for one in asked if one.text not in vectors])
 
 
 def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Estimate, Estimate | None]]:
@@ -173,12 +191,13 @@ def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Est
     how: dict[str, Any] = {**asdict(sureness), "clusters": one.clusters, "bounds": SHARE}
     names = [f"{float(each):.6f}" for each in thresholds]
     rate = stats.estimate_many(
-        {name: hits(one.table, float(each)).astype(float) for name, each in zip(names, thresholds, strict=True)}, **how
+        {name: one.whole(hits(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)}, **how
     )
     if all(each is Serving.UNKNOWN for each in one.table.servings or ()):
         return [(rate[name], None) for name in names]
     wrong = stats.estimate_many(
-        {name: served_wrongly(one.table, float(each)) for name, each in zip(names, thresholds, strict=True)}, **how
+        {name: one.whole(served_wrongly(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)},
+        **how,
     )
     return [(rate[name], wrong[name]) for name in names]
 

@@ -15,6 +15,7 @@ from ragbench import settings as configuration
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
 from ragbench.bench.scoring import judged_metrics, repeats
@@ -23,8 +24,9 @@ from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
 from ragbench.judge import Rule
 from ragbench.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
-from ragbench.metric import Metric
+from ragbench.metric import Metric, parse
 from ragbench.progress import Progress
+from ragbench.settings import Settings
 from ragbench.types import Hit, Sample
 
 if TYPE_CHECKING:
@@ -47,6 +49,10 @@ class RagMetricsRequest(Draws):
         "",
         description="whose logged, rated or ideal answers are taken if `answers` is empty; empty: as in ragbench.toml",
     )
+    systems: requests.Names = Field(
+        "",
+        description="of a table that names systems only these; answers that name none are always measured; empty: all",
+    )
     metrics: requests.Names = Field(
         "",
         description='labels such as "faithfulness, noise_sensitivity(mode=irrelevant)"; empty: all that the fields '
@@ -68,6 +74,16 @@ class RagMetricsRequest(Draws):
     labels: requests.Labels = ""
     notebook: str = NOTEBOOK
 
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Answers: the data set's own, where no table of them was named."""
+        return () if self.answers else (Needed.of(Need.RATINGS, Need.IDEAL),)
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether a metric that was named needs one; without names it depends on the answers."""
+        named = [parse(label) for label in parted(self.metrics)]
+        return not named or any("judge" in each.needs for each in named)
+
 
 @tier(RagMetricsRequest)
 def rag_metrics(request: RagMetricsRequest) -> Measurement:
@@ -79,7 +95,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
-    found = find_answers(request.answers, request.dataset, known)
+    found = find_answers(request.answers, request.dataset, known).of(parted(request.systems))
     metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in found.systems:

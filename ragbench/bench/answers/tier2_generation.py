@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,12 +20,14 @@ from ragbench.bench.answers.written_answers import (
 )
 from ragbench.bench.basics import frames, requests, slices
 from ragbench.bench.basics.families import Sureness, leading
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
 from ragbench.measurement import Finding, Measurement
 from ragbench.metric import Metric
+from ragbench.settings import Settings
 from ragbench.types import Hit, Question
 
 METRICS = (
@@ -38,6 +40,8 @@ KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 class Tier2Request(Draws):
     """What is answered and measured, by whom, and how sure one wants to be of it."""
+
+    writes: ClassVar[bool] = True
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
@@ -62,6 +66,10 @@ class Tier2Request(Draws):
         """Refuse metrics that answers cannot be measured by, a primary one that is not among them, and slices that
         there are not."""
         _ = self.leading, slices.chosen(self.slice_by)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Ideal contexts."""
+        return (Needed.of(Need.RELEVANT),)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -21,8 +21,9 @@ from ragbench.bench.answers.tier2_generation import (
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
 from ragbench.bench.basics import frames, requests, slices
 from ragbench.bench.basics.families import Sureness, leading
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import consistency, timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
@@ -30,6 +31,7 @@ from ragbench.datasets import doubts_of
 from ragbench.judge import asks_nobody
 from ragbench.measurement import Measurement
 from ragbench.metric import Metric
+from ragbench.settings import Settings
 from ragbench.types import Question
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
 
 class Tier3Request(Draws):
     """What is asked, answered and measured, by whom, and how sure one wants to be of it."""
+
+    writes: ClassVar[bool] = True
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
@@ -91,6 +95,12 @@ class Tier3Request(Draws):
                 f"contexts = {self.contexts} is more than the k = {self.k} chunks that are retrieved; raise k"
             )
         _ = self.leading, slices.chosen(self.slice_by)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Questions; passages where they are searched here."""
+        names = parted(self.systems) or settings.systems
+        searched = any(settings.systems[name].embedder for name in names if name in settings.systems)
+        return Needed.of(Need.ANSWERABLE), *([Needed.of(Need.PASSAGES)] if searched else [])
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:

@@ -13,18 +13,20 @@ from ragbench import llm, stand_ins, stats
 from ragbench.bench.answers import caching
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.real_users import when
-from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders, needed_embedders
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
-from ragbench.metrics.vectors import Batch, cosine
-from ragbench.types import Embedder, Estimate, Question, Sample, Score, Vectors
+from ragbench.metrics.vectors import Batch, Kind, cosine, embedded
+from ragbench.settings import Settings
+from ragbench.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+EMBEDDED: tuple[tuple[str, Kind], ...] = (("question", "query"), ("answer", "passage"))
 Sessions = Literal["auto", "dialogues", "history"]
 
 
@@ -41,6 +44,7 @@ class TierUxRequest(Draws):
     """What the cache is asked with, and where it serves."""
 
     dataset: requests.Dataset = ""
+    systems: requests.OfSystems = ""
     embedders: requests.Embedders = ""
     sessions: Sessions = Field(
         "auto",
@@ -52,6 +56,12 @@ class TierUxRequest(Draws):
     cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
     mask: requests.Mask = True
     notebook: str = "tier_ux"
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Sessions, or a log that a cache is made of; and somebody who embeds them."""
+        kinds = {"dialogues": (Need.DIALOGUES,), "history": (Need.HISTORY,)}
+        sessions = Needed(kinds.get(self.sessions, (Need.DIALOGUES, Need.HISTORY)))
+        return sessions, *needed_embedders(self.embedders, self.systems, settings)
 
 
 @dataclass(frozen=True)
@@ -82,9 +92,21 @@ class Stored:
         self.store, self.model, self.batch = store, model, batch
         self.name, self.identity = model.name, model.identity
 
-    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """See `ragbench.types.Embedder`."""
         return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
+
+    def known(self, texts: Sequence[str], kind: Kind) -> Mapping[str, Array]:
+        """The vectors of those texts that have one: a table of somebody's own may lack some.
+
+        Raises EmbeddingError where the embedder does not answer at all, StoreError.
+        """
+        from ragbench.store import StoreError
+
+        found = embedded(self.embed, texts, kind, (StoreError,))
+        if found.dead:
+            raise EmbeddingError(found.dead, dead=True)
+        return found.vectors
 
 
 def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
@@ -125,14 +147,14 @@ def tier_ux(request: TierUxRequest) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, "", "")
+    session = Session.begin(request.notebook, request.dataset, request.systems, "")
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)
     asked = caching.questions(dataset, cache)
     masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
     shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
-    names = chosen_embedders(request.embedders, session.settings) if sessions or asked else []
+    names = chosen_embedders(request.embedders, request.systems, session.settings) if sessions or asked else []
     with Store.open(session.settings) as store, session.progress("tier_ux", len(names)) as progress:
         found = []
         for name in names:
@@ -174,25 +196,28 @@ def _one(
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
     estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))
-    entries = embedder.embed([past.question for past in cache], kind="query") if cache else np.zeros((0, 1), np.float32)
+    known = embedder.known([past.question for past in cache], "query")
+    there = [past for past in cache if past.question in known]
+    entries = np.array([known[past.question] for past in there])
     caches, nearest = [], []
     served: list[NamedEstimate] = []
     for which, questions in asked.items():
-        if not cache:
+        if not there:
             break
         one = caching.asked_of(
-            questions, embedder.embed([each.text for each in questions], kind="query"), cache, entries
+            questions, embedder.known([each.text for each in questions], "query"), cache, there, entries
         )
         [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
         placed += caching.named(name, rate, asked=which)
         placed += caching.curve(name, which, one, request.take(Sureness))
         caches.append(caching.summary(name, which, one, request.threshold))
-        nearest += caching.listed(name, which, one, cache, shown)
+        nearest += caching.listed(name, which, one, there, shown)
         if which == kind:
             served = caching.named(name, rate)
+    missing = len(cache) - len(there)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
-        "stand_in": settings.is_stand_in,
+        "stand_in": settings.is_stand_in, **({"cached_without_vector": missing} if missing else {}),
     }  # fmt: skip
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
@@ -246,24 +271,24 @@ def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Sco
     ]
 
 
-def _similarities(name: str, sessions: Sequence[Talk], embedder: Embedder) -> pd.DataFrame:
-    """The cosine of every two turns of every session: of their questions, and of their answers where both are there."""
+def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.DataFrame:
+    """The cosine of every two turns of every session: of their questions, and of their answers, where both are there
+    and have vectors."""
     import pandas as pd
 
     rows = []
-    for what, kind in (("question", "query"), ("answer", "passage")):
+    for what, kind in EMBEDDED:
         texts = [
             (one.id, number, text)
             for one in sessions
             for number, turn in enumerate(one.turns, 1)
             if (text := turn.user_input if what == "question" else turn.response) and text.strip()
         ]
-        if not texts:
-            continue
-        vectors = embedder.embed([text for _, _, text in texts], kind=kind)  # type: ignore[arg-type]
+        known = embedder.known([text for _, _, text in texts], kind)
         by_session: dict[str, list[tuple[int, Any]]] = {}
-        for (sample, number, _), vector in zip(texts, vectors, strict=True):
-            by_session.setdefault(sample, []).append((number, vector))
+        for sample, number, text in texts:
+            if text in known:
+                by_session.setdefault(sample, []).append((number, known[text]))
         rows += [
             (name, sample, what, i, j, cosine(one, other))
             for sample, turns in by_session.items()

@@ -17,6 +17,7 @@ from ragbench.types import Chunk, Question, Sample, Status
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ragbench.llm import Budget
     from ragbench.store import Store
 
 DEFAULT_GENERATOR = "extractive"
@@ -184,21 +185,24 @@ _Written = tuple[dict[str, list[Generation]], dict[tuple[str, int], Shown]]
 def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Generator]:
     """The generator of each system; systems that name the same one share it, and all spend from one budget."""
     from ragbench.llm import open_budget
+
+    budget = open_budget(session.settings.budget)
+    wanted = dict.fromkeys(generator_name(session, name) for name in names)
+    by_name = {name: opened_generator(session, store, name, budget) for name in wanted}
+    return {name: by_name[generator_name(session, name)] for name in names}
+
+
+def opened_generator(session: Session, store: Store, name: str, budget: Budget) -> Generator:
+    """The generator of that name, what it pays for kept in the journal. Raises BenchError where it cannot be made."""
     from ragbench.store import server
     from ragbench.store.journal import DatabaseJournal
 
-    budget = open_budget(session.settings.budget)
-    by_name: dict[str, Generator] = {}
-    for name in names:
-        wanted = generator_name(session, name)
-        if wanted not in by_name:
-            paid = session.settings.generators[wanted].kind == "openai"
-            journal = DatabaseJournal(store.engine, lambda: server.start(session.settings)) if paid else None
-            try:
-                by_name[wanted] = make_generator(wanted, session.settings, journal=journal, budget=budget)
-            except GenerationError as error:
-                raise BenchError(str(error)) from None
-    return {name: by_name[generator_name(session, name)] for name in names}
+    paid = session.settings.generators[name].kind == "openai"
+    journal = DatabaseJournal(store.engine, lambda: server.start(session.settings)) if paid else None
+    try:
+        return make_generator(name, session.settings, journal=journal, budget=budget)
+    except GenerationError as error:
+        raise BenchError(str(error)) from None
 
 
 def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str, Generator]) -> dict[str, _Written]:
@@ -223,7 +227,7 @@ def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str,
             except GenerationError as error:
                 raise BenchError(str(error)) from None
             if not generator.keeps_readings and tasks:
-                done = _with_kept_seconds(store, generator, tasks, done)
+                done = with_kept_seconds(store, generator, tasks, done)
             answers: dict[str, list[Generation]] = {q.id: [] for q in wanted.asked}
             for task, generation in zip(tasks, done, strict=True):
                 answers[task.question.id].append(generation)
@@ -233,7 +237,7 @@ def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str,
     return found
 
 
-def _with_kept_seconds(
+def with_kept_seconds(
     store: Store, generator: Generator, tasks: Sequence[Task], done: Sequence[Generation]
 ) -> list[Generation]:
     """The same answers with the seconds that were read when these tasks were first done."""

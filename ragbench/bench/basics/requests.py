@@ -13,17 +13,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath, PureWindowsPath
 from types import NoneType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from ragbench import reasons
+from ragbench.bench.basics.needs import Needed
 from ragbench.bench.basics.session import BenchError, kept, parted
 from ragbench.judge import Aggregate
 from ragbench.measurement import Measurement
 from ragbench.names import meant
-from ragbench.settings import secrets
+from ragbench.settings import Settings, secrets
 
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
@@ -36,6 +38,9 @@ Dataset = Annotated[
     str, Field(description='data set below data/, "name:ru" for one of its languages; empty: as in ragbench.toml')
 ]
 Systems = Annotated[Names, Field(description="names from ragbench.toml, comma-separated; empty: all of them")]
+OfSystems = Annotated[
+    Names, Field(description="names from ragbench.toml: only their embedders, where none are named; empty: all")
+]
 Embedders = Annotated[
     Names, Field(description="names from ragbench.toml, comma-separated; empty: those of the systems")
 ]
@@ -101,7 +106,16 @@ class Request(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
+    writes: ClassVar[bool] = False
+    """Whether the systems' generators write answers for it."""
+
     notebook: str = ""
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether judges are asked: any where metrics need one, if there are metrics to choose."""
+        chosen = getattr(self, "chosen", None)
+        return hasattr(self, "judges") and (chosen is None or any("judge" in each.needs for each in chosen))
 
     def __init__(self, **given: Any) -> None:
         try:
@@ -112,6 +126,10 @@ class Request(BaseModel):
 
     def check(self) -> None:
         """Refuse values that are legal each by itself and not together. Raises BenchError."""
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """What the page needs of its data set, all of it: without that there is nothing to measure."""
+        return ()
 
     def take(self, of: type[T]) -> T:
         """The part of what is asked for that a data class of these names holds."""
@@ -224,7 +242,11 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 found = measure(request)
                 return replace(found, facts={**found.facts, "request": request.told()})
 
-            return kept(request.notebook, asked_for)
+            try:
+                return kept(request.notebook, asked_for)
+            except Exception as error:
+                reasons.note(error)
+                raise
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
         measured = functools.wraps(measure)(measured)

@@ -43,32 +43,24 @@ class Session:
     folder: Path | None
 
     @classmethod
-    def begin(cls, notebook: str, dataset: str, systems: str | Sequence[str], baseline: str) -> Session:
+    def begin(
+        cls,
+        notebook: str,
+        dataset: str,
+        systems: str | Sequence[str],
+        baseline: str,
+        read: Callable[[str, Settings], Dataset] | None = None,
+    ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        read: gives the data set of a name in place of `dataset_of`.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project with code or keys that its user does not trust.
         """
-        found = configuration.load()
-        interest.check(found.smallest_difference)
-        trust.require(trust.of_settings(found), lambda: trust.of_project(found))
-        names = parted(systems) or tuple(found.systems)
-        if systems and not parted(systems):
-            raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
-        for name in names:
-            if name not in found.systems:
-                raise BenchError(
-                    f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
-                    f"there are {', '.join(found.systems)}"
-                )
-        first = baseline or (found.baseline if found.baseline in names else "") or names[0]
-        if first not in names:
-            raise BenchError(
-                f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
-            )
-        ordered = (first, *(name for name in names if name != first))
-        return cls(notebook, found, dataset_of(dataset or found.dataset, found), ordered, first, part(notebook))
+        found, ordered = chosen(systems, baseline)
+        data = (read or dataset_of)(dataset or found.dataset, found)
+        return cls(notebook, found, data, ordered, ordered[0], part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
@@ -98,9 +90,27 @@ def dataset_of(name: str, settings: Settings) -> Dataset:
     return load(name, configuration.project_folder() / settings.data_folder)
 
 
-def check(dataset: str = "", systems: str | Sequence[str] = "", baseline: str = "") -> None:
-    """Refuse names that are not configured and data that cannot be read, before anything is measured."""
-    Session.begin("", dataset, systems, baseline)
+def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
+    """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
+    found = configuration.load()
+    interest.check(found.smallest_difference)
+    trust.require(trust.of_settings(found), lambda: trust.of_project(found))
+    names = parted(systems) or tuple(found.systems)
+    if systems and not parted(systems):
+        raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
+    for name in names:
+        if name not in found.systems:
+            raise BenchError(
+                f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
+                f"there are {', '.join(found.systems)}"
+            )
+    first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+    if first not in names:
+        raise BenchError(
+            f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
+        )
+    ordered = (first, *(name for name in names if name != first))
+    return found, ordered
 
 
 def part(notebook: str) -> Path | None:

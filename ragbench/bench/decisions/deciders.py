@@ -140,7 +140,7 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
 
 def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> Decider:
     try:
-        function = find(path, "(question, answer, contexts)")
+        function = find(path, "(question, answer, contexts)", session.settings.decision_seconds, "decision_seconds")
     except ValueError as error:
         raise BenchError(f"judges = {path!r}: {error}") from None
     decided, ms = [], np.full(len(cases), np.nan)

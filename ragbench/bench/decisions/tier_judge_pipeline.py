@@ -15,6 +15,7 @@ from pydantic import Field
 from ragbench import stand_ins, stats
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness, in_families, leading
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.decisions import deciders, thresholds
@@ -25,6 +26,7 @@ from ragbench.datasets import Dataset
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
+from ragbench.settings import Settings
 from ragbench.stats import Hypothesis
 from ragbench.types import Array, Chunk, Question, Status
 
@@ -76,6 +78,10 @@ class PipelineRequest(Draws):
         if self.cost_shown == self.cost_hidden == 0:
             raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
         _ = self.leading
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Decisions that people would have made."""
+        return (Needed.of(Need.DECISIONS),)
 
     @property
     def costs(self) -> Costs:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ANSWER_COLUMNS = (
     "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
+    "contexts",
 )  # fmt: skip
 
 
@@ -195,7 +196,7 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
     rows: list[tuple[Any, ...]] = [
         (one.name, sample.id, sample.user_input, sample.response, sample.reference, answers.mean_people[place],
          named[place], given[one.name][place], str(one.statuses[place, 0]), one.reasons[place] if one.reasons else "",
-         sample.system)
+         sample.system, [chunk.text for chunk in sample.contexts or ()])
         for one in heard
         for place, sample in enumerate(answers.samples)
     ]  # fmt: skip

@@ -14,6 +14,7 @@ from ragbench import settings as configuration
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.judges import asking, hearing, items, judgement_files, numbers
@@ -31,7 +32,7 @@ from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.judging import Sitting
 from ragbench.metrics.likert import faithfulness_rating
-from ragbench.settings import OFFLINE
+from ragbench.settings import OFFLINE, Settings
 from ragbench.types import Array, Question
 
 MODES = ("direct", "reasoned")
@@ -88,6 +89,15 @@ class TierJudgeRequest(Draws):
             raise BenchError(str(error)) from None
         if wrong := [mode for mode in parted(self.modes) if mode not in MODES]:
             raise BenchError(f"modes = {wrong[0]!r}: each is one of {', '.join(MODES)}")
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Answers that people rated, or references to make some of; none where judgements were logged."""
+        return () if self.ratings else (Needed.of(Need.RATINGS, Need.REFERENCES),)
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether they are asked; what they said elsewhere is read."""
+        return not self.ratings
 
     @property
     def scales(self) -> tuple[Scale, Scale]:

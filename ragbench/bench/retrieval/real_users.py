@@ -16,6 +16,7 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency
@@ -25,6 +26,7 @@ from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.russian import language_of
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
+from ragbench.settings import Settings
 from ragbench.types import Question
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ class RealUsersRequest(tier1.RankingRequest):
     def check(self) -> None:
         """Refuse what Tier 1 refuses."""
         _ = self.retrieval
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """A log."""
+        return (Needed.of(Need.HISTORY),)
 
     @property
     def retrieval(self) -> tier1.Tier1Request:

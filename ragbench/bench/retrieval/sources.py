@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ragbench import stand_ins, stats
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import topics
@@ -20,6 +21,7 @@ from ragbench.datasets import Dataset
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
+from ragbench.settings import Settings
 from ragbench.types import Chunk, Estimate, Vectors
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class SourcesRequest(Request):
         if self.most_topics < self.fewest_topics:
             expected = f"a whole number from {self.fewest_topics} to {MOST_TOPICS}"
             raise requests.illegal("most_topics", self.most_topics, expected, "fewest_topics is the least")
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """A base, and questions that are looked up in it."""
+        return Needed.of(Need.PASSAGES), Needed.of(Need.QUESTIONS)
 
 
 @tier(SourcesRequest)

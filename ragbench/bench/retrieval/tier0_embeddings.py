@@ -12,6 +12,7 @@ from pydantic import Field
 from ragbench import stand_ins
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
@@ -37,6 +38,7 @@ class Tier0Request(Draws):
     """What is embedded and how its space is looked at."""
 
     dataset: requests.Dataset = ""
+    systems: requests.OfSystems = ""
     embedders: requests.Embedders = ""
     texts: Texts = Field("chunks", description='what is embedded: "chunks" or "questions"')
     distance: Distance = Field("euclidean", description='"euclidean" or "cosine"')
@@ -53,6 +55,16 @@ class Tier0Request(Draws):
     )
     seed: requests.Seed = Field(0, description="of every random draw and of the picture")
     notebook: str = "tier0_embeddings"
+
+    @property
+    def fewest(self) -> int:
+        """How many texts it takes to speak of distances."""
+        return max(FEWEST, self.neighbors + 1)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Texts, and somebody who embeds them."""
+        texts = Need.PASSAGES if self.texts == "chunks" else Need.QUESTIONS
+        return (Needed.of(texts, least=self.fewest), *needed_embedders(self.embedders, self.systems, settings))
 
 
 @dataclass(frozen=True)
@@ -78,13 +90,12 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, "", "")
-    names = chosen_embedders(request.embedders, session.settings)
+    session = Session.begin(request.notebook, request.dataset, request.systems, "")
+    names = chosen_embedders(request.embedders, request.systems, session.settings)
     items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
-    fewest = max(FEWEST, request.neighbors + 1)
-    if len(items) < fewest:
+    if len(items) < request.fewest:
         known = f"{session.dataset.label} has {len(items)} {request.texts}"
-        raise BenchError(f"{known}: at least {fewest} are needed to speak of distances")
+        raise BenchError(f"{known}: at least {request.fewest} are needed to speak of distances")
     drawn = projection.sampled(len(items), request.projected, request.seed)
     with Store.open(session.settings) as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
@@ -110,9 +121,21 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
     )
 
 
-def chosen_embedders(given: str | Sequence[str], settings: Settings) -> list[str]:
-    """Names as asked for; else the embedders of the systems; else all. Raises BenchError for one that is not there."""
-    used = [system.embedder for system in settings.systems.values() if system.embedder is not None]
+def needed_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> tuple[Needed, ...]:
+    """What is missing where all the systems that were named have no embedder, and none was named itself."""
+    used = any(settings.systems[name].embedder for name in parted(systems) if name in settings.systems)
+    return () if used or parted(given) or not parted(systems) else (Needed.of(Need.EMBEDDED),)
+
+
+def chosen_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> list[str]:
+    """Names as asked for; else the embedders of the systems that were named; else of all; else all there are.
+
+    Raises BenchError for one that is not there, and for systems of which none has one.
+    """
+    of_systems = [settings.systems[name] for name in parted(systems) or settings.systems]
+    used = [system.embedder for system in of_systems if system.embedder is not None]
+    if needed_embedders(given, systems, settings):
+        raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
     names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
     for name in names:
         if name not in settings.embedders:

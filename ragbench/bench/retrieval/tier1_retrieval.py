@@ -13,6 +13,7 @@ from pydantic import Field
 from ragbench import rankings, stand_ins
 from ragbench.bench.basics import findings, frames, requests, slices
 from ragbench.bench.basics.families import Sureness, leading
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, timing
@@ -22,6 +23,7 @@ from ragbench.datasets import Dataset, doubts_of
 from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
+from ragbench.settings import Settings
 from ragbench.types import Question, Ranking, Status
 
 if TYPE_CHECKING:
@@ -65,6 +67,10 @@ class Tier1Request(RankingRequest):
         """Refuse metrics that read no ranking or look deeper than k, a primary one that is not among them, and slices
         that there are not."""
         _ = self.leading, slices.chosen(self.slice_by)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Questions that say what is relevant."""
+        return (Needed.of(Need.PAGES if self.unit == "url" else Need.RELEVANT),)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:

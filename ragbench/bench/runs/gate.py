@@ -94,20 +94,26 @@ def check_gates(settings: Settings) -> None:
     if not settings.gate:
         raise BenchError("there is no gate to hold the report to: write a table [gate.NAME] with `metric` and "
                          "`at_least`, `at_most`, `band` or `not_worse_by`")  # fmt: skip
+    if found := list(faults(settings)):
+        raise BenchError("\n".join(found))
+
+
+def faults(settings: Settings) -> Iterator[str]:
+    """Why gates cannot be followed, one sentence each."""
     known = thresholds.bands(settings)
     for name, gate in settings.gate.items():
         declared = declaration(gate.metric)
         if declared is None:
-            raise BenchError(
+            yield (
                 f"gate.{name}.metric = {gate.metric!r}: there is no such metric among the {len(registered())} that "
                 "`ragbench metrics` lists"
             )
-        if gate.band is not None and _band(known, gate.metric, gate.band) is None:
+        elif gate.band is not None and _band(known, gate.metric, gate.band) is None:
             there = f"the thresholds {settings.threshold_set!r} say nothing of {gate.metric}"
-            raise BenchError(f"gate.{name}.band = {gate.band!r}: {there}")
+            yield f"gate.{name}.band = {gate.band!r}: {there}"
         for system in (gate.system, gate.baseline):
             if system is not None and system not in settings.systems:
-                raise BenchError(f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}")
+                yield f"gate.{name}: there is no system {system!r}; there are {', '.join(settings.systems)}"
 
 
 def bound(text: str) -> tuple[str, GateSettings]:

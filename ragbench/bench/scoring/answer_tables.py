@@ -42,6 +42,16 @@ class AnswerTable:
         """Their names, in order of appearance."""
         return tuple(dict.fromkeys(system_name(sample) for sample in self.samples))
 
+    def of(self, systems: Sequence[str]) -> AnswerTable:
+        """Only the answers of these systems and those that name none; all where no system is given.
+
+        Raises BenchError where nothing is left.
+        """
+        kept = tuple(one for one in self.samples if not systems or one.system is None or one.system in systems)
+        if not kept:
+            raise BenchError(f"systems = {', '.join(systems)!r}: the answers are of {', '.join(self.systems)}")
+        return replace(self, samples=kept)
+
 
 def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
     """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has: logged

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import BenchError, part
-from ragbench.bench.scoring.labels import read
+from ragbench.bench.scoring.labels import SETTLED, read
 from ragbench.measurement import Finding, Measurement, NamedComparison, NamedEstimate, write_table
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue
@@ -69,7 +69,8 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
 def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | None = None) -> Corrections:
     """Every labelled mean of a measurement, and every difference to its baseline, as people would see them.
 
-    labels: COLUMNS; several annotators of an answer count as their mean. An answer's label weighs as one draw of all
+    labels: COLUMNS; several annotators of an answer count as their mean, but what they have settled counts alone (see
+    SETTLED). An answer's label weighs as one draw of all
     answers, so the labelled ones have to be drawn at random; where questions form clusters, whole clusters are what is
     independent. See `ragbench.stats.prediction_powered`.
     """
@@ -112,19 +113,17 @@ def _people(labels: pd.DataFrame, systems: Sequence[str], measurement: Measureme
     """(system, metric) → the mean of the people who labelled each sample."""
     measured = set(zip(measurement.scores["system"], measurement.scores["metric"], strict=True))
     given: dict[tuple[str, str], dict[str, list[float]]] = {}
+    settled = {_place(row) for row in labels.to_dict("records") if row["annotator"] == SETTLED}
     for row in labels.to_dict("records"):
-        if row["system"] is None or row["system"] != row["system"]:
-            if len(systems) > 1:
-                raise BenchError(
-                    f"a label of {row['id']} names no system, and the page has {len(systems)}: {', '.join(systems)}"
-                )
-            row["system"] = systems[0]
-        key = (str(row["system"]), str(row["metric"]))
-        if key not in measured:
-            known = ", ".join(sorted({f"{metric} of {system}" for system, metric in measured})[:8])
-            raise BenchError(f"a label is of {key[1]} of {key[0]}, which was not measured; measured: {known}")
-        _check(key[1], float(row["value"]), str(row["id"]))
-        given.setdefault(key, {}).setdefault(str(row["id"]), []).append(float(row["value"]))
+        if _place(row) in settled and row["annotator"] != SETTLED:
+            continue
+        own = _systems(row, systems, measurement)
+        for system in own:
+            if (key := (system, str(row["metric"]))) not in measured:
+                known = ", ".join(sorted({f"{metric} of {name}" for name, metric in measured})[:8])
+                raise BenchError(f"a label is of {key[1]} of {key[0]}, which was not measured; measured: {known}")
+            _check(key[1], float(row["value"]), str(row["id"]))
+            given.setdefault(key, {}).setdefault(str(row["id"]), []).append(float(row["value"]))
     samples = set(measurement.scores["sample"])
     if given and not any(set(by_sample) & samples for by_sample in given.values()):
         strangers = sorted({sample for by_sample in given.values() for sample in by_sample})
@@ -134,6 +133,31 @@ def _people(labels: pd.DataFrame, systems: Sequence[str], measurement: Measureme
         key: {sample: float(np.mean(values)) for sample, values in by_sample.items()}
         for key, by_sample in given.items()
     }
+
+
+def _place(row: Mapping[Any, Any]) -> tuple[str, str, str]:
+    """What a label is of."""
+    return (
+        str(row["id"]),
+        "" if row["system"] is None or row["system"] != row["system"] else str(row["system"]),
+        str(row["metric"]),
+    )
+
+
+def _systems(row: Mapping[Any, Any], systems: Sequence[str], measurement: Measurement) -> list[str]:
+    """Whose score the label stands beside: of an answer that all judges of a page have judged, each one's."""
+    if system := _place(row)[1]:
+        return [system]
+    if len(systems) > 1 and not of_shared_answers(measurement):
+        raise BenchError(
+            f"a label of {row['id']} names no system, and the page has {len(systems)}: {', '.join(systems)}"
+        )
+    return list(systems)
+
+
+def of_shared_answers(measurement: Measurement) -> bool:
+    """Whether its systems are judges, who all judged the same answers."""
+    return measurement.facts.get("describes") == "judges" or bool(measurement.facts.get("describes_decisions"))
 
 
 def _declared(metric: str) -> Metric | None:
@@ -200,7 +224,8 @@ def _clusters(
 
 def _agreement(labels: pd.DataFrame, system: str, metric: str, seed: int) -> tuple[int, float]:
     """How many annotators there are, and Krippendorff's α (interval scale) where two of them share answers."""
-    own = labels[(labels["metric"] == metric) & (labels["system"].isna() | (labels["system"] == system))]
+    people = labels[labels["annotator"] != SETTLED]
+    own = people[(people["metric"] == metric) & (people["system"].isna() | (people["system"] == system))]
     table = own.pivot_table(index="id", columns="annotator", values="value", aggfunc="first")
     shared = table.dropna(thresh=2)
     if len(shared) < 2 or table.shape[1] < 2:

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("id", "system", "metric", "annotator", "value")
+NOTE = "note"
+"""A column beside them, which corrects nothing."""
+SETTLED = "settled"
+"""The annotator of what people have settled among themselves: on its answers nobody else's label counts."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Label(BaseModel):
-    """What one annotator says of one answer on one metric's scale; a row without a value is not answered yet."""
+    """What one annotator says of one answer on one metric's scale, with a note; without a value it is not answered.
+
+    system: of whom the answer is; None where the page has one, or where several judges judged the same answer.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -29,8 +36,9 @@ class Label(BaseModel):
     value: float | None = Field(default=None, allow_inf_nan=False)
     system: str | None = None
     annotator: str = "people"
+    note: str = ""
 
-    @field_validator("id", "metric", "system", "annotator", mode="before")
+    @field_validator("id", "metric", "system", "annotator", "note", mode="before")
     @classmethod
     def _unprefixed(cls, value: Any) -> Any:
         return plain(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else value
@@ -47,7 +55,7 @@ def plain(text: str) -> str:
 
 
 def read(path: Path | str) -> pd.DataFrame:
-    """The labels of a file (CSV, JSON Lines, JSON, Parquet) as COLUMNS; rows without a value are left out.
+    """The labels of a file (CSV, JSON Lines, JSON, Parquet) as COLUMNS and NOTE; rows without a value are left out.
 
     path: several files are comma-separated; a relative one is looked for beside ragbench.toml. Raises BenchError naming
     file, row, field and value.
@@ -67,9 +75,9 @@ def read(path: Path | str) -> pd.DataFrame:
                 if key in seen:
                     raise BenchError(f"{where}: {one.annotator} labels {one.id} on {one.metric} a second time")
                 seen.add(key)
-                rows.append((one.id, one.system, one.metric, one.annotator, one.value))
+                rows.append((one.id, one.system, one.metric, one.annotator, one.value, one.note))
         except DatasetError as error:
             raise BenchError(f"labels = {place.name!r}: {error}") from None
     if not rows:
         raise BenchError(f"labels = {path!s}: no row has a value; the columns are {', '.join(COLUMNS)}")
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=[*COLUMNS, NOTE])

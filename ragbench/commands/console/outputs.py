@@ -12,6 +12,7 @@ from ragbench import terminal
 
 if TYPE_CHECKING:
     from ragbench.answered_by import AnsweredBy
+    from ragbench.bench.basics.needs import Lack
     from ragbench.llm import Tally
     from ragbench.stand_ins import StandIn
 
@@ -49,6 +50,14 @@ def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
     for one in found:
         if text := answered_by.sentence(one, translator("en")):
             terminal.say(text, err=err, colour="yellow" if one.kinship == "other" else None)
+
+
+def left_out(found: Iterable[Lack]) -> None:
+    """Say which pages were not made, each with what it needs."""
+    from ragbench.language import translator
+
+    for one in found:
+        terminal.say(f"{one.page} not run: {one.sentence(translator('en'))}")
 
 
 def paid(tally: Tally, *, err: bool = False) -> None:

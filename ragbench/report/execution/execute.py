@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragbench import folders, trust
+from ragbench import reasons, trust
 from ragbench.report.execution import guard
 from ragbench.settings import RUN_FOLDER, TRUST
 
@@ -31,7 +31,6 @@ UNHEARD = "CellExecutionError"
 _PLACE = re.compile(r"""^[\s|]*File (?:"(.+?)", line \d+|(.+?):\d+)""", re.MULTILINE)
 _IN_GROUP = re.compile(r"^ *\| (?!Traceback|\S*ExceptionGroup)([\w.]+)(?:: (.*))?$", re.MULTILINE)
 """An error among those of a group, as Python prints it; what it was raised by, or what it was raised in, is before."""
-_REFUSED = re.compile(r"\[Errno (\d+)\] (.+?)(?:: '(.*?)'(?: -> '.*')?)?")
 _KERNEL = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -75,7 +74,7 @@ def execute(
     folder: where the notebook's code stores what it measured; it is named to it by RAGBENCH_RUN_FOLDER.
     workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
     environment: variables of the notebook's process besides those of this one. Whether the notebook may run is not
-    asked here: see `ragbench.report.execution.run.reach`. stopped: set before `end_all`, which does not see a kernel
+    asked here: see `ragbench.report.reach`. stopped: set before `end_all`, which does not see a kernel
     that is still being started: that one ends as soon as it is there.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -281,13 +280,8 @@ def _line(name: str, value: str, trace: str) -> str:
     if (name == UNHEARD or name.endswith(GROUP)) and (found := _IN_GROUP.search(trace)):
         return _line(found[1].rpartition(".")[2], found[2] or "", trace[: found.start()])
     kind = getattr(builtins, name, None)
-    if isinstance(kind, type) and issubclass(kind, OSError) and (said := _refused(first)):
+    if said := reasons.of(name, first):
         return said
-    if name.endswith("MemoryError"):
-        said = f"there is not enough memory{f' ({first})' if first else ''}"
-        return f"{said}: measure fewer questions or systems at a time, or give it more, then run again"
-    if name == "ModuleNotFoundError":
-        return f"{first}: install it beside ragbench, or put it beside ragbench.toml, then run again"
     if name == "SystemExit":
         return f"the notebook ended itself before its last cell{f': {first}' if first else ''}"
     if name == UNHEARD:
@@ -297,16 +291,6 @@ def _line(name: str, value: str, trace: str) -> str:
     if first and meant and "".join(places[-1:]).startswith(PACKAGE):
         return first
     return f"{name}: {first}" if first else name
-
-
-def _refused(said: str) -> str:
-    """What the operating system refused, as its file and its reason; "" for what people cannot mend."""
-    found = _REFUSED.fullmatch(said)
-    if found is None or int(found[1]) not in folders.FAULTS:
-        return ""
-    place = f"{found[3]}: {found[2]}" if found[3] else found[2]
-    mended = folders.MENDED.get(int(found[1]))
-    return f"{place}: {mended}, then run again" if mended else place
 
 
 def plain(text: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragbench.bench.basics.requests import Request
 from ragbench.expectations import kind
 from ragbench.report.keeping import files
 
@@ -153,6 +155,38 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
     for name in re.findall(r"\bbench\.(\w+)\(", code):
         if request := getattr(getattr(bench, name, None), "request", None):
             request(**{key: value for key, value in values.items() if key in request.parameters()})
+
+
+def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
+    """What the notebook will ask of the bench with these values; none of a call that names anything but a parameter or
+    a literal, since nobody knows before it is made."""
+    from ragbench import bench
+
+    found = []
+    for call in _calls(notebook):
+        model = getattr(getattr(bench, call.func.attr, None), "request", None)  # type: ignore[attr-defined]
+        with contextlib.suppress(KeyError, ValueError):
+            given = {
+                str(word.arg): values[word.value.id]
+                if isinstance(word.value, ast.Name)
+                else ast.literal_eval(word.value)
+                for word in call.keywords
+            }
+            if model is not None and not call.args:
+                found.append(model(**given))
+    return found
+
+
+def _calls(notebook: Any) -> Iterator[ast.Call]:
+    """Calls `bench.something(…)`; of a cell that is no Python none."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        with contextlib.suppress(SyntaxError):
+            for node in ast.walk(ast.parse(cell.source)):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="bench"))):
+                        yield node
 
 
 def source(values: Mapping[str, Any]) -> str:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragbench.bench.basics.needs import Lack
 from ragbench.llm import Outlook, planning
-from ragbench.report.execution.run import Report, Work, prepared
+from ragbench.report.execution.preparation import prepared
+from ragbench.report.execution.run import Report, Work
 
 JUDGES = "judges"
 """The parameter of every notebook that asks models."""
@@ -20,12 +22,13 @@ class Planned:
     """outlooks: one a model, all notebooks together. silent: notebooks that ask no model, and were not executed.
 
     failures: notebooks that did not come to their end, each with the line that says why; what they would have asked
-    after that is not in the outlooks.
+    after that is not in the outlooks. left_out: notebooks whose data are not there.
     """
 
     outlooks: tuple[Outlook, ...]
     silent: tuple[str, ...]
     failures: Mapping[str, str]
+    left_out: tuple[Lack, ...] = ()
 
 
 def plan(
@@ -35,6 +38,7 @@ def plan(
     jobs: int = 1,
     language: str | None = None,
     progress: Report | None = None,
+    lenient: bool = False,
 ) -> Planned:
     """Execute the notebooks in processes that look up in the journal and never ask, and add up what they would ask.
 
@@ -42,11 +46,11 @@ def plan(
     counted too, about. Nothing is written but for vectors and the like that a run keeps in the database anyway.
     Parameters and errors: see `ragbench.report.execution.run`.
     """
-    sources, defaults, _ = prepared(notebooks, dict(given or {}), language)
+    sources, defaults, _, left_out = prepared(notebooks, dict(given or {}), language, lenient=lenient, asking=False)
     asking = {name: notebook for name, notebook in sources.items() if JUDGES in defaults[name]}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
         work = Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
         failures = work.all(asking, jobs)
         outlooks = tuple(planning.kept(place))
-    return Planned(outlooks, tuple(name for name in sources if name not in asking), failures)
+    return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out)

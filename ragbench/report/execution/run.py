@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings, trust
-from ragbench.bench.basics.session import BenchError, parted
-from ragbench.bench.decisions.deciders import is_log
+from ragbench import settings
+from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
+from ragbench.language import translator
 from ragbench.llm import budget, uses
-from ragbench.report.execution import execute, parameters, unfinished
+from ragbench.report.execution import execute, unfinished
+from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, drawing
@@ -46,14 +47,16 @@ class Step:
 class RunResult:
     """Where a run is, and which of its notebooks failed, each with the line that says why.
 
-    unkept: why the run is not in the database; empty where it is, or where it was not to be. broken: whether a system
-    raised at any question where that is to end a run with 1 (the setting `fail_on_raised`).
+    left_out: notebooks that were not executed for want of data, each with what it needs. unkept: why the run is not in
+    the database; empty where it is, or where it was not to be. broken: whether a system raised at any question where
+    that is to end a run with 1 (the setting `fail_on_raised`).
     """
 
     folder: Path
     failures: Mapping[str, str] = field(default_factory=dict)
     unkept: str = ""
     broken: bool = False
+    left_out: tuple[Lack, ...] = ()
 
     @property
     def index(self) -> Path:
@@ -67,7 +70,6 @@ class RunResult:
 
 
 Report = Callable[[Step], None]
-OF_EVERY_PAGE = {"dataset", "systems", "language"}
 
 
 def run(
@@ -79,6 +81,7 @@ def run(
     language: str | None = None,
     progress: Report | None = None,
     keep: bool = False,
+    lenient: bool = False,
 ) -> RunResult:
     """Execute notebooks, each in a kernel of its own, and write the run's folder with its pages.
 
@@ -87,16 +90,18 @@ def run(
     folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
     has no parameter `language` of its own or that is not given. keep: record the run in the database, also one that
     fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
+    lenient: leave out notebooks whose data are not there, and say so, instead of refusing them.
 
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
-    that is not there, UntrustedError for what its user does not trust; nothing has been written then. An interrupted
+    that is not there, BenchError for data that are not there and for all that is known to fail later, UntrustedError
+    for what its user does not trust; nothing has been measured, paid or written then. An interrupted
     run stays as `<run>.partial`; one that was killed does so too, and is noticed later
     (`ragbench.report.execution.unfinished`).
     """
     known = settings.load()
     wanted = dict(given or {})
-    sources, defaults, values = prepared(notebooks, wanted, language)
+    sources, defaults, values, left_out = prepared(notebooks, wanted, language, lenient=lenient)
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
@@ -126,6 +131,11 @@ def run(
             started=round(started),
             seconds=round(time.time() - started, 1),
             fail_on_raised=known.fail_on_raised,
+            **(
+                {"left_out": [{**one.fact, "why": one.sentence(translator("en"))} for one in left_out]}
+                if left_out
+                else {}
+            ),
         )
         manifest = secrets.masked(manifest, mask)
         results.write_scores(folder / results.SCORES, measured)
@@ -134,7 +144,14 @@ def run(
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
-    return RunResult(final, failed, mask(kept.refusal(lambda: kept.record(final))) if keep else "", broken)
+    unkept = mask(kept.refusal(lambda: kept.record(final))) if keep else ""
+    return RunResult(final, failed, unkept, broken, left_out)
+
+
+def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
+    """`left_out`: pages that were not made, with what they need; none where all were made."""
+    facts = [{**one.fact, "why": one.sentence(translator("en"))} for one in left_out]
+    return {"left_out": facts} if facts else {}
 
 
 def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str], language: str) -> dict[str, Any]:
@@ -160,68 +177,6 @@ def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) ->
             one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
     results.write_json(folder / results.MANIFEST, manifest)
     drawing.draw(folder, manifest)
-
-
-def prepared(
-    notebooks: Sequence[Path | str], wanted: dict[str, Any], language: str | None
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Notebooks by name with their parameters put in, their defaults, and the values that differ; see `run`.
-
-    wanted: gets the language, where a notebook has such a parameter and none was asked for.
-    """
-    paths = [find(notebook) for notebook in notebooks]
-    _refuse_twice(paths)
-    trust.require(reach(paths, wanted), lambda: trust.of_project(settings.load()))
-    sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
-    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
-    if language is not None and any("language" in names for names in defaults.values()):
-        wanted.setdefault("language", language)
-    values = parameters.chosen(wanted, defaults)
-    _refuse_unfit(sources, {name: {**defaults[name], **values[name]} for name in sources}, values)
-    for name, notebook in sources.items():
-        parameters.inject(notebook, values[name])
-    return sources, defaults, values
-
-
-def _refuse_unfit(
-    sources: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]], given: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Raise what the first notebook says of its parameters; of several, with its name and those that take them."""
-    refused: dict[str, BenchError] = {}
-    for name, notebook in sources.items():
-        try:
-            parameters.checked(notebook, whole[name])
-        except BenchError as error:
-            refused[name] = error
-    if not refused:
-        return
-    name, first = next(iter(refused.items()))
-    if len(sources) == 1:
-        raise first
-    own = given[name].keys() - OF_EVERY_PAGE
-    fit = [other for other in sources if own and other not in refused and own <= given[other].keys()]
-    more = f"; it goes to every notebook that has the parameter, of which {', '.join(fit)} would take it" if fit else ""
-    raise BenchError(f"{name}: {first}{more}")
-
-
-def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
-    """What executing these notebooks with these parameters would run and send."""
-    found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
-    for name in parted(given.get("judges") or ""):
-        if ":" in name and not is_log(name):
-            found |= trust.of_callable(name, ["judges"])
-    return found
-
-
-def find(notebook: Path | str) -> Path:
-    """The path of a notebook that is named by its path, or by its name in the notebooks folder."""
-    path = Path(notebook)
-    folder = settings.project_folder() / settings.load().notebooks_folder
-    for candidate in (path, folder / path.name, folder / f"{path.name}.ipynb"):
-        if candidate.suffix == ".ipynb" and candidate.is_file():
-            return candidate
-    there = sorted(found.stem for found in folder.glob("*.ipynb"))
-    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
 
 
 class Work:
@@ -314,13 +269,6 @@ def _interruptible(folder: Path, begun: Mapping[str, Any], keep: bool) -> Iterat
             execute.end_all()
             kept.refusal(lambda: unfinished.interrupt(folder, begun, keep=keep))
             raise
-
-
-def _refuse_twice(paths: Sequence[Path]) -> None:
-    stems = [path.stem for path in paths]
-    twice = sorted({stem for stem in stems if stems.count(stem) > 1 or stem == "index"})
-    if twice:
-        raise ValueError(f"pages are named after notebooks: {', '.join(twice)} cannot be, or is given twice")
 
 
 def _store(path: Path, notebook: Any, mask: Callable[[str], str]) -> None:

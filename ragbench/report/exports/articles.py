@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import raised, tables
+from ragbench.bench.basics import needs
 from ragbench.bench.basics.families import said
 from ragbench.bench.basics.verdicts import decision, planned
 from ragbench.counts import brackets, missing
@@ -186,6 +187,10 @@ def summary(
                 notes = (note, _detectable(material), *_planned(material), *_said(material))
                 lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
+    lines += [
+        f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"
+        for one in needs.read(manifest.get("left_out", ()))
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -224,6 +229,9 @@ def junit(
         if broken and manifest.get("fail_on_raised"):
             ElementTree.SubElement(case, "failure", message=_plain("; ".join(broken)))
         _standing_in(case, measured, {}, _, broken)
+    for one in needs.read(manifest.get("left_out", ())):
+        case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(one.page))
+        ElementTree.SubElement(case, "skipped", message=_plain(one.sentence(_)))
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")

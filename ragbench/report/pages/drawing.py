@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragbench.bench.basics import needs
 from ragbench.report.keeping import files, kept
 from ragbench.report.pages import assembly, index, metric_pages, parts
 
@@ -42,9 +43,10 @@ def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None)
             entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
         files.write(folder / f"{name}.html", page)
         entries.append(entry)
+    left_out = needs.read(manifest.get("left_out", ()))
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(folder, measured, titles, language or manifest["language"])
-    files.write(folder / "index.html", index.html(entries, measured, language or manifest["language"]))
+    files.write(folder / "index.html", index.html(entries, measured, language or manifest["language"], left_out))
     for name, content in assembly.beside().items():
         files.write(folder / name, content)
     return undrawn

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report.pages import assembly, prose
@@ -49,8 +51,10 @@ def _overall(measurements: Measurements, language: str) -> Markup:
     return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
 
 
-def html(entries: list[dict[str, Any]], measurements: Measurements, language: str) -> str:
-    """The page over all pages."""
+def html(
+    entries: list[dict[str, Any]], measurements: Measurements, language: str, left_out: Sequence[Lack] = ()
+) -> str:
+    """The page over all pages, with what those need that were left out."""
     _ = translator(language)
     datasets = dict.fromkeys(
         str(measurements[name].facts["dataset"])
@@ -63,6 +67,7 @@ def html(entries: list[dict[str, Any]], measurements: Measurements, language: st
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "overall": _overall(measurements, language),
         "wide": True,
+        "left_out": [(one.page, one.sentence(_)) for one in left_out],
         "more": next((e["href"] for e in entries if e["name"] == OVERVIEW), None),
     }
     template = assembly.exporter().environment.get_template("overview.html.j2")

@@ -180,6 +180,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "near_duplicates": _("pairs of texts that are nearly the same"),
         "near_distance": _("distance below which two texts are nearly the same"),
         "chunks_truncated": _("passages cut to the model's length"),
+        "cached_without_vector": _("cached questions without a vector"),
         "callable": _("function"),
         "results": _("logged results"),
         "unanswered": _("questions without a result"),

@@ -1,0 +1,1 @@
+"""A question that somebody types now, to all systems at once."""

@@ -1,0 +1,152 @@
+"""One short question to each model behind an endpoint: whether it answers, and which model it says it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ragbench.bench.readiness.parts import Parts
+from ragbench.settings import ConfigurationError
+from ragbench.types import EmbeddingError
+
+if TYPE_CHECKING:
+    from ragbench.answered_by import Role
+    from ragbench.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings
+    from ragbench.store import Store
+
+Probe = tuple["Role", str, str, Callable[[], str | None]]
+"""What is asked, its name in ragbench.toml, its model's name there, and a call that gives the name of its reply."""
+QUESTION = "Answer with the word yes."
+SHORT: dict[str, Any] = {"attempts": 2, "patience_seconds": 30.0, "timeout_seconds": 20.0, "max_tokens": 16}
+AT_ONCE = 8
+NOWHERE, PATIENCE = "Cannot connect to host", "patience_seconds ="
+"""What is said of an endpoint that nobody is at, and of one whose fault may pass."""
+
+
+class NoReplyError(RuntimeError):
+    """A model gave no reply; the next call may fare better."""
+
+
+def probes(settings: Settings, parts: Parts) -> Iterator[Probe]:
+    """A probe of each judge, generator and embedder that is reached over a network. Each raises what its room raises,
+    and NoReplyError where it was asked in vain."""
+    for name in parts.judges:
+        if name in settings.judges:
+            judge = settings.judge(name)
+            yield "judge", name, judge.model, partial(_judge, name, judge)
+    for name in parts.generators:
+        generator = settings.generator(name)
+        if generator.kind == "openai":
+            yield "generator", name, str(generator.model), partial(_generator, name, generator)
+    for name in parts.embedders:
+        embedder = settings.embedders[name]
+        if embedder.kind == "openai":
+            yield "embedder", name, str(embedder.model), partial(_embedder, name, embedder)
+        elif embedder.kind == "sentence_transformers" and not _is_folder(embedder):
+            yield "embedder", name, str(embedder.model), partial(_hub, name, embedder)
+
+
+def faults(parts: Parts, settings: Settings) -> list[str]:
+    """Why models will refuse every call, or cannot be reached, one sentence each; all are asked at the same time.
+
+    A model that has answered before is not asked: its replies are kept, and may be all that is needed. One that is busy
+    or slow is no fault: a run has more patience than a probe.
+    """
+    asked = list(probes(settings, parts))
+    if not asked:
+        return []
+    known = _answered_before(settings)
+    unknown = [one for one in asked if not known(*one[:3])]
+    with ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="probe") as pool:
+        return [said for said in pool.map(_fault, unknown) if said]
+
+
+def _fault(probe: Probe) -> str:
+    from ragbench.llm import ModelError
+
+    role, name, model, ask = probe
+    try:
+        ask()
+    except (ModelError, ConfigurationError) as error:
+        return str(error)
+    except EmbeddingError as error:
+        return "" if PATIENCE in str(error) and NOWHERE not in str(error) else str(error)
+    except NoReplyError as error:
+        return f"{role} {name!r} ({model}): {error}" if NOWHERE in str(error) else ""
+    return ""
+
+
+def _answered_before(settings: Settings) -> Callable[[str, str, str], bool]:
+    """Whether the database keeps a reply, or a vector, of a model."""
+    from ragbench.store import Store
+
+    with Store.open(settings) as store:
+        sizes = {(size.judge, size.model) for size in store.journal.sizes() if size.replies}
+        embedders = {name for name in settings.embedders if _has_vectors(store, name, settings)}
+    return lambda role, name, model: name in embedders if role == "embedder" else (name, model) in sizes
+
+
+def _has_vectors(store: Store, name: str, settings: Settings) -> bool:
+    from ragbench.embed.endpoint import EndpointEmbedder
+
+    one = settings.embedders[name]
+    if one.kind != "openai":
+        return False
+    try:
+        return store.knows(EndpointEmbedder(name, one))
+    except EmbeddingError:  # its key is not there
+        return False
+
+
+def _is_folder(embedder: EmbedderSettings) -> bool:
+    from ragbench.settings import project_folder
+
+    return (project_folder() / str(embedder.model)).expanduser().is_dir()
+
+
+def _judge(name: str, settings: JudgeSettings) -> str | None:
+    from ragbench import llm
+
+    client = llm.Client(name, settings.model_copy(update=SHORT))
+
+    async def ask() -> llm.Completion:
+        try:
+            return await client.complete(llm.Request((("user", QUESTION),), "probe", 1))
+        finally:
+            await client.close()
+
+    found = llm.run(ask())
+    if found.calls == 0:
+        raise NoReplyError(found.reason)
+    return found.answered_by
+
+
+def _generator(name: str, settings: GeneratorSettings) -> str | None:
+    from ragbench.systems.chat import ChatGenerator
+    from ragbench.systems.generation import Task
+    from ragbench.types import Question
+
+    (found,) = ChatGenerator(name, settings.model_copy(update=SHORT)).generate([Task(Question("probe", QUESTION), ())])
+    if found.answer is None:
+        raise NoReplyError(found.reason)
+    return found.answered_by
+
+
+def _embedder(name: str, settings: EmbedderSettings) -> str | None:
+    from ragbench.embed.endpoint import EndpointEmbedder
+
+    embedder = EndpointEmbedder(name, settings.model_copy(update=SHORT))
+    embedder.embed([QUESTION])
+    return next(iter(embedder.answered_by), None)
+
+
+def _hub(name: str, settings: EmbedderSettings) -> str | None:
+    from ragbench.embed.model import look_up
+
+    try:
+        look_up(str(settings.model), SHORT["timeout_seconds"])
+    except EmbeddingError as error:
+        raise EmbeddingError(f"embedders.{name}.model = {settings.model!r}: {error}") from None
+    return None

@@ -1,0 +1,46 @@
+"""Which pages cannot be made for want of data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragbench import settings as configuration
+from ragbench.bench.basics.needs import Lack
+from ragbench.bench.basics.requests import Request
+from ragbench.bench.basics.session import dataset_of
+from ragbench.bench.retrieval import own_tables
+from ragbench.datasets import Dataset, available
+from ragbench.settings import Settings
+
+
+def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset: str = "") -> tuple[Lack, ...]:
+    """Pages that lack something, each with the first thing that it lacks.
+
+    asked: by page what it asks of the bench. dataset: that is named for all of them; empty: as in the settings.
+    Raises DatasetError for a data set that cannot be read, and for one that is not there though somebody named it.
+    """
+    read: dict[str, Dataset | None] = {}
+
+    def data(name: str) -> Dataset | None:
+        if name not in read:
+            read[name] = dataset_of(name, settings) if is_there(name, settings) else None
+        return read[name]
+
+    data(dataset or settings.dataset)
+    found: dict[str, Lack] = {}
+    for page, requests in asked.items():
+        for request in requests:
+            name = str(getattr(request, "dataset", "")) or dataset or settings.dataset
+            for needed in request.needed(settings):
+                own = data(name)
+                lack = needed.lack(page, own, name if own is None else own.label)
+                if lack is not None:
+                    found.setdefault(page, lack)
+    return tuple(found.values())
+
+
+def is_there(name: str, settings: Settings) -> bool:
+    """Whether the data set is there, or is to be there: only the one that nobody named may be missing."""
+    if "dataset" in settings.model_fields_set or name != settings.dataset or name.startswith(own_tables.PREFIX):
+        return True
+    return name in available(configuration.project_folder() / settings.data_folder)

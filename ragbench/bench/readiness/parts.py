@@ -1,0 +1,207 @@
+"""Functions, models, endpoints and files that pages will use, and what is wrong with them without asking anybody."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ragbench import settings as configuration
+from ragbench import trust
+from ragbench.bench.answers.written_answers import DEFAULT_GENERATOR
+from ragbench.bench.basics.requests import Request
+from ragbench.bench.basics.session import parted
+from ragbench.bench.decisions.deciders import CONSTANTS, is_log
+from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.bench.runs import gate
+from ragbench.judge import legal_names
+from ragbench.settings import ConfigurationError, EmbedderSettings, Settings
+from ragbench.settings.tables import SystemSettings
+
+IMPORT_SECONDS = 120.0
+NAMING = ("systems", "embedders", "embedder", "judges", "k")
+_IMPORT = "from ragbench.systems.callables import tell_missing; tell_missing()"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is used, by the names of ragbench.toml, each once. functions: of judges, as module:function."""
+
+    systems: tuple[str, ...] = ()
+    embedders: tuple[str, ...] = ()
+    generators: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+    def __or__(self, other: Parts) -> Parts:
+        names = ("systems", "embedders", "generators", "judges", "functions")
+        return Parts(*(tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name)))) for name in names))
+
+
+def of_settings(settings: Settings) -> Parts:
+    """All that is configured."""
+    tables = (settings.systems, settings.embedders, settings.generators, settings.judges)
+    return Parts(*(tuple(table) for table in tables))
+
+
+def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
+    """What these requests will use."""
+    made = Parts()
+    for request in asked:
+        given: Mapping[str, Any] = {name: getattr(request, name, None) for name in NAMING}
+        if given["embedders"] is not None:
+            made |= Parts(embedders=tuple(chosen_embedders(given["embedders"], given["systems"] or "", settings)))
+        elif given["k"] is not None or request.writes:
+            made |= _of_systems(parted(given["systems"] or "") or tuple(settings.systems), request, settings)
+        made |= Parts(embedders=parted(given["embedder"] or ""))
+        if request.asks_judges:
+            made |= _of_judges(parted(given["judges"] or ""), settings)
+    return made
+
+
+def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
+    """Systems that retrieve, with their embedders, and with their generators where answers are written."""
+    own = [settings.systems[name] for name in names]
+    writers = [one.generator or (DEFAULT_GENERATOR if one.embedder else "") for one in own] if request.writes else []
+    return Parts(
+        tuple(names),
+        tuple(one.embedder for one in own if one.embedder),
+        tuple(dict.fromkeys(filter(None, writers))),
+    )
+
+
+def _of_judges(named: Sequence[str], settings: Settings) -> Parts:
+    """Tables and functions; a file of what was logged is no part."""
+    functions = tuple(name for name in named if ":" in name and not is_log(name))
+    tables = tuple(name for name in named if not (":" in name or is_log(name) or name in CONSTANTS))
+    return Parts(judges=tables if named else settings.judge_names(), functions=functions)
+
+
+def faults(parts: Parts, settings: Settings) -> list[str]:
+    """Everything that would fail, each in one sentence with the next command; nobody is asked for it."""
+    return [
+        *_imports(parts, settings),
+        *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
+        *(said for name in parts.embedders if (said := _embedder(name, settings))),
+        *(said for name in parts.generators if (said := _generator(name, settings))),
+        *(said for name in parts.judges if (said := _judge(name, settings))),
+        *(gate.faults(settings) if settings.gate else ()),
+    ]
+
+
+def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
+    """Functions that are not there, found out in a process of its own: what they load is not kept in this one.
+
+    Those that their user does not trust are not looked at: who runs a page is asked before.
+    """
+
+    def whole() -> trust.Reach:
+        return trust.of_project(settings)
+
+    places = {f"systems.{name}.callable": settings.systems[name].callable for name in parts.systems}
+    places |= {f"generators.{name}.callable": settings.generators[name].callable for name in parts.generators}
+    wanted = {place: path for place, path in places.items() if path} | {path: path for path in parts.functions}
+    trusted = {path for path in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
+    if not trusted:
+        return
+    said = _missing(sorted(trusted))
+    for place, path in wanted.items():
+        if why := said.get(path, ""):
+            yield f"{place} = {path!r}: {why}" if place != path else f"judges = {path!r}: {why}"
+
+
+def _missing(paths: list[str]) -> dict[str, str]:
+    environment = {**os.environ, configuration.TRUST: "all"}  # who comes so far was asked
+    how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": IMPORT_SECONDS, "env": environment}
+    with tempfile.TemporaryDirectory(prefix="ragbench-") as private:
+        out = Path(private) / "missing.json"
+        command = [sys.executable, "-P", "-c", _IMPORT, str(out), *paths]
+        try:
+            done = subprocess.run(command, check=False, cwd=configuration.project_folder(), **how)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            return dict.fromkeys(paths, f"it, or another function, is not imported within {IMPORT_SECONDS:g} s")
+        if out.is_file():
+            return dict(json.loads(out.read_text(encoding="utf-8")))
+    lines = done.stderr.strip().splitlines() or ["it said nothing"]
+    return dict.fromkeys(paths, f"importing it, or another function, ends the process: {lines[-1][:200]}")
+
+
+def _results(name: str, system: SystemSettings) -> str:
+    if system.results is None or (configuration.project_folder() / system.results).is_file():
+        return ""
+    return f"systems.{name}.results = {str(system.results)!r}: there is no such file"
+
+
+def _embedder(name: str, settings: Settings) -> str:
+    one = settings.embedders[name]
+    if one.kind == "openai":
+        return _refused(lambda: _key(f"embedders.{name}", one))
+    if one.kind == "database":
+        variable = settings.databases[str(one.database)].url_variable
+        if variable and not os.environ.get(variable):
+            return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
+    return _model(name, one) if one.kind == "sentence_transformers" else ""
+
+
+def _model(name: str, one: EmbedderSettings) -> str:
+    """A folder that is meant and not there, or a model that no download can bring."""
+    place = f"embedders.{name}.model = {one.model!r}"
+    if find_spec("sentence_transformers") is None:
+        return f"{place}: the package sentence-transformers is not installed: make setup"
+    path = Path(str(one.model)).expanduser()
+    folder = configuration.project_folder() / path
+    if folder.is_dir():
+        has = any((folder / file).is_file() for file in ("modules.json", "config.json"))
+        return "" if has else f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
+    parts = str(one.model).split("/")
+    is_path = path.is_absolute() or parts[0] in (".", "..", "~") or len(parts) > 2
+    is_path = is_path or (len(parts) == 2 and folder.parent.is_dir())  # a model of a hub is called owner/model, too
+    if is_path:
+        return f"{place}: there is no such folder; name a folder with a sentence-transformers model, or one of its hub"
+    if os.environ.get("HF_HUB_OFFLINE") == "1":
+        from ragbench.embed.model import is_kept
+
+        if not is_kept(str(one.model)):
+            return f"{place}: it is not on this machine, and HF_HUB_OFFLINE=1 forbids to download it: unset that once"
+    return ""
+
+
+def _generator(name: str, settings: Settings) -> str:
+    from ragbench.systems import GenerationError, make_generator
+
+    one = settings.generator(name)
+    if one.kind != "openai":
+        return ""
+    try:
+        make_generator(name, settings)
+    except (GenerationError, ConfigurationError) as error:
+        return str(error)
+    return _refused(lambda: _key(f"generator {name!r}", one))
+
+
+def _judge(name: str, settings: Settings) -> str:
+    legal = legal_names(settings)
+    if name not in legal:
+        return f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])"
+    return _refused(lambda: _key(f"judge {name!r}", settings.judge(name))) if name in settings.judges else ""
+
+
+def _key(who: str, endpoint: Any) -> object:
+    from ragbench.llm.transport import read_key
+
+    return read_key(who, endpoint)
+
+
+def _refused(work: Callable[[], object]) -> str:
+    try:
+        work()
+    except ConfigurationError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,122 @@
+"""What a run will execute: notebooks found, their parameters checked and put in, and all that would fail refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragbench import settings, trust
+from ragbench.bench import readiness
+from ragbench.bench.basics.needs import Lack
+from ragbench.bench.basics.session import BenchError, parted
+from ragbench.bench.decisions.deciders import is_log
+from ragbench.bench.runs.overview import NAME as OVERVIEW
+from ragbench.language import translator
+from ragbench.report.execution import parameters
+from ragbench.report.pages import drawing
+
+OF_EVERY_PAGE = {"dataset", "systems", "language"}
+
+
+class Prepared(NamedTuple):
+    """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out."""
+
+    sources: dict[str, Any]
+    defaults: dict[str, dict[str, Any]]
+    values: dict[str, dict[str, Any]]
+    left_out: tuple[Lack, ...]
+
+
+def prepared(
+    notebooks: Sequence[Path | str],
+    wanted: dict[str, Any],
+    language: str | None,
+    *,
+    lenient: bool = False,
+    asking: bool = True,
+) -> Prepared:
+    """What is executed, once all is known to be there that can be known; see `run`.
+
+    wanted: gets the language, where a notebook has such a parameter and none was asked for. asking: whether endpoints
+    may be asked, too.
+    """
+    paths = [find(notebook) for notebook in notebooks]
+    _refuse_twice(paths)
+    trust.require(reach(paths, wanted), lambda: trust.of_project(settings.load()))
+    sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
+    defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
+    if language is not None and any("language" in names for names in defaults.values()):
+        wanted.setdefault("language", language)
+    values = parameters.chosen(wanted, defaults)
+    _refuse_unfit(sources, {name: {**defaults[name], **values[name]} for name in sources}, values)
+    known = settings.load()
+    asked = {
+        name: parameters.requests(notebook, {**defaults[name], **values[name]}) for name, notebook in sources.items()
+    }
+    named = str(wanted.get("dataset") or "")
+    left_out = readiness.lacking(asked, known, named)
+    for one in left_out:
+        del sources[one.page], asked[one.page]
+    if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
+        said = "\n".join(f"{one.page} {one.sentence(translator('en'))}" for one in left_out)
+        raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
+    readiness.check((one for requests in asked.values() for one in requests), known, asking=asking)
+    for name, notebook in sources.items():
+        parameters.inject(notebook, values[name])
+    return Prepared(sources, defaults, values, left_out)
+
+
+def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:
+    """Which notebooks lack data, with their own parameters."""
+    sources = {path.stem: drawing.notebook_at(path) for path in map(find, notebooks)}
+    asked = {name: parameters.requests(one, parameters.defaults(one, name)) for name, one in sources.items()}
+    return readiness.lacking(asked, settings.load())
+
+
+def _refuse_unfit(
+    sources: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]], given: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raise what the first notebook says of its parameters; of several, with its name and those that take them."""
+    refused: dict[str, BenchError] = {}
+    for name, notebook in sources.items():
+        try:
+            parameters.checked(notebook, whole[name])
+        except BenchError as error:
+            refused[name] = error
+    if not refused:
+        return
+    name, first = next(iter(refused.items()))
+    if len(sources) == 1:
+        raise first
+    own = given[name].keys() - OF_EVERY_PAGE
+    fit = [other for other in sources if own and other not in refused and own <= given[other].keys()]
+    more = f"; it goes to every notebook that has the parameter, of which {', '.join(fit)} would take it" if fit else ""
+    raise BenchError(f"{name}: {first}{more}")
+
+
+def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
+    """What executing these notebooks with these parameters would run and send."""
+    found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
+    for name in parted(given.get("judges") or ""):
+        if ":" in name and not is_log(name):
+            found |= trust.of_callable(name, ["judges"])
+    return found
+
+
+def find(notebook: Path | str) -> Path:
+    """The path of a notebook that is named by its path, or by its name in the notebooks folder."""
+    path = Path(notebook)
+    folder = settings.project_folder() / settings.load().notebooks_folder
+    for candidate in (path, folder / path.name, folder / f"{path.name}.ipynb"):
+        if candidate.suffix == ".ipynb" and candidate.is_file():
+            return candidate
+    there = sorted(found.stem for found in folder.glob("*.ipynb"))
+    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    stems = [path.stem for path in paths]
+    twice = sorted({stem for stem in stems if stems.count(stem) > 1 or stem == "index"})
+    if twice:
+        raise ValueError(f"pages are named after notebooks: {', '.join(twice)} cannot be, or is given twice")
