@@ -85,6 +85,7 @@ def _span(given: Mapping[str, Any]) -> Span:
     usage = usage if isinstance(usage, dict) else {}
     costs = opened(given.get("cost_details"))
     costs = costs if isinstance(costs, dict) else {}
+    counted = usage.get("input") or usage.get("output")  # a step without a model has zeros
     failed = given.get("level") == "ERROR"
     gives = kind in ("retrieve", "rerank")
     return Span(
@@ -97,8 +98,8 @@ def _span(given: Mapping[str, Any]) -> Span:
         None if gives or kind == "embed" else answer_of(given.get("output")),
         passages_of(given.get("output")) if gives else None,
         label(given.get("model")) or label(given.get("provided_model_name")),
-        count(usage.get("input")) if usage.get("total") else None,
-        count(usage.get("output")) if usage.get("total") else None,
+        count(usage.get("input")) if counted else None,
+        count(usage.get("output")) if counted else None,
         number(given.get("total_cost")) or number(given.get("calculated_total_cost")) or number(costs.get("total")),
         (label(given.get("status_message")) or "an error without a message") if failed else None,
     )
