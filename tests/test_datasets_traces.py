@@ -24,7 +24,7 @@ TEXTS = {
     "dorm-1": "A place in a dormitory is asked for by 20 August.",
 }
 LIBRARY = "https://help.example/library"
-SCORED = [{"id": "lib-1", "score": 0.91}, {"id": "lib-2", "score": 0.72}]
+SCORED = [["lib-1", 0.91], ["lib-2", 0.72]]
 CLOCKS = {"latency_ms": 350.0, "search_ms": 40.0, "generate_ms": 300.0}
 TOKENS = {"input_tokens": 120, "output_tokens": 12}
 
@@ -99,11 +99,11 @@ def test_spans_of_otlp_keep_their_parents() -> None:
 
 def test_several_retrievers_and_none_and_a_reranker() -> None:
     found, lines = read("opentelemetry-openinference.jsonl")
-    assert [one["id"] for one in lines[1]["retrieved"]] == ["lib-1", "lib-2", "dorm-1"]  # in call order, first ranks
+    assert [one[0] for one in lines[1]["retrieved"]] == ["lib-1", "lib-2", "dorm-1"]  # in call order, first ranks
     assert lines[1]["search_ms"] == 120
     assert "retrieved" not in lines[2]
     assert lines[2]["answer"] == "By 20 August."
-    assert [one["id"] for one in lines[4]["retrieved"]] == ["lib-2", "lib-1"]  # as the reranker left them
+    assert [one[0] for one in lines[4]["retrieved"]] == ["lib-2", "lib-1"]  # as the reranker left them
     assert lines[4]["search_ms"] == 50
     said = "\n".join(found.notes)
     assert "1 trace has several retrievers: their lists follow one another" in said

@@ -171,8 +171,7 @@ class Assembly:
     ) -> None:
         line: dict[str, Any] = {"id": name}
         if retrieved is not None:
-            scored = any(score is not None for _, score in retrieved)
-            line["retrieved"] = [{"id": one, "score": score} if scored else one for one, score in retrieved]
+            line["retrieved"] = [[one, score] if score is not None else one for one, score in retrieved]
         if answer is not None:
             line["answer"] = answer
         elif steps.error:
