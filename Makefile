@@ -15,7 +15,7 @@ SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each of some hundred processes that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test browser slow lab check bench soak calibrate readme faults licences audit lock clean
+.PHONY: setup report test browser slow lab check bench soak calibrate docs reference faults licences audit lock clean
 
 setup: $(READY)
 
@@ -60,8 +60,15 @@ calibrate: $(READY)
 	$(BIN)/python -m tests.statistics_page
 	$(BIN)/ragbench run statistics_calibration
 
-readme: $(READY)
-	$(BIN)/python -m tests.readme
+docs: $(READY)
+	rm -rf docs/_build
+	for language in en ru; do $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/read-$$language \
+		-D language=$$language docs docs/_build/html/$$language || exit 1; done
+	rm -rf docs/_build/html/jupyter_execute
+	cp docs/_static/languages.html docs/_build/html/index.html
+
+reference: $(READY)
+	for page in metrics_page commands_page python_page settings_page parameters; do $(BIN)/python -m tests.$$page; done
 
 faults: $(READY)
 	$(BIN)/python -m tests.faults
@@ -84,5 +91,5 @@ lock:
 
 clean:
 	-test -x $(BIN)/ragbench && $(BIN)/ragbench db stop
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build docs/_build *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

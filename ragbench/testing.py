@@ -1,7 +1,7 @@
 """What a gate of ragbench says, as an assertion of a test: for pytest, or any runner that knows AssertionError.
 
 def test_the_answers_are_faithful():
-    assert_gate(rb.score("answers.jsonl", ["faithfulness"]), "faithfulness>=0.8")
+    assert_gate(rb.score(pd.read_json("answers.jsonl", lines=True), ["faithfulness"]), "faithfulness>=0.8")
 
 @pytest.mark.parametrize("sample", samples("answers.jsonl"))
 def test_an_answer_keeps_to_its_passages(sample):

@@ -1,4 +1,4 @@
-"""Every metric says how it is made, what happens at its edges, and how it differs; reports and README show it."""
+"""Every metric says how it is made, what happens at its edges, and how it differs; reports show it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.commands.metrics import markdown
 from ragbench.language import translator
 from ragbench.metric import Metric, registered
 from ragbench.metrics import catalogue
 from ragbench.report.pages import metric_pages
 from ragbench.show.about import metric_page
-from tests import readme
 from tests.measurements import measurement
 from tests.visits import build
 
@@ -60,7 +58,3 @@ def test_a_report_has_a_page_for_each_metric_it_shows_and_leads_there(tmp_path: 
         anchor = re.search(rf'href="\.\./page\.html#([^"]+)">{label}<', told)
         assert anchor is not None
         assert f'id="{anchor[1]}"' in page
-
-
-def test_the_readme_has_the_catalogue_as_it_is() -> None:
-    assert readme.current() == markdown(), "`make readme` writes it anew"

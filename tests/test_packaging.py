@@ -106,12 +106,12 @@ def test_pip_alone_installs_from_the_lock_files(tmp_path: Path) -> None:
 def test_the_makefile_has_its_targets() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
-    assert {"setup", "report", "test", "lab", "check", "bench", "clean", "calibrate"} <= targets
+    assert {"setup", "report", "test", "lab", "check", "bench", "clean", "calibrate", "docs"} <= targets
 
 
 def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
     script, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in (".ci/run", "Makefile"))
-    assert script.splitlines()[-2:] == ["make browser", "make test"]  # pytest's closing line of the most comes last
+    assert script.splitlines()[-3:] == ["make docs", "make browser", "make test"]  # pytest's closing line comes last
     chosen = dict(re.findall(r'^(test|browser):.*\n.* -m "([^"]+)"', makefile, re.MULTILINE))
     assert chosen == {"test": "not slow and not browser", "browser": "browser and not slow"}
     subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)

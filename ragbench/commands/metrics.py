@@ -22,9 +22,7 @@ def metrics(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One metric, with all that its declaration says.")] = "",
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
     as_json: options.AsJson = False,
-    readme: Annotated[
-        bool, typer.Option("--readme", help="The tables of README.md, in Markdown, made from the declarations.")
-    ] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="The tables of all metrics in Markdown.")] = False,
 ) -> None:
     """List the metrics that can be measured: name, scale, direction, and what they say.
 
@@ -44,7 +42,7 @@ def metrics(
         chosen = [parse(name)] if name else [each for each in known.values() if not grain or each.grain == grain]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAME") from None
-    if readme:
+    if as_markdown:
         terminal.prose(markdown().rstrip("\n"))
         return
     if as_json:
@@ -92,16 +90,16 @@ FAMILIES = (
 
 
 def markdown() -> str:
-    """The catalogue as the tables of README.md: one for each grain, a row a metric."""
+    """The catalogue as tables in Markdown: one for each grain, a row a metric."""
     from ragbench.metrics import catalogue
 
     parts = []
     for title, grain in FAMILIES:
         rows = [each for each in catalogue().values() if each.grain == grain]
-        lines = [f"**{title}**", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
+        lines = [f"## {title}", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
         for each in rows:
-            name, *told = _row(each)
-            cells = (f"`{name}`", *told, each.formula)
+            name, scale, better = _row(each)
+            cells = (f"`{name}`", scale.replace(" ", "\N{NO-BREAK SPACE}"), better, each.formula)
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -1,0 +1,83 @@
+"""`python -m tests.metrics_page`: docs/metrics.md, the catalogue as the declarations in the code have it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from docs.docstrings import pieces
+from ragbench.commands.metrics import FAMILIES, markdown
+from ragbench.metric import Metric
+from ragbench.metrics import catalogue
+from ragbench.settings import thresholds
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "metrics.md"
+HEAD = """# Metrics
+
+Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and
+formula; below them each one has its edge cases, its source, rules of thumb for reading it, and how it differs from
+what goes by the same name elsewhere. `ragbench metrics NAME` prints the same. A number that could not be measured is
+never 0: it is counted beside the mean, with its reason.
+
+A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
+
+"""
+
+
+def page() -> str:
+    """The whole catalogue."""
+    parts = [HEAD + markdown()]
+    for title, grain in FAMILIES:
+        parts.append(f"## {title}, one by one\n")
+        parts += [section(one) for one in catalogue().values() if one.grain == grain]
+    return "\n".join(parts)
+
+
+def section(one: Metric) -> str:
+    """One metric, as a list of what its declaration says."""
+    body = "".join(f"- **{name}**: {text}\n" for name, text in told(one) if text)
+    return f"### `{one.name}`\n\n{prose(one)}\n\n{body}"
+
+
+def prose(one: Metric) -> str:
+    """The docstring: paragraphs, and an argument an item of a list."""
+    text = inspect.cleandoc(one.function.__doc__ or "").replace("|", "&#124;")
+    return "\n\n".join(f"- **{names}**: {said}" if names else said for names, said in pieces(text))
+
+
+def told(one: Metric) -> Iterator[tuple[str, str]]:
+    """What stands in the list, by name."""
+    yield "Formula", one.formula.replace("|", "&#124;")
+    yield "Edges", one.edges
+    yield "Elsewhere", one.differs
+    yield "Fields of a sample that it needs", ", ".join(f"`{name}`" for name in one.fields)
+    yield "Asks", " and ".join({"judge": "a judge", "embedder": "an embedder"}[need] for need in one.needs)
+    yield "Options", ", ".join(f"`{name}`" for name in one.legal_options)
+    yield "Published as", f"`{one.published}`" if one.published else ""
+    yield "Bands", "; ".join(bands(one))
+    if one.reading is not None:
+        yield f"Rules of thumb ({one.reading.source})", " ".join(one.reading.rules)
+    yield "Signature", f"`{one.signature}`" if one.signature else ""
+    yield "Source", one.source
+
+
+def bands(one: Metric) -> Iterator[str]:
+    """What the sets that ship call good and excellent, by the names that they call the metric."""
+    for name, known in thresholds.SETS.items():
+        for label, band in known.items():
+            if label.partition("@")[0] in (one.name, one.published):
+                ends = f" on a scale from {band.scale[0]:g} to {band.scale[1]:g}" if band.scale else ""
+                aim = f"good from {band.good:g}" if band.better == "higher" else f"good up to {band.good:g}"
+                best = "" if band.excellent is None else f", excellent above {band.excellent:g}"
+                yield f"`{label}` in the set `{name}`: {aim}{best}{ends}"
+
+
+def write() -> None:
+    """Write what the declarations say."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

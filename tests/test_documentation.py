@@ -1,0 +1,240 @@
+"""README.md, CONTRIBUTING.md and docs/: whatever stands in a fenced block is executed, and what cannot be says why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs import docstrings
+from ragbench import load, metric, settings
+from ragbench.metrics import catalogue
+from tests import commands_page, documented_project, fragments, metrics_page, python_page, russian_pages
+from tests.chat_server import ChatServer
+from tests.command_line import ragbench
+from tests.fragments import PAGES, ROOT, SERVES, Fragment
+from tests.judged_project import reply
+from tests.small_project import write_lines
+
+ALL = [one for page in PAGES for one in fragments.fragments(page)]
+RUN = ("sh", "python", "toml", "json", "yaml")
+NOT_RUN = {
+    "README.md": 1,
+    "docs/how-to/install.md": 1,
+    "docs/tutorial.md": 1,
+}
+"""Blocks that cannot be run here, by page; each says why in its first line."""
+LONG = ("run",)
+"""Commands that execute notebooks; the slow test runs them."""
+OWN_TABLES = "assistant"
+GATE = (0, 1, 2)
+
+
+@pytest.fixture
+def registry() -> Iterator[None]:
+    """Metrics that a text declares are forgotten."""
+    catalogue()  # so that all of the house's own are there
+    before = dict(metric._registry)
+    yield
+    metric._registry.clear()
+    metric._registry.update(before)
+    metric._going_by.cache_clear()
+
+
+@pytest.fixture
+def documented(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch, registry: None
+) -> Iterator[Path]:
+    """The project that the texts speak of, as the current folder; its judges answer at once."""
+    with ChatServer(answer=reply).running() as server:
+        path = documented_project.make(tmp_path, server)
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+        monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))  # also where a text writes settings anew
+        monkeypatch.setenv("MY_JUDGE_KEY", "nothing")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        settings.load.cache_clear()
+        yield tmp_path
+
+
+def test_every_block_is_of_a_kind_that_is_run_or_says_why_not() -> None:
+    strange = [
+        f"{one} {one.language}" for one in ALL if one.language and one.language[0] != "{" and one.language not in RUN
+    ]
+    assert not strange
+    assert Counter(str(one.page.relative_to(ROOT)) for one in ALL if one.reason) == NOT_RUN
+    plain = [str(one) for one in ALL if not one.language]
+    assert [place.partition(":")[0] for place in plain] == ["CONTRIBUTING.md"], "the plan of the house, and no other"
+
+
+def test_every_command_line_is_one_that_there_is() -> None:
+    lines = [
+        (str(one), words) for one in ALL if one.language == "sh" for words in one.lines() if words[0] == "ragbench"
+    ]
+    for page in PAGES:
+        lines += [(page.name, words) for words in fragments.written(page.read_text(encoding="utf-8"))]
+    for one in (one for one in ALL if one.language == "yaml"):
+        lines += [(str(one), words) for words in _of_workflow(one)]
+    assert len(lines) > 100
+    assert not [f"{place}: {said}" for place, words in lines if (said := fragments.unknown(words))]
+
+
+def test_a_command_line_that_there_is_not_would_be_found() -> None:
+    for line in ("ragbench rum", "ragbench run --gates", "ragbench load answer x.csv", "ragbench --encodin x run"):
+        assert "no " in fragments.unknown(line.split())
+    assert not fragments.unknown(["ragbench", "--encoding", "koi8-r", "load", "answers", "x.csv", "--name", "a"])
+
+
+def _of_workflow(one: Fragment) -> Iterator[list[str]]:
+    """The command lines of ragbench in a workflow of GitHub."""
+    jobs = yaml.safe_load(one.text)["jobs"].values()
+    for script in (step["run"] for job in jobs for step in job["steps"] if "run" in step):
+        for line in re.findall(r"(?:^|\s)(ragbench [^|&>\n]+)", script):
+            yield line.split()
+
+
+def _run(page: Path, of: Callable[[list[str]], bool], folder: Path) -> int:
+    """Everything on a page, in its order, of command lines those that are asked for; how much it was."""
+    told: dict[str, Any] = {}
+    done = 0
+    for one in fragments.fragments(page):
+        if one.reason or one.language not in RUN:
+            continue
+        if one.language == "sh":
+            done += sum(_command(one, words) for words in one.lines() if of(words))
+            continue
+        {"python": _python, "toml": _toml, "json": _json, "yaml": lambda *_: None}[one.language](one, folder, told)
+        done += 1
+    return done
+
+
+def _command(one: Fragment, words: list[str]) -> int:
+    assert words[0] == "ragbench", f"{one}: {words}"
+    found = ragbench(*words[1:])
+    assert found.returncode in (GATE if "gate" in words or "--gate" in words else (0,)), (
+        f"{one}: {' '.join(words)}\n{found.stdout}\n{found.stderr}"
+    )
+    assert "Traceback" not in found.stderr
+    return 1
+
+
+def _python(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
+    if "def retrieve" in one.text:
+        documented_project.package(folder, one.text)
+    exec(compile(one.text, str(one), "exec"), told)
+
+
+def _toml(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
+    """The settings' own model reads it, beside nothing."""
+    path = folder / "read.toml"
+    path.write_text(one.text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGBENCH_CONFIG", str(path))
+        settings.load.cache_clear()
+        settings.load()
+    settings.load.cache_clear()
+
+
+def _json(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
+    """Lines of a file that ragbench reads: it is written, and read by whoever reads such a file."""
+    [row, *_] = rows = documented_project.rows(one.text)
+    data = folder / "data" / "mine"
+    data.mkdir(exist_ok=True)
+    if "people" in row:
+        from ragbench.bench.judges import judgement_files
+        from ragbench.bench.judges.items import Scale
+
+        assert judgement_files.judgements(write_lines(folder / "one.jsonl", rows), Scale(1, 4), Scale(0, 1))
+    elif "retrieved" in row:
+        from ragbench.systems.logged import LoggedSystem
+
+        write_lines(folder / "one.jsonl", rows)
+        assert LoggedSystem("v3", folder / "one.jsonl", load("campus:en"))
+    elif "user_input" in row:
+        from ragbench.datasets.samples import samples_of
+
+        assert samples_of(rows)[0].response == row["response"]
+    else:
+        write_lines(data / ("questions.en.jsonl" if "relevant" in row else "chunks.en.jsonl"), rows)
+
+
+def _is_quick(words: list[str], page: Path) -> bool:
+    """A command of seconds, on the first page that has it."""
+    first = next(one.page for one in ALL if one.language == "sh" and not one.reason and words in one.lines())
+    return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words) and first == page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_says_runs(page: Path, documented: Path) -> None:
+    blocks = [one for one in fragments.fragments(page) if one.language in RUN and not one.reason]
+    if not blocks:
+        return
+    if any(word in one.text for one in blocks for word in ("latest", "plan-study", "runs", "history", "prune")):
+        documented_project.record_runs(documented)
+    assert _run(page, lambda words: _is_quick(words, page), documented)
+
+
+def _is_possible(words: list[str]) -> bool:
+    return words[0] == "ragbench" and not {*SERVES, OWN_TABLES, f"db:{OWN_TABLES}"} & set(words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_runs_of_a_page_run(page: Path, documented: Path) -> None:
+    lines = [
+        words for one in fragments.fragments(page) if one.language == "sh" and not one.reason for words in one.lines()
+    ]
+    if any(set(LONG) & set(words[:2]) for words in lines):
+        documented_project.record_runs(documented)
+        assert _run(page, _is_possible, documented) > 1
+
+
+@pytest.mark.parametrize("made", [metrics_page, commands_page, python_page], ids=lambda made: made.__name__)
+def test_what_is_made_from_the_code_is_as_it_is(made: Any) -> None:
+    assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"`python -m {made.__name__}` writes it anew"
+
+
+def test_every_page_is_reached_and_every_link_leads_somewhere() -> None:
+    for page in PAGES:
+        text = fragments.FENCE.sub("", page.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"
+
+
+def test_docstrings_become_lists_of_arguments() -> None:
+    text = "What it is.\n\nk: how *many*,\n    from 1.\nname, other: `a_b` of it_\nRaises ValueError for others."
+    assert list(docstrings.pieces(text)) == [
+        ("", "What it is."),
+        ("k", "how *many*, from 1."),
+        ("name, other", "`a_b` of it_ Raises ValueError for others."),
+    ]
+    lines = text.split("\n")
+    docstrings.written(None, "", "", None, None, lines)
+    assert lines[2] == r"* **k**: how \*many\*, from 1."
+    assert lines[4] == r"* **name, other**: ``a_b`` of it\_ Raises ValueError for others."
+
+
+@pytest.mark.parametrize("page", russian_pages.TRANSLATED)
+def test_a_page_that_is_said_to_be_translated_is_so_to_its_last_message(page: str) -> None:
+    text = (russian_pages.DOCS / f"{page}.md").read_text(encoding="utf-8")
+    text = re.sub(r"\A---\n.*?\n---\n", "", fragments.FENCE.sub("", text), flags=re.DOTALL)
+    flat = " ".join(re.sub(r"^( *- |#+ |\|[-| ]+\|$)", "", text, flags=re.MULTILINE).split())
+    known = russian_pages.read(russian_pages.LOCALE / f"{page}.po")
+    assert [message for message, russian in known.items() if not russian] == []
+    for message in sorted(known, key=len, reverse=True):
+        if message in flat:
+            flat = flat.replace(message, " ")
+    assert not re.search(r"[A-Za-z]{3}", flat), "`python -m tests.russian_pages` brings the catalogue up to date"
+
+
+@pytest.mark.slow
+def test_the_catalogues_hold_what_sphinx_finds(tmp_path: Path) -> None:
+    russian_pages.templates(tmp_path)
+    for page in russian_pages.TRANSLATED:
+        found = russian_pages.read(tmp_path / f"{page}.pot")
+        assert set(found) == set(russian_pages.read(russian_pages.LOCALE / f"{page}.po")), page
