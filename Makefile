@@ -9,13 +9,14 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
 LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
 CALIBRATION_SIMULATIONS ?= 4000
+PYTHONS ?= python3.11 python3.12 python3.13
 # A process for every core and one more, each with a database of its own; one that has finished takes over from the
 # others.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each of some hundred processes that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test browser slow lab check bench soak calibrate docs reference faults licences audit lock clean
+.PHONY: setup report test browser slow lab check bench soak calibrate docs reference faults licences audit lock smoke clean
 
 setup: $(READY)
 
@@ -85,6 +86,9 @@ audit: $(READY)
 
 soak: $(READY)
 	$(BIN)/python tests/benchmarks/soak.py $(SOAKING)
+
+smoke:
+	$(PYTHON) -m tests.smoke $(PYTHONS)
 
 lock:
 	$(PYTHON) -m tests.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all

@@ -84,14 +84,15 @@ async def ascore(
 
 
 def load(name: str) -> Dataset:
-    """A data set of the project's folder `data`, checked: its questions, chunks, references, labels, dialogues.
+    """A data set of the folder `data`, else the sample, checked: questions, chunks, references, labels, dialogues.
 
-    name: the folder's name, with a language behind a colon where it has several: `"campus:ru"`.
+    name: the folder's name, with a language behind a colon where it has several: `"campus:ru"`; without one the pages'
+    language is taken, or its first where it has not that.
     Raises DatasetError, naming file, line and field, for what cannot be read, and for a name that there is not.
     """
-    from ragbench import datasets, settings
+    from ragbench import datasets, places, settings
 
-    return datasets.load(name, settings.project_folder() / settings.load().data_folder)
+    return datasets.load(name, places.data(name), settings.load().language)
 
 
 def compare(first: str, second: str, *, on_common_questions: bool = False) -> RunComparison:

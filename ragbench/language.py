@@ -20,6 +20,8 @@ from markupsafe import Markup
 LOCALE = Path(__file__).parent / "locale"
 Language = Literal["en", "ru"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+NAMES = {"en": "English", "ru": "Русский"}
+"""What a language is called by those who read it."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EM DASH}"
 NARROW = "\N{NARROW NO-BREAK SPACE}"

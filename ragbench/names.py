@@ -74,6 +74,17 @@ def refuse_torn(words: Iterable[str]) -> None:
             raise ValueError(f"{word!r} is not UTF-8: rename the file, or type the name again")
 
 
+def nearest(name: str, there: Iterable[str], count: int = 5) -> list[str]:
+    """The names that there are which are most like this one, the most like first, of equal ones the first."""
+    like = difflib.SequenceMatcher(b=name)
+
+    def likeness(other: str) -> float:
+        like.set_seq1(other)
+        return like.ratio()
+
+    return sorted(there, key=likeness, reverse=True)[:count]
+
+
 def meant(name: str, there: Iterable[str]) -> str:
     """A question whether one of the names that there are was meant; empty where none is near."""
     near = difflib.get_close_matches(name, list(there), n=1)

@@ -14,7 +14,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.keeping import files, results
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import MIME
-from ragbench.show.page import called
+from ragbench.show.view import called
 
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
 STARTED = 1_795_330_800  # 2026-11-22 07:00 UTC

@@ -151,7 +151,7 @@ def test_every_page_with_bleu_has_its_signature() -> None:
     html = show.comparison.table(show.Page(found)).html().replace("<wbr>", "")
     assert f"nrefs:1|case:mixed|eff:yes|tok:char|smooth:exp|version:{sacrebleu.__version__}" in html
     assert f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in html
-    told = metric_pages.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"]).replace("<wbr>", "")
+    told = metric_pages.html(registered()["bleu"], {}, {}, "en", found.facts["signatures"], {}).replace("<wbr>", "")
     assert "tok:char|smooth:exp" in told
 
 

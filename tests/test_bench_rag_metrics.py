@@ -164,7 +164,7 @@ class TestADataSet:
         assert found.facts["answers"] == "logged answers"
         assert found.people == {("answers", "q1"): 5.0}
         write_lines(folder / "answers.second.jsonl", log)
-        assert [one.system for one in find_answers("", "", load()).samples] == ["logged", "second"]
+        assert [one.system for one in find_answers("", "", load()).samples] == ["small-logged", "small-second"]
 
     def test_ideal_answers_where_nobody_rated(self, project: Path) -> None:
         folder = project / "data" / "small"

@@ -292,7 +292,7 @@ class TestTheResult:
         assert "1 / 2 = 0.500. Not supported: “Bananas fly.”" in scores.explain("half")
         assert "1 / 2 = 0,500. Не подтверждено: «Bananas fly.»" in scores.explain("half", "ru")
         assert "missing_field" in scores.explain("missing")
-        with pytest.raises(ValueError, match="there is no sample 'x'; the first are good"):
+        with pytest.raises(ValueError, match="there is no sample 'x'; the nearest are "):
             scores.explain("x")
 
     def test_explain_names_the_systems_that_answered_the_question(self) -> None:

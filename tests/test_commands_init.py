@@ -95,13 +95,11 @@ def test_a_data_set_elsewhere_is_found_again(empty: Path) -> None:
     assert (empty / "elsewhere" / "mine" / "dataset.toml").is_file()
 
 
-def test_where_no_notebooks_are_it_is_said(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where only the package is installed."""
+def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     bare_set(empty / "data" / "small")
-    monkeypatch.setattr("ragbench.commands.beginnings.NOTEBOOKS", empty / "none")
-    assert "needs the notebooks of ragbench's repository: see notebooks_folder" in ragbench("init").stdout
-    assert '# notebooks_folder = "…"' in (empty / "ragbench.toml").read_text(encoding="utf-8")
-    assert settings.load().notebooks_folder == Path("notebooks")
+    begun(empty)
+    assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
+    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
 
 
 @pytest.mark.parametrize("words", [(), ("my answers.jsonl",)])

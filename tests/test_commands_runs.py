@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -62,17 +63,24 @@ def test_runs_are_listed_shown_and_forgotten(two_runs: tuple[str, str]) -> None:
     assert two_runs[0] not in [each["id"] for each in json.loads(call("runs", "--json", "--limit", "1000").stdout)]
 
 
-def test_a_run_is_drawn_again_in_another_language_and_back(project: Path, two_runs: tuple[str, str]) -> None:
+def test_a_run_is_drawn_again_in_another_language_beside(project: Path, two_runs: tuple[str, str]) -> None:
     name = two_runs[0]
     folder = project / "reports" / name
     assert call("render", name).exit_code == 0
     pages = {path.name: path.read_bytes() for path in folder.glob("*.html")}
     assert "index.html" in pages
-    done = call("render", name, "-l", "ru")
-    assert done.stdout.strip().endswith(f"{name}/index.html")
-    assert b'lang="ru"' in (folder / "index.html").read_bytes()
-    call("render", str(folder))
+    assert call("render", name, "-l", "en").stdout.strip().endswith(f"{name}/index.html")
     assert {path.name: path.read_bytes() for path in folder.glob("*.html")} == pages, "byte by byte"
+    done = call("render", name, "-l", "ru")
+    assert done.stdout.strip().endswith(f"{name}/ru/index.html")
+    assert b'<html lang="ru">' in (folder / "ru" / "index.html").read_bytes()
+    both = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    assert {path.name for path in (folder / "ru").glob("*.html")} == set(pages)
+    switch = re.compile(rb'<nav class="languages".*?</nav>\n', re.DOTALL)
+    assert {key: switch.sub(b"", both[Path(key)]) for key in pages} == pages, "but for the way to the other language"
+    call("render", str(folder))
+    again = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    assert again == both, "byte by byte, both languages"
     assert call("render", name, "-l", "fr").exit_code == 2
     assert "there is no run" in str(call("render", "never-was").exception)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import shutil
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from ragbench import datasets
+from ragbench import datasets, settings
+from ragbench.bench.basics.session import Session
 from ragbench.datasets import DatasetError
+from ragbench.language import LANGUAGES
 
 CHUNKS = [
     {"id": "a-1", "text": "Ёлка стоит во дворе.", "url": "https://x.example/a", "title": "Ёлка"},
@@ -151,6 +154,32 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
     make(tmp_path)
     with pytest.raises(DatasetError, match="no language 'en'; it has ru"):
         datasets.load("trees:en", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reader", "taken"),
+    [
+        ("campus", "en", "en"),
+        ("campus", "ru", "ru"),
+        ("campus", "", "ru"),
+        ("campus:ru", "en", "ru"),
+        ("trees", "en", "ru"),
+    ],
+)
+def test_without_a_language_the_readers_is_taken(tmp_path: Path, name: str, reader: str, taken: str) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "data" / "campus", tmp_path / "campus")
+    make(tmp_path)
+    assert datasets.load(name, tmp_path, reader).language == taken
+
+
+def test_a_page_measures_the_data_of_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever language the settings have: the page's own parameter goes to the data."""
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(Path(__file__).parents[1] / "ragbench.toml"))
+    settings.load.cache_clear()
+    for language in LANGUAGES:
+        assert Session.begin("", "", "", "", language).dataset.label == f"campus:{language}"
+    assert Session.begin("", "campus:ru", "", "", "en").dataset.label == "campus:ru"
+    settings.load.cache_clear()
 
 
 ASKED = [

@@ -147,12 +147,17 @@ def test_two_runs_and_a_rendering_give_the_same_bytes(copy: Path, tmp_path: Path
 
 
 def test_rendering_needs_no_kernel_and_speaks_another_language(copy: Path, tmp_path: Path) -> None:
-    report.render(copy, language="ru")
-    page = (copy / "tier1_retrieval.html").read_text(encoding="utf-8")
+    assert report.render(copy, language="ru") == copy / "ru" / "index.html"
+    page = (copy / "ru" / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert '<html lang="ru">' in page
     assert "Находит ли система нужный фрагмент?" in page
     assert "лучше, чем ivfflat" in page
-    assert "Отчёт: synthetic" in (copy / "index.html").read_text(encoding="utf-8")
+    assert "Отчёт: synthetic" in (copy / "ru" / "index.html").read_text(encoding="utf-8")
+    for folder, other, word in ((copy, "ru/", "Русский"), (copy / "ru", "../", "English")):
+        for path in ("index.html", "tier1_retrieval.html", "metrics/mrr.html"):
+            [href] = re.findall(r'<a href="([^"]*)"[^>]*>' + word, (folder / path).read_text(encoding="utf-8"))
+            assert href == "../" * path.count("/") + other + path
+            assert (folder / path).parent.joinpath(href).is_file()
     with pytest.raises(FileNotFoundError, match=r"manifest\.json"):
         report.render(tmp_path)
 

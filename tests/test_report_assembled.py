@@ -10,8 +10,8 @@ import pytest
 
 from ragbench import report
 from ragbench.measurement import Measurement
-from ragbench.report.pages import combined
 from ragbench.report.pages.combined import assemble
+from ragbench.settings import shipped
 from ragbench.show import MIME
 from tests.measurements import measurement
 
@@ -78,7 +78,7 @@ def test_the_notebook_that_came_along_where_a_project_has_none(
     notebooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "came along", "show.comparison.answer(page)")
-    monkeypatch.setattr(combined, "BESIDE", tmp_path / "came along")
+    monkeypatch.setattr(shipped, "NOTEBOOKS", tmp_path / "came along")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
 
 

@@ -72,6 +72,23 @@ def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(bare: 
     assert not list((run).glob("*.html")), "the run itself is left as it was"
 
 
+def test_a_site_has_the_languages_of_its_run_or_the_one_asked_for(bare: Path) -> None:
+    run = kept_runs.make(bare / "reports", "one", measurement(questions=6))
+    report.render(run, language="ru")
+    both, russian = texts(published(bare)), texts(published(bare, to="russian", language="ru"))
+    assert '<html lang="en">' in both["index.html"]
+    for name in ("index.html", "tier1_retrieval.html", "metrics/mrr.html", "single/tier1_retrieval.html"):
+        beside = f"single/ru/{name.removeprefix('single/')}" if "single" in name else f"ru/{name}"
+        assert '<html lang="ru">' in both[beside]
+        assert ('<nav class="languages"' in both[name]) == ("single" not in name)
+        assert '<html lang="ru">' in russian[name]
+        assert '<nav class="languages"' not in russian[name]
+    for name in (name for name in both if name.endswith(".html") and not name.startswith("single")):
+        for target in re.findall(r'(?:href|src|data-later)="([^"#:]+)[#"]', both[name]):
+            assert (bare / "site" / name).parent.joinpath(unquote(target)).is_file(), (name, target)
+    assert not [name for name in russian if name.startswith("ru/")]
+
+
 @pytest.mark.fault("determinism", tried="two writings to the byte", count=1)
 def test_the_same_run_makes_the_same_site(bare: Path) -> None:
     made = measurement(questions=12)
@@ -326,7 +343,7 @@ def test_a_page_needs_nothing_from_outside_its_folder(bare: Path) -> None:
     for name in ("../secret.js", "..%2fsecret.js", str(bare / "secret.js")):
         page.write_text(f'<main></main><script src="{name}"></script>')
         with pytest.raises(ValueError, match="does not lie beside it"):
-            publish.self_contained(page)
+            publish.self_contained(page, page.parent)
 
 
 def test_a_run_without_pages_says_so(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ from ragbench.show.about.summary import key_metrics
 from ragbench.show.basics.material import BLOCK
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
-from ragbench.show.page import VIEWS
 from ragbench.show.sentences.findings import finding
+from ragbench.show.view import VIEWS
 from ragbench.types import Estimate, Verdict
 from tests.measurements import estimate, measurement
 
@@ -36,7 +36,7 @@ HOSTILE = (
 )  # fmt: skip
 ALLOWED = {
     "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
-    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr",
+    "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr", "code",
 }  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def test_links_to_questions_only_where_the_page_has_them() -> None:
     page = Page(measurement())
     worst = show.comparison.worst(page, 5)
     links = {e[1]["href"] for e in read(worst.html(frozenset({"questions"}))).elements if e[0] == "a"}
-    ids = {e[1]["id"] for e in read(show.items.questions(page).html()).elements if e[1].get("id")}
+    ids = {anchor("q", name) for name in page.material.question_rows}
     assert links
     assert {link[1:] for link in links} <= ids
     assert not [e for e in read(worst.html()).elements if e[0] == "a"]
@@ -284,12 +284,6 @@ def test_ids_are_unique_on_a_page() -> None:
     ids = [e[1]["id"] for e in read(html).elements if "id" in e[1]]
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch(r"[A-Za-z0-9._@-]+", name) for name in ids)
-
-
-def test_questions_beyond_the_limit_are_counted() -> None:
-    page = Page(measurement(questions=12))
-    assert "2 more are in the tables" in said(show.items.questions(page, 10))
-    assert "more" not in said(show.items.questions(page))
 
 
 @pytest.mark.fault("secrets", tried="paths of this machine on a page", count=1)

@@ -13,6 +13,7 @@ import pytest
 from ragbench import bench, show
 from ragbench.measurement import Measurement
 from ragbench.show import Page
+from ragbench.show.basics.text import anchor
 from tests.small_project import write_lines
 
 HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & $x$"
@@ -123,4 +124,4 @@ def test_usage_counts_what_was_asked_and_a_question_leads_to_its_values(users: M
     assert "h0&amp;, h1" in show.retrieval.repeats(page).html(), "escaped once"
     links = set(re.findall(r'href="#(q-[^"]+)"', str(show.comparison.worst(page, 5).html(frozenset({"questions"})))))
     assert links
-    assert links <= set(re.findall(r'id="(q-[^"]+)"', str(show.items.questions(page).html())))
+    assert links <= {anchor("q", name) for name in page.material.question_rows}

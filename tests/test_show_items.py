@@ -348,8 +348,8 @@ HOSTILE_PAGES = [decided, tried, talked, used]
 def test_hostile_texts_stay_texts(make: Any, language: str) -> None:
     made = make(HOSTILE_TEXT)
     page = Page(made, language=language)
-    for present in (frozenset({"questions"}), frozenset[str]()):
-        html = show.items.questions(page).html(present)
+    drawn = [page.explain(name)._repr_html_() for name in found(made)["table"]["ids"]]
+    for html in (show.items.questions(page).html(), page.questions().markup, *drawn):
         assert "<script>alert" not in html
         assert "<img" not in html
         assert "\u202e" not in html
@@ -367,15 +367,6 @@ def test_the_same_measurement_gives_the_same_parts(make: Any, tmp_path: Any) -> 
     assert json.dumps(found(made), sort_keys=True) == json.dumps(
         found(Measurement.load(tmp_path / "kept")), sort_keys=True
     )
-
-
-@pytest.mark.parametrize("make", HOSTILE_PAGES)
-def test_in_a_notebook_items_are_a_folded_list(make: Any) -> None:
-    page = Page(make())
-    number = len(found(make())["table"]["ids"])
-    assert show.items.questions(page).html().count("<li id=") == number
-    assert show.items.questions(page, limit=1).html().count("<li id=") == 1
-    assert "more" in show.items.questions(page, limit=1).html()
 
 
 def test_details_come_in_blocks() -> None:

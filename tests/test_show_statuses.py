@@ -26,8 +26,8 @@ from ragbench.metrics import declaration
 from ragbench.show import Page
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.items.data import parts
-from ragbench.show.page import VIEWS
 from ragbench.show.sentences.findings import finding
+from ragbench.show.view import VIEWS
 from ragbench.types import Estimate, Sample, Score, Status
 from tests import every_ending, every_page
 

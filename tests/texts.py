@@ -6,6 +6,7 @@ is no longer said, and prints what is left to translate.
 
 from __future__ import annotations
 
+import csv
 import functools
 import importlib
 import io
@@ -65,7 +66,7 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
     for name, metric in registered().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
             reading = () if metric.reading is None else (*metric.reading.rules, metric.reading.source)
-            for text in (metric.summary, metric.formula, metric.edges, metric.differs, *reading):
+            for text in (metric.summary, metric.formula, metric.edges, metric.differs, metric.source, *reading):
                 if text:
                     yield f"metric {name}", text
 
@@ -78,9 +79,19 @@ def texts_of_requests() -> Iterator[tuple[str, str]]:
                 yield f"{name}: {parameter}", field.description
 
 
+def texts_of_simulations() -> Iterator[tuple[str, str]]:
+    """The simulated situations, their topics, and the textbook's way beside each."""
+    path = ROOT / "notebooks" / "statistics_calibration.csv"
+    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        for column in ("topic", "cell", "textbook"):
+            if row[column]:
+                yield f"{path.name}: {column}", row[column]
+
+
 def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:
-    """Texts of code, of notebooks, of parameters, and of metrics (of these grains; all if none is named)."""
-    return [*texts_of_code(), *texts_of_notebooks(), *texts_of_requests(), *texts_of_metrics(*grains)]
+    """Texts of code, of notebooks, of parameters, of simulations, and of metrics (of these grains; all if none)."""
+    others = (*texts_of_notebooks(), *texts_of_requests(), *texts_of_simulations())
+    return [*texts_of_code(), *others, *texts_of_metrics(*grains)]
 
 
 def update(path: Path) -> list[str | tuple[str, str]]:

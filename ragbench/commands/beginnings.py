@@ -35,8 +35,6 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 URLS = ("postgresql://", "postgres://")
 OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-"""Those of ragbench, in a checkout."""
 OFFLINE, STORED = "ngrams", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
 LONGEST_LINE = 120
@@ -122,11 +120,6 @@ class Beginning:
         if made.functions and not (made.sets or made.questions or made.variable):
             made._take_sets(folder / "data")
         return made
-
-    @property
-    def lacks_notebooks(self) -> bool:
-        """Whether those that `ragbench run` executes are neither in the folder nor beside the package."""
-        return not any(path for place in (self.folder / "notebooks", NOTEBOOKS) for path in place.glob("*.ipynb"))
 
     def text(self) -> str:
         """The ragbench.toml, with a comment for every key."""
@@ -248,10 +241,6 @@ class Beginning:
             yield f"# Answers need no data set: ragbench score {self._word(self.answers)}"
         if self.data is not None and self.data != self.folder / "data":
             yield _line(Settings, "data_folder", self._relative(self.data))
-        if self.lacks_notebooks:
-            yield f"# {_line(Settings, 'notebooks_folder', '…')}: get them from ragbench's repository"
-        elif not any((self.folder / "notebooks").glob("*.ipynb")):
-            yield _line(Settings, "notebooks_folder", str(NOTEBOOKS))
         yield _line(Settings, "language", "en")
 
     def _systems(self) -> Iterator[str]:

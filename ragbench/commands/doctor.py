@@ -89,27 +89,40 @@ def _configuration() -> Iterator[Finding]:
     yield (
         ("ok", f"{path}: systems {', '.join(found.systems)}; baseline {found.baseline or next(iter(found.systems))}")
         if path.is_file()
-        else ("note", f"there is no {path.name} here: built-in settings are used (one offline system)")
+        else (
+            "note",
+            f"there is no {path.name} here: ragbench's own is read; `ragbench init` writes one",
+        )
     )
+    yield _notebooks()
+
+
+def _notebooks() -> Finding:
+    from ragbench import places
+
+    found = places.notebooks()
+    whose = "the project's own" if found[0].parent == places.own_notebooks() else "those that come with ragbench"
+    return "ok", f"notebooks: {whose}, {len(found)} in {found[0].parent}"
 
 
 def _data() -> Iterator[Finding]:
-    from ragbench import datasets, settings
+    from ragbench import datasets, places, settings
     from ragbench.bench.retrieval import own_tables
+    from ragbench.settings import shipped
 
     found = settings.load()
-    folder = settings.project_folder() / found.data_folder
-    there = datasets.available(folder)
-    for name in there:
-        one = datasets.load(name, folder)
-        yield "ok", f"data set {name}: {len(one.chunks)} chunks, {len(one.questions)} questions"
+    own = datasets.available(places.own_data())
+    for name in sorted({*own, *datasets.available(shipped.DATA)}):
+        one = datasets.load(name, places.data(name))
+        whose = "" if name in own else ", comes with ragbench"
+        yield "ok", f"data set {name}: {len(one.chunks)} chunks, {len(one.questions)} questions{whose}"
     if found.dataset.startswith(own_tables.PREFIX):
         name = found.dataset.removeprefix(own_tables.PREFIX)
         yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
-    elif there or "dataset" in found.model_fields_set:
-        datasets.load(found.dataset, folder)
+    elif own or "dataset" in found.model_fields_set:
+        datasets.load(found.dataset, places.data(found.dataset))
     else:
-        yield "note", "there is no data set: `ragbench load` brings one; `ragbench score` needs none"
+        yield "note", "there is no data set of this project: `ragbench load` brings one; `ragbench score` needs none"
 
 
 def _pages() -> Iterator[Finding]:

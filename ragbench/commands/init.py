@@ -64,8 +64,6 @@ def init(
     if settings.config_path() != target:
         terminal.say(f"read is another file, which RAGBENCH_CONFIG names: {settings.config_path()}", mark="–")
     first, *more = found.next()
-    if found.lacks_notebooks and any(command.startswith("ragbench run") for command in (first, *more)):
-        terminal.say("`ragbench run` needs the notebooks of ragbench's repository: see notebooks_folder", mark="–")
     terminal.say(f"Next: {first}", bold=True)
     for command in more:
         terminal.say(f"Then: {command}")

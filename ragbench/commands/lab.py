@@ -22,15 +22,21 @@ def lab(
 ) -> None:
     """Open the notebooks in JupyterLab: change a parameter in the cell at the top, run all cells, look.
 
-    It listens on 127.0.0.1 and asks for a token. Ctrl-C ends it.
+    Of a project without notebooks those that come with ragbench are copied into it: they are yours to change, and what
+    `ragbench run` executes there from then on. It listens on 127.0.0.1 and asks for a token. Ctrl-C ends it.
     """
     import os
     import sys
 
-    from ragbench import report, settings, trust
+    from ragbench import places, report, settings, trust
+    from ragbench.settings import shipped
 
     path = report.find(notebook)
+    if path.parent == shipped.NOTEBOOKS != places.own_notebooks().resolve():
+        path = _copied(places.own_notebooks()) / path.name
     root = settings.project_folder()
+    if root not in path.resolve().parents:  # where notebooks_folder, or the path given, leads elsewhere
+        root = path.resolve().parent
     code = trust.of_notebooks([path]) | trust.of_namesakes(path.parent)
     consent.required(trust.of_project(settings.load()) | code, trusted)
     if ip not in LOOPBACK:
@@ -44,10 +50,25 @@ def lab(
         f"--ServerApp.root_dir={root}",
         f"--ServerApp.open_browser={browser}",
         f"--ServerApp.allow_root={os.geteuid() == 0}",
-        f"--LabApp.default_url=/lab/tree/{path.relative_to(root).as_posix()}",
+        f"--LabApp.default_url=/lab/tree/{path.resolve().relative_to(root).as_posix()}",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     quiet = Path(__file__).parent.parent / "lab"  # no news, so no request to another host
     paths = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_CONFIG_PATH"))))
+    known = {"RAGBENCH_CONFIG": str(settings.config_path().resolve())} if settings.config_path().is_file() else {}
     os.chdir(root)
-    os.execve(sys.executable, words, {**os.environ, "JUPYTER_CONFIG_PATH": paths})  # noqa: S606 - no shell reads them
+    os.execve(sys.executable, words, {**os.environ, **known, "JUPYTER_CONFIG_PATH": paths})  # noqa: S606 - without a shell
+
+
+def _copied(folder: Path) -> Path:
+    """The project's notebooks folder, with ragbench's notebooks in it besides those that are there."""
+    from ragbench import folders
+    from ragbench.settings import shipped
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = sorted(path for path in shipped.NOTEBOOKS.iterdir() if path.is_file())
+    missing = [path for path in files if not (folder / path.name).exists()]
+    for path in missing:
+        folders.write(folder / path.name, path.read_bytes())
+    terminal.say(f"copied into {folder}: {len(missing)} files, yours to change; now `ragbench run` executes these")
+    return folder

@@ -14,7 +14,8 @@ from ragbench.commands.console import options
 def render(name: options.Run, language: options.Language = "") -> None:
     """Draw a run's pages again from its stored scores, with no database, no model and no notebook executed.
 
-    With the same version of ragbench the same bytes come out.
+    With another language they stand beside the run's own, in a folder of that name; every page leads to itself in the
+    other language. With the same version of ragbench the same bytes come out.
 
     Example: `ragbench render latest -l ru`
     """
@@ -48,7 +49,7 @@ def publish(
 
     In the folder: the pages, each also in `single/` as one file; `data/` with CSV, Parquet and JSON; `tables/` with
     LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
-    machine is in it.
+    machine is in it. Pages that `ragbench render -l ru` drew beside are in it too; with --language that one alone.
 
     Example: `ragbench publish latest --to public`
     """

@@ -20,7 +20,8 @@ MATERIAL = "statistics_calibration"  # a page about ragbench itself, made by `ma
 def run(
     notebooks: Annotated[list[str] | None, typer.Argument(help="Notebooks by name or path; all tiers if none.")] = None,
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Data set below data/; `name:ru` for a language.")
+        str,
+        typer.Option("--dataset", "-d", help="Data set below data/; the page's language, or `name:ru`."),
     ] = "",
     systems: Annotated[
         str,
@@ -120,15 +121,11 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def tiers() -> list[str]:
-    """All notebooks of the project in the order of a run. Raises typer.BadParameter where there are none."""
-    from ragbench import settings
+    """All notebooks of the project in the order of a run; ragbench's where it has none."""
+    from ragbench import places
 
-    folder = settings.project_folder() / settings.load().notebooks_folder
-    names = (path.stem for path in folder.glob("*.ipynb") if path.stem != MATERIAL)
-    found = sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
-    if not found:
-        raise typer.BadParameter(f"there are no notebooks in {folder}; name one by its path", param_hint="NOTEBOOKS")
-    return found
+    names = (path.stem for path in places.notebooks() if path.stem != MATERIAL)
+    return sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
 
 
 def _conclude(result: RunResult, gate: bool) -> None:

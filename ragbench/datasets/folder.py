@@ -113,14 +113,17 @@ class Dataset:
         return _digest(self.content_hash, added) if added else self.content_hash
 
 
-def load(name: str, folder: Path) -> Dataset:
-    """The data set `name` below `folder`; `name:ru` asks for one of its languages, else its first is taken.
+def load(name: str, folder: Path, reader: str = "") -> Dataset:
+    """The data set `name` below `folder`; `name:ru` asks for one of its languages.
+
+    reader: the language of who reads what is measured, taken where none is asked for and the data set has it; else the
+    first of its languages is.
 
     Raises DatasetError, naming file, line and field, and what is legal.
     """
     name, _, language = name.partition(":")
     place = place_of(name, folder)
-    language = language_in(place, language)
+    language = language_in(place, language, reader)
     about = _described(place)
     records = Records.read(place, language)
     _check_references(records, language)
@@ -158,12 +161,15 @@ def place_of(name: str, folder: Path) -> Path:
     )
 
 
-def language_in(place: Path, language: str = "") -> str:
-    """The language of a data set's folder that is asked for; its first without one. Raises DatasetError for others."""
+def language_in(place: Path, language: str = "", reader: str = "") -> str:
+    """The language of a data set's folder that is asked for; without one the reader's if it is there, else the first.
+
+    Raises DatasetError for a language that is asked for and not there.
+    """
     languages = _described(place).languages
     if language and language not in languages:
         raise DatasetError(f"data set {place.name} has no language {language!r}; it has {', '.join(languages)}")
-    return language or languages[0]
+    return language or (reader if reader in languages else languages[0])
 
 
 @dataclass(frozen=True)

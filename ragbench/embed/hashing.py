@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,14 @@ def _dense(counts: Any) -> Vectors:
 
 def _one_thread() -> Any:
     """Sums in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
-    from threadpoolctl import threadpool_limits
+    return _threads().limit(limits=1)
 
-    return threadpool_limits(1)
+
+@lru_cache(maxsize=1)
+def _threads() -> Any:
+    """The libraries of the process that have threads, looked for once: it takes as long as to embed a question."""
+    import scipy.linalg  # noqa: F401 - brings its own library along
+    import sklearn.utils.extmath  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -107,7 +107,8 @@ def bleu_of(totals: Array, *, effective_order: bool = False) -> Array:
     reached = np.logical_and.accumulate(there > 0, axis=-1)
     logs = np.where(reached, _each(math.log, np.where(reached, precisions, 1.0)), 0.0 if effective_order else -np.inf)
     count = np.maximum(reached.sum(axis=-1), 1) if effective_order else len(ORDERS)
-    mean = (((logs[..., 0] + logs[..., 1]) + logs[..., 2]) + logs[..., 3]) / count
+    # sacrebleu's own addition: from Python 3.12 on `sum` carries along what rounding drops
+    mean = np.array([sum(row) for row in logs.reshape(-1, logs.shape[-1]).tolist()]).reshape(logs.shape[:-1]) / count
     found = np.where((shared > 0).any(axis=-1), brevity * _each(math.exp, mean), 0.0)
     return np.where(np.isnan(totals).any(axis=-1), np.nan, found)
 

@@ -1,27 +1,9 @@
-(() => {
+// The table of questions: searched, filtered, sorted, read one by one. A page and JupyterLab show it; each is its host,
+// which gives it the parts of its data (`part`), leads it to a row (`go`), and may let people choose rows (`changed`).
+const ragbenchTable = (() => {
   "use strict";
-  // The table of questions: data lies in parts beside the page (or in the page, in a single file), each loaded once.
-  const waiting = new Map(), loaded = new Map();
-  window.ragbenchData = (name, text) => waiting.get(name)?.[0](text);
-
-  const inflate = async (text) => {
-    const signs = atob(text), bytes = new Uint8Array(signs.length);
-    for (let place = 0; place < signs.length; place += 1) bytes[place] = signs.charCodeAt(place);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
-  };
-  const fetchPart = (name) => new Promise((resolve, reject) => {
-    const inside = [...document.querySelectorAll("script[data-part]")].find((one) => one.dataset.part === name);
-    if (inside) return resolve(inside.textContent.trim());
-    waiting.set(name, [resolve, reject]);
-    const script = document.createElement("script");
-    script.src = "questions/" + name.split("/").map(encodeURIComponent).join("/") + ".js";
-    script.onerror = () => reject(new Error(name));
-    document.head.append(script);
-  });
-  const part = (name) => {
-    if (!loaded.has(name)) loaded.set(name, fetchPart(name).then(inflate));
-    return loaded.get(name);
-  };
+  const inflate = async (bytes) =>
+    new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 
   const make = (tag, properties = {}, ...children) => {
     const made = document.createElement(tag);
@@ -37,8 +19,9 @@
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
 
   class Table {
-    constructor(root) {
+    constructor(root, host) {
       this.root = root;
+      this.host = host;
       this.name = root.dataset.parts;
       this.setting = JSON.parse(root.querySelector("script").textContent);
       this.words = this.setting.words;
@@ -46,6 +29,8 @@
       this.rows = [];
       this.active = 0;
       this.open = -1;
+      this.chosen = new Set(); // rows, where the host lets people choose
+      this.last = 0;
     }
     start() {
       if (!this.started) {
@@ -57,7 +42,7 @@
     async load() {
       if (!window.DecompressionStream) return this.fail(this.words.old);
       try {
-        this.data = await part(`${this.name}/table`);
+        this.data = await this.host.part(`${this.name}/table`);
       } catch (error) {
         return this.fail(fill(this.words.missing_part, { name: error.message }));
       }
@@ -148,14 +133,20 @@
         });
       }
       this.active = Math.min(this.active, Math.max(0, this.rows.length - 1));
-      const count = (n) => this.written(n, 0);
-      this.status.textContent = this.rows.length
-        ? fill(this.words.count, { shown: count(this.rows.length), all: count(data.ids.length) })
-        : this.words.nothing;
+      this.say();
       this.head();
       this.grid.setAttribute("aria-rowcount", this.rows.length + 1);
       this.space.style.height = `${this.rows.length * this.height()}px`;
       this.paint();
+      this.host.changed?.(this);
+    }
+    say() {
+      const count = (n) => this.written(n, 0);
+      const shown = this.rows.length
+        ? fill(this.words.count, { shown: count(this.rows.length), all: count(this.data.ids.length) })
+        : this.words.nothing;
+      const chosen = this.chosen.size ? " \u00b7 " + fill(this.words.chosen, { n: count(this.chosen.size) }) : "";
+      this.status.textContent = shown + chosen;
     }
     room() { return this.view.clientHeight - this.top.offsetHeight; }
     height() { return parseFloat(getComputedStyle(this.root).getPropertyValue("--rb-row")) || 52; }
@@ -202,7 +193,8 @@
         const line = event.target.closest(".rb-line");
         if (!line) return;
         this.active = Number(line.dataset.place);
-        this.go(this.rows[this.active]);
+        if (event.target.closest(".rb-choose")) this.choose(this.active, event.shiftKey);
+        else this.go(this.rows[this.active]);
       });
       this.detail = make("section", { class: "rb-detail", tabindex: -1, hidden: true });
       this.detail.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
@@ -251,10 +243,33 @@
         return make("span", { role: "columnheader", "aria-sort": way }, content);
       };
       const systems = paired ? [state.system, state.against] : [state.system];
-      this.top.replaceChildren(column(words.question),
+      this.top.replaceChildren(column(this.host.changed ? this.choice(words.question) : words.question),
         ...systems.map((place, number) => column(this.signed(place), number === 0 ? "worst" : "")),
         ...(compared ? [column(words.difference, "lost")] : []));
       this.root.dataset.columns = String(systems.length + (compared ? 1 : 0));
+    }
+    choice(label) { // in the head: all rows that are shown, or none of them
+      const shown = this.rows.filter((row) => this.chosen.has(row)).length, all = shown === this.rows.length && shown > 0;
+      const box = make("input", { type: "checkbox", class: "rb-choose", checked: all, indeterminate: shown > 0 && !all,
+        "aria-label": this.words.choose_all, onchange: () => {
+          for (const row of this.rows) this.chosen[all ? "delete" : "add"](row);
+          this.chose();
+        } });
+      return make("span", {}, box, label);
+    }
+    choose(place, range = false) { // the row at a place, or all from the one that was last chosen; as it becomes, so do they
+      const [from, to] = range ? [Math.min(place, this.last), Math.max(place, this.last)] : [place, place];
+      const way = this.chosen.has(this.rows[place]) ? "delete" : "add";
+      for (const row of this.rows.slice(from, to + 1)) this.chosen[way](row);
+      this.last = place;
+      this.chose();
+      this.grid.focus({ preventScroll: true });
+    }
+    chose() {
+      this.say();
+      this.head();
+      this.paint();
+      this.host.changed?.(this);
     }
     signed(place) {
       const [series, glyph] = this.setting.signs[place];
@@ -279,7 +294,9 @@
         const line = make("div", {
           role: "row", id: `${this.name}-row-${row}`, "aria-rowindex": place + 2,
           class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
-        }, make("span", { role: "rowheader" }, make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
+        }, make("span", { role: "rowheader" }, this.host.changed ? make("input", { type: "checkbox", class: "rb-choose",
+          tabIndex: -1, checked: this.chosen.has(row), "aria-label": this.words.choose }) : null,
+        make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
         value(state.system), ...(paired ? [value(state.against)] : []), ...(compared ? [
           cell(difference === null ? "\u2014" : this.number(difference, true),
             good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
@@ -300,6 +317,9 @@
       if (event.key === "Enter" && this.rows.length) {
         event.preventDefault();
         this.go(this.rows[this.active]);
+      } else if (event.key === " " && this.host.changed && this.rows.length) {
+        event.preventDefault();
+        this.choose(this.active, event.shiftKey);
       } else if (event.key in steps) {
         event.preventDefault();
         this.move(Math.max(0, Math.min(this.rows.length - 1, this.active + steps[event.key])));
@@ -318,11 +338,8 @@
       for (const [anchor, place] of Object.entries(this.data.anchors)) if (place === row) return anchor;
       return "q-" + this.data.ids[row];
     }
-    go(row) {
-      const hash = "#" + this.anchorOf(row);
-      if (location.hash === hash) this.read(row);
-      else location.hash = hash;
-    }
+    rowOf(anchor) { return this.data.anchors[anchor] ?? this.data.ids.indexOf(anchor.slice("q-".length)); }
+    go(row) { this.host.go(this, row); }
     close() {
       this.open = -1;
       this.detail.hidden = true;
@@ -335,11 +352,11 @@
       this.open = row;
       const place = this.rows.indexOf(row);
       if (place >= 0) this.move(place);
-      const known = (await part(`${this.name}/details-${block}`))[row - block * data.block];
+      const known = (await this.host.part(`${this.name}/details-${block}`))[row - block * data.block];
       const bodies = [known.sections || [], ...(known.sides || [])].flat().map(([, body]) => body).filter(Array.isArray);
       const wanted = new Set(bodies.flat().map(([text]) => text).filter(Number.isInteger));
       const blocks = [...new Set([...wanted].map((text) => Math.floor(text / data.block)))];
-      const texts = new Map(await Promise.all(blocks.map(async (one) => [one, await part(`${this.name}/texts-${one}`)])));
+      const texts = new Map(await Promise.all(blocks.map(async (one) => [one, await this.host.part(`${this.name}/texts-${one}`)])));
       if (this.open !== row) return;
       const passage = (number) => texts.get(Math.floor(number / data.block))[number % data.block];
       this.detail.replaceChildren(...this.details(row, known, passage, this.rows.indexOf(row)));
@@ -434,8 +451,7 @@
       }
       await this.start();
       if (!this.data) return;
-      const anchor = decodeURIComponent(hash.slice(1));
-      const row = this.data.anchors[anchor] ?? this.data.ids.indexOf(anchor.slice("q-".length));
+      const row = this.rowOf(decodeURIComponent(hash.slice(1)));
       if (row >= 0) await this.read(row);
     }
     wish(asked) {
@@ -456,16 +472,5 @@
     }
   }
 
-  const asked = [];
-  for (const root of document.querySelectorAll(".rb-table")) {
-    const table = new Table(root);
-    const follow = () => table.follow(location.hash);
-    addEventListener("hashchange", follow);
-    new IntersectionObserver((seen, self) => {
-      if (seen.some((one) => one.isIntersecting)) { self.disconnect(); table.start(); }
-    }, { rootMargin: "600px" }).observe(root);
-    const followed = follow();
-    if (/^#(q-|questions\b)/.test(location.hash)) asked.push(followed);
-  }
-  if (asked.length) window.ragbenchAsked = Promise.allSettled(asked); // charts wait for what the address asks for
+  return { Table, inflate };
 })();

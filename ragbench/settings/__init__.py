@@ -23,7 +23,7 @@ from pydantic_settings import (
 from ragbench import names
 from ragbench.expectations import expectation
 from ragbench.language import Language
-from ragbench.settings import thresholds
+from ragbench.settings import shipped, thresholds
 from ragbench.settings.addresses import without_passwords
 from ragbench.settings.endpoints import (
     EmbedderSettings,
@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     )
 
     dataset: str = Field(
-        default="campus", description="folder below data_folder; NAME:ru for a language, db:NAME for your own database"
+        default="campus",
+        description="folder below data_folder, in the page's language if it has it; NAME:ru for another; db:NAME for "
+        "your own database",
     )
     data_folder: Path = Field(default=Path("data"), description="folder of data sets")
     reports_folder: Path = Field(default=Path("reports"), description="folder that runs are written to")
@@ -148,7 +150,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_path()))
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, read_path()))
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -228,7 +230,7 @@ class Settings(BaseSettings):
 
 
 def config_path() -> Path:
-    """The file that is read: `RAGBENCH_CONFIG`, else ragbench.toml in this folder or the nearest one above it."""
+    """The project's file: `RAGBENCH_CONFIG`, else ragbench.toml in this folder or the nearest one above it."""
     named = os.environ.get("RAGBENCH_CONFIG")
     if named:
         return Path(named)
@@ -239,8 +241,14 @@ def config_path() -> Path:
     return here / "ragbench.toml"
 
 
+def read_path() -> Path:
+    """The file whose settings hold: the project's, else the one that comes with ragbench, for its sample data."""
+    path = config_path()
+    return path if path.is_file() else shipped.CONFIGURATION
+
+
 def project_folder() -> Path:
-    """The folder that relative paths start from: the configuration file's."""
+    """The folder that relative paths start from: the configuration file's, or this one where a project has none."""
     return config_path().parent.resolve()
 
 
@@ -253,6 +261,7 @@ def load() -> Settings:
     path = config_path()
     if os.environ.get("RAGBENCH_CONFIG") and not path.is_file():
         raise ConfigurationError(f"RAGBENCH_CONFIG = {path}: there is no such file")
+    path = read_path()
     _refuse_secrets(path)
     try:
         found = Settings()

@@ -1,8 +1,8 @@
 """What a page may show: views of a measurement by topic, each for JupyterLab and for a page. Nothing here measures."""
 
 from ragbench.show import about, answers, blame, comparison, items, judges, retrieval, runs
-from ragbench.show.page import VIEWS, Page
-from ragbench.show.view import MIME, View
+from ragbench.show.page import Page
+from ragbench.show.view import MIME, VIEWS, View
 
 __all__ = [
     "MIME",

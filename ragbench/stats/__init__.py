@@ -22,6 +22,7 @@ from ragbench.stats.predictions import prediction_powered, prediction_powered_co
 from ragbench.stats.quantiles import quantile
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
+from ragbench.stats.samples import MetricComparison, Paired, Source
 from ragbench.stats.signs import binomial_test, rank_test_p
 from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
@@ -31,6 +32,9 @@ from ragbench.stats.verdicts import with_margin
 
 __all__ = [
     "Hypothesis",
+    "MetricComparison",
+    "Paired",
+    "Source",
     "StudyPlan",
     "Summary",
     "VarianceSplit",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,8 @@ from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.samples import (
     Labels,
+    MetricComparison,
+    Source,
     as_codes,
     as_values,
     check_better,
@@ -38,6 +40,7 @@ than Student's: with a long tail on one side or on both either covers too little
 to .95)."""
 
 
+@overload
 def compare(
     baseline: ArrayLike,
     challenger: ArrayLike,
@@ -50,8 +53,31 @@ def compare(
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
     test: Test = "randomization",
-) -> Comparison:
-    """Challenger against baseline, paired by question.
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    source: Source,
+    metric: str,
+    baseline: str,
+    challenger: str,
+    /,
+    *,
+    level: float | None = None,
+    margin: float | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+) -> MetricComparison: ...
+
+
+def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Comparison:
+    """Challenger against baseline, paired by question: of arrays, or of two systems of a page.
+
+    `compare(values, other_values, clusters=...)`, or `compare(page, "mrr@10", "v1", "v2")`: a page (or any other
+    `Source`) pairs by question and passes clusters, the way that is good, and level, draws and seed that it was made
+    with, unless they are given; the result then names the systems and the `metric`. It is this pair alone, in no
+    family.
 
     baseline, challenger: one number a question, in the same order; a pair with NaN or None on either side is left
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
@@ -63,21 +89,22 @@ def compare(
     seen and all that of what is farther: (b + (t + 1) / 2) / (B + 1) with b flips farther and t as far (Lancaster 1961;
     Fagerland, Lydersen, Laake 2013). test "wilcoxon" and "sign" are by option, for independent pairs, and warn: they do
     not test the mean.
-    Raises ValueError for different lengths, infinities, or a margin that is not positive.
+    Defaults: better "higher", level 0.95, resamples 10 000 (B), seed 0, no margin.
+    Raises ValueError for different lengths, infinities, a margin that is not positive, and, of a page, for systems and
+    metrics that it does not have.
     """
+    if not isinstance(baseline, Source):
+        if systems:
+            raise TypeError("compare takes two arrays, or a page, a metric and two systems")
+        return compare_metrics({"values": baseline}, {"values": challenger}, **options)["values"]
+    found = baseline.paired_values(challenger, *systems)
+    own = {"level": found.level, "resamples": found.resamples, "seed": found.seed}
+    given = {name: value for name, value in options.items() if value is not None}
     one = compare_metrics(
-        {"values": baseline},
-        {"values": challenger},
-        clusters=clusters,
-        better=better,
-        level=level,
-        margin=margin,
-        resamples=resamples,
-        seed=seed,
-        names=names,
-        test=test,
-    )
-    return one["values"]
+        {found.metric: found.baseline}, {found.metric: found.challenger}, clusters=found.clusters,
+        better=found.better, names=found.names, **own | given,
+    )[found.metric]  # fmt: skip
+    return MetricComparison(**{each.name: getattr(one, each.name) for each in fields(one)}, metric=found.metric)
 
 
 def compare_metrics(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats.histograms import by_content, gathered
-from ragbench.types import Array, Better
+from ragbench.types import Array, Better, Comparison
 
 FEWEST_FREEDOM = 4.0
 """Where fewer are left, the approximation is not to be trusted (Tipton 2015, Psychological Methods 20): one cluster of
@@ -217,3 +217,36 @@ def _deviations(column: Array, counts: Codes) -> float:
     order = np.argsort(column, kind="stable")
     ordered, weight = column[order], counts[order]
     return float(weight @ (ordered - (weight @ ordered) / max(float(weight.sum()), 1.0)) ** 2)
+
+
+class Paired(NamedTuple):
+    """Values of two systems on one metric, one a question in the same order, NaN where unmeasured.
+
+    metric, names: the metric's label, and the two systems, the baseline first. clusters: one label a question; None:
+    all are independent. level, resamples, seed: how they were compared where they come from.
+    """
+
+    metric: str
+    names: tuple[str, str]
+    baseline: Array
+    challenger: Array
+    clusters: Labels | None
+    better: Better
+    level: float
+    resamples: int
+    seed: int
+
+
+@runtime_checkable
+class Source(Protocol):
+    """What `stats.compare` takes in place of arrays: a page (`ragbench.show.Page`), or anything with this method."""
+
+    def paired_values(self, metric: str, baseline: str, challenger: str) -> Paired:
+        """The values of two systems, paired by question. Raises ValueError for names that there are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison(Comparison):
+    """A comparison that knows its metric. metric: its label."""
+
+    metric: str = ""

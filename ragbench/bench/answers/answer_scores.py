@@ -178,14 +178,27 @@ def find(
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric in the metrics' order, and all comparisons with the first."""
     asked = sorted(asked, key=lambda question: question.id)
-    clusters = frames.clusters(asked)
+    aligned = {name: _aligned(answered, asked, name) for name in systems}
+    return found(worth.scores, aligned, asked, metrics, sureness, primary)
+
+
+def found(
+    scores: pd.DataFrame,
+    aligned: Mapping[str, Sequence[Sample]],
+    asked: Sequence[Question],
+    metrics: Sequence[Metric],
+    sureness: Sureness,
+    primary: str,
+) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
+    """The same of scores and first answers. aligned: system → one sample a question, in the order of `asked`, which is
+    by id; the baseline first."""
+    systems, clusters = tuple(aligned), frames.clusters(asked)
     single = [each for each in metrics if not corpora.is_corpus(each)]
     whole = [each for each in metrics if corpora.is_corpus(each)]
-    aligned = {name: _aligned(answered, asked, name) for name in systems}
     labels = None if clusters is None else [clusters[question.id] for question in asked]
     corpus = corpora.find(aligned, whole, labels, sureness)
     estimates, comparisons = findings.find(
-        worth.scores, single, systems, clusters, sureness, primary, corpus.hypotheses, [each.id for each in asked]
+        scores, single, systems, clusters, sureness, primary, corpus.hypotheses, [each.id for each in asked]
     )
     order = {each.label: place for place, each in enumerate(metrics)}
     place = {name: number for number, name in enumerate(systems)}

@@ -95,7 +95,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
-    found = find_answers(request.answers, request.dataset, known).of(parted(request.systems))
+    found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
     metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in found.systems:

@@ -114,7 +114,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
     apart = [q for q in session.dataset.questions if q.answerable is False]

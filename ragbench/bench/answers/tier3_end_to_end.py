@@ -141,7 +141,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline)
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
     asked = session.dataset.questions
     scored = [q for q in asked if q.answerable is not False]
     if not scored:

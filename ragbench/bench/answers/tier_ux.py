@@ -147,7 +147,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "")
+    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)

@@ -10,6 +10,7 @@ from ragbench import stats
 from ragbench.bench.basics.findings import bounds
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
+from ragbench.stats import Paired
 from ragbench.stats.intervals import bonett_price
 from ragbench.types import Array, Better, Comparison
 
@@ -19,28 +20,30 @@ def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comp
 
     The values are a judge's: of a metric that people's labels correct there is the report's comparison, or none.
     """
-    first, second = (column_of(made, name, metric) for name in (baseline, system))
+    pair = values(made, baseline, system, metric)
     by_name = {(c.metric, c.comparison.baseline, c.comparison.challenger): c.comparison for c in made.comparisons}
     known = by_name.get((metric, baseline, system))
-    if first is None or second is None or metric in (made.facts.get("corrected") or ()):
+    if pair is None or metric in (made.facts.get("corrected") or ()):
         return known
-    facts = made.facts
-    found = stats.compare(
-        first,
-        second,
-        clusters=clusters_of(made, samples_of(made)),
-        better=_better(known, metric),
-        level=facts.get("level", 0.95),
-        resamples=facts.get("resamples", 10_000),
-        seed=facts.get("seed", 0),
-        names=(baseline, system),
-    )
-    return _widened(found, metric)
+    how = {name: getattr(pair, name) for name in ("clusters", "better", "level", "resamples", "seed", "names")}
+    return _widened(stats.compare(pair.baseline, pair.challenger, **how), metric)
 
 
-def _better(known: Comparison | None, metric: str) -> Better:
+def values(made: Measurement, baseline: str, system: str, metric: str) -> Paired | None:
+    """The values of two systems on a metric, paired by question, with how the measurement compares; None where one of
+    them has none."""
+    first, second = (column_of(made, name, metric) for name in (baseline, system))
+    if first is None or second is None:
+        return None
+    facts, clusters = made.facts, clusters_of(made, samples_of(made))
+    how = (facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
+    return Paired(metric, (baseline, system), first, second, clusters, _better(made, metric), *how)
+
+
+def _better(made: Measurement, metric: str) -> Better:
+    known = next((one.comparison.better for one in made.comparisons if one.metric == metric), None)
     if known is not None:
-        return known.better
+        return known
     declared = declaration(metric)
     return (declared.better if declared is not None else None) or "higher"
 

@@ -35,7 +35,10 @@ BOUNDS = {Ge: "from {0.ge}", Gt: "above {0.gt}", Le: "to {0.le}", Lt: "and below
 Names = str | Sequence[str]
 """Names or labels, comma-separated or as a list."""
 Dataset = Annotated[
-    str, Field(description='data set below data/, "name:ru" for one of its languages; empty: as in ragbench.toml')
+    str,
+    Field(
+        description='data set below data/, in the page\'s language if it has it; "name:ru"; empty: as in ragbench.toml'
+    ),
 ]
 Systems = Annotated[Names, Field(description="names from ragbench.toml, comma-separated; empty: all of them")]
 OfSystems = Annotated[

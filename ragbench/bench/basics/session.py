@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ragbench import places, trust
 from ragbench import settings as configuration
-from ragbench import trust
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load
@@ -49,17 +49,20 @@ class Session:
         dataset: str,
         systems: str | Sequence[str],
         baseline: str,
+        language: str = "",
         read: Callable[[str, Settings], Dataset] | None = None,
     ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        language: of the page, and of the data where the data set has it and names none.
         read: gives the data set of a name in place of `dataset_of`.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project with code or keys that its user does not trust.
         """
         found, ordered = chosen(systems, baseline)
-        data = (read or dataset_of)(dataset or found.dataset, found)
+        name = dataset or found.dataset
+        data = dataset_of(name, found, language) if read is None else read(name, found)
         return cls(notebook, found, data, ordered, ordered[0], part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
@@ -83,11 +86,14 @@ class Session:
         }
 
 
-def dataset_of(name: str, settings: Settings) -> Dataset:
-    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`."""
+def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
+    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`.
+
+    language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
+    """
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
-    return load(name, configuration.project_folder() / settings.data_folder)
+    return load(name, places.data(name), language or settings.language)
 
 
 def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ragbench import llm
-from ragbench import settings as configuration
+from ragbench import llm, places
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
@@ -60,7 +59,7 @@ def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
     if not dataset.ratings or ":" in dataset.name or other is None:
         return ()
     try:
-        there = load(f"{dataset.name}:{other}", configuration.project_folder() / session.settings.data_folder)
+        there = load(f"{dataset.name}:{other}", places.data(dataset.name))
     except DatasetError:
         return ()
     known = {one.id: one for one in items.rated_samples(there)}

@@ -123,7 +123,8 @@ def tier_judge(request: TierJudgeRequest) -> Measurement:
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
-    return (_logged if request.ratings else _live)(Session.begin(request.notebook, request.dataset, "", ""), request)
+    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
+    return (_logged if request.ratings else _live)(session, request)
 
 
 def _live(session: Session, request: TierJudgeRequest) -> Measurement:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragbench import embed
-from ragbench import settings as configuration
+from ragbench import embed, places
 from ragbench.bench.basics.session import dataset_of
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset
@@ -30,7 +29,7 @@ class Desk:
         """The data set of that name, read again when one of its files has changed; of a database, always."""
         if name.startswith(own_tables.PREFIX):
             return dataset_of(name, settings)
-        place = configuration.project_folder() / settings.data_folder / name.partition(":")[0]
+        place = places.data(name) / name.partition(":")[0]
         return self._made("dataset", (name, place, _files(place)), lambda: dataset_of(name, settings))
 
     def embedder(self, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder | None:

@@ -60,7 +60,7 @@ def ask(
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_RETRIEVED:
         raise BenchError(f"k = {k!r}: how many chunks are retrieved is a whole number from 1 to {MOST_RETRIEVED}")
     configuration.load.cache_clear()
-    session = Session.begin(NOTEBOOK, dataset, systems, "", _DESK.dataset)
+    session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
     known = {one.text.strip(): one for one in session.dataset.questions}
     asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]
     with Store.open(session.settings) as store:

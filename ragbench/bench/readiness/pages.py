@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragbench import settings as configuration
+from ragbench import places
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import dataset_of
@@ -19,12 +19,12 @@ def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset:
     asked: by page what it asks of the bench. dataset: that is named for all of them; empty: as in the settings.
     Raises DatasetError for a data set that cannot be read, and for one that is not there though somebody named it.
     """
-    read: dict[str, Dataset | None] = {}
+    read: dict[tuple[str, str], Dataset | None] = {}
 
-    def data(name: str) -> Dataset | None:
-        if name not in read:
-            read[name] = dataset_of(name, settings) if is_there(name, settings) else None
-        return read[name]
+    def data(name: str, language: str = "") -> Dataset | None:
+        if (name, language) not in read:
+            read[name, language] = dataset_of(name, settings, language) if is_there(name, settings) else None
+        return read[name, language]
 
     data(dataset or settings.dataset)
     found: dict[str, Lack] = {}
@@ -32,7 +32,7 @@ def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset:
         for request in requests:
             name = str(getattr(request, "dataset", "")) or dataset or settings.dataset
             for needed in request.needed(settings):
-                own = data(name)
+                own = data(name, str(getattr(request, "language", "")))
                 lack = needed.lack(page, own, name if own is None else own.label)
                 if lack is not None:
                     found.setdefault(page, lack)
@@ -40,7 +40,10 @@ def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset:
 
 
 def is_there(name: str, settings: Settings) -> bool:
-    """Whether the data set is there, or is to be there: only the one that nobody named may be missing."""
+    """Whether the data set is there, or is to be there: only the one that nobody named may be missing.
+
+    The sample data stand in for none: a project that names them measures them.
+    """
     if "dataset" in settings.model_fields_set or name != settings.dataset or name.startswith(own_tables.PREFIX):
         return True
-    return name in available(configuration.project_folder() / settings.data_folder)
+    return name in available(places.own_data())

@@ -81,7 +81,7 @@ def sources(request: SourcesRequest) -> Measurement:
     from ragbench.store import Store
     from ragbench.systems import make, steps
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "")
+    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     data = session.dataset
     if not data.questions:
         raise BenchError(f"{data.label} has no questions: nothing can be retrieved")

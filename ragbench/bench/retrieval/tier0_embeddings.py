@@ -90,7 +90,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
     from ragbench.store import Store
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "")
+    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     names = chosen_embedders(request.embedders, request.systems, session.settings)
     items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
     if len(items) < request.fewest:

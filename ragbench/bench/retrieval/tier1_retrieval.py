@@ -96,7 +96,8 @@ def tier1_retrieval(request: Tier1Request) -> Measurement:
     relevant document; one that a system did not answer, or failed to, counts 0, with the reason in its rows. The others
     are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    return measured(Session.begin(request.notebook, request.dataset, request.systems, request.baseline), request)
+    asked = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    return measured(Session.begin(*asked), request)
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
@@ -167,7 +168,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "slices_left_out": slices.left_out(asked, by),
         },
         scores=scores,
-        questions=frames.questions([replace(q, relevant=_gains(q, unit, pages)) for q in asked], "source"),
+        questions=_questions(asked, unit, pages),
         retrieved=_retrieved(asked, firsts, unit, pages, request.k),
         estimates=estimates,
         comparisons=comparisons,
@@ -250,6 +251,14 @@ def _retrieved(
             by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
             rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
     return frames.retrieved(rows)
+
+
+def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
+    """The questions with `gains`, one for each document that is `relevant`."""
+    gains = [_gains(question, unit, pages) for question in asked]
+    table = frames.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
+    column: list[Any] = [[float(own[name]) for name in sorted(own)] for own in gains]
+    return table.assign(gains=column)
 
 
 def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:

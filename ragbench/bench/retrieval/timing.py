@@ -33,6 +33,8 @@ MISSES = ("system", "ef_search", "sample", "recall")
 
 Watch = Callable[[str, int], Progress]
 """Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
+Kept = Callable[[Callable[[], Mapping[str, Array]]], Mapping[str, Array]]
+"""Readings that are kept, or else measured by what is given, and kept."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,10 @@ def latencies(
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
+        once = {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
+        kept = partial(store.readings, once, fresh=clock.fresh_timings)
         found = store.readings(
-            about, partial(_one_by_one, name, system, timed, depth, watch), fresh=clock.fresh_timings
+            about, partial(_one_by_one, name, system, timed, depth, watch, kept), fresh=clock.fresh_timings
         )
         rows += [
             (name, question.id, part, float(ms))
@@ -141,7 +145,7 @@ def indexes(
     missed: list[tuple[Any, ...]] = []
     for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
         texts = [question.text for question in timed]
-        queries = store.vectors(system.embedder, texts, kind="query", batch=system.batch)
+        queries = system.store.vectors(system.embedder, texts, kind="query", batch=system.batch)
         if queries.shape[1] > WIDEST_HALF:
             continue
         ways = _ways(system, clock.ef_searches)
@@ -167,30 +171,43 @@ def indexes(
     return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 
-def _one_by_one(name: str, system: Any, timed: Sequence[Question], depth: int, watch: Watch) -> dict[str, Array]:
+def _one_by_one(
+    name: str, system: Any, timed: Sequence[Question], depth: int, watch: Watch, kept: Kept
+) -> dict[str, Array]:
+    """kept: keeps the readings of embedding, which hang on no depth: another one does not read them again."""
     from ragbench.systems import steps
 
     with watch(f"{name}, timed one by one", steps(0, len(timed))) as progress:
-        return _each_timed(system, timed, depth, progress)
+        return _each_timed(system, timed, depth, progress, kept)
 
 
-def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
+def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Progress, kept: Kept) -> dict[str, Array]:
     if system.description["kind"] != "configured":
         system.retrieve(timed[:1], depth)
         return {"call": system.retrieve(timed, depth, progress=progress, fresh=True).search_ms}
-    for question in timed[:WARMING]:
-        system.embedded([question.text])
-    vectors, embed = [], np.zeros(len(timed))
-    for place, question in enumerate(timed):
-        begun = time.perf_counter()
-        vectors.append(system.embedded([question.text])[0])
-        embed[place] = (time.perf_counter() - begun) * 1000
-        progress()
+    read: list[str] = []
+    embed = kept(partial(_embedding, system, timed, read, progress))["embed"]
+    progress(len(timed) - len(read))
     how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
-    queries, data = np.array(vectors), system.dataset.content_hash
+    data = system.dataset.content_hash
+    queries = system.store.vectors(system.embedder, [one.text for one in timed], kind="query", batch=system.batch)
     system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
     found = system.store.search(data, system.embedder, queries, depth, batch=1, progress=progress, **how)
     return {"embed": embed, "search": found.milliseconds}
+
+
+def _embedding(system: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
+    """read: takes the ids of the questions as they are read."""
+    for question in timed[:WARMING]:
+        system.embedded([question.text])
+    embed = np.zeros(len(timed))
+    for place, question in enumerate(timed):
+        begun = time.perf_counter()
+        system.embedded([question.text])
+        embed[place] = (time.perf_counter() - begun) * 1000
+        read.append(question.id)
+        progress()
+    return {"embed": embed}
 
 
 def _in_turns(

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ragbench import raised, stand_ins
+from ragbench import places, raised, stand_ins
 from ragbench import settings as configuration
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
 from ragbench.bench.basics import bands, requests
@@ -103,7 +103,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
     wanted = sum(e.estimate.n + e.estimate.n_unmeasured for e in made.estimates)
     return {
         "name": name,
-        "heading": _heading(configuration.project_folder() / known.notebooks_folder / f"{name}.ipynb"),
+        "heading": _heading(places.notebook(f"{name}.ipynb")),
         "unmeasured": missing,
         "wanted": wanted,
         "incomplete": sum(one.incomplete for one in attendance.of_facts(made.facts).values()),
@@ -126,9 +126,9 @@ def _systems(made: Measurement) -> list[str]:
     return sorted(ordered, key=lambda name: name != made.facts.get("baseline"))
 
 
-def _heading(path: Path) -> str:
-    """The notebook's first line of Markdown, as it is written; empty where the notebook is not in its folder."""
-    if not path.is_file():
+def _heading(path: Path | None) -> str:
+    """The notebook's first line of Markdown, as it is written; empty where there is no such notebook."""
+    if path is None:
         return ""
     cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
     texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")

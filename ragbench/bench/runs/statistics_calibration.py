@@ -38,11 +38,11 @@ def statistics_calibration(request: CalibrationRequest) -> Measurement:
     """
     import pandas as pd
 
-    from ragbench import settings
+    from ragbench import places, settings
 
     folder = settings.project_folder()
-    beside = f"{settings.load().notebooks_folder}/{request.notebook}.csv"
-    path = folder / (request.table or beside)
+    beside = f"{request.notebook}.csv"
+    path = folder / request.table if request.table else places.notebook(beside) or places.own_notebooks() / beside
     if not path.is_file():
         raise BenchError(f"there is no table of simulations at {_named(path, folder)}: run `make calibrate`")
     frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])

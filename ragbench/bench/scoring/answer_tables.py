@@ -13,9 +13,9 @@ from typing import Any
 
 from ragbench import settings as configuration
 from ragbench.bench.basics.requests import MOST_RETRIEVED
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.session import BenchError, dataset_of
 from ragbench.bench.scoring.result import SYSTEM, system_name
-from ragbench.datasets import Dataset, load
+from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings
@@ -53,9 +53,11 @@ class AnswerTable:
         return replace(self, samples=kept)
 
 
-def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
+def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
     """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has: logged
     ones, else rated ones, else ideal ones.
+
+    language: of the page, see `ragbench.bench.basics.session.dataset_of`.
 
     Raises BenchError or DatasetError, each with what is legal.
     """
@@ -68,9 +70,9 @@ def find_answers(answers: str, dataset: str, settings: Settings) -> AnswerTable:
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
-    folder = project / settings.data_folder
-    data = load(dataset or settings.dataset, folder)
-    return _of_log(data, sorted((folder / data.name).glob("answers.*.jsonl"))) or _of_dataset(data)
+    data = dataset_of(dataset or settings.dataset, settings, language)
+    logged = sorted((project / settings.data_folder / data.name).glob("answers.*.jsonl"))
+    return _of_log(data, logged) or _of_dataset(data)
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
@@ -109,7 +111,7 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
     for path in files:
-        name = path.name.removeprefix("answers.").removesuffix(".jsonl")
+        name = f"{data.name}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
         found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
         for question, hits in zip(data.questions, found.hits, strict=True):
             answer = next((one.answer for one in found.answers.get(question.id, ())), None)

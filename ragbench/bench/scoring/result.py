@@ -22,6 +22,7 @@ from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import published
 from ragbench.metrics.explanation import explain
+from ragbench.names import nearest
 from ragbench.stand_ins import StandIn, caveat
 from ragbench.tables import Column, Table
 from ragbench.types import Estimate, Sample, Score, Status
@@ -165,7 +166,8 @@ class Scores:
         """
         own = [row for row in self.rows if row.sample.id == identifier]
         if not own:
-            raise ValueError(f"there is no sample {identifier!r}; the first are {', '.join(self._ids()[:5])}")
+            near = ", ".join(nearest(identifier, self._ids()))
+            raise ValueError(f"there is no sample {identifier!r}; the nearest are {near}")
         speaker = translator(language or self.language)
         several = len({system_name(row.sample) for row in own}) > 1
         lines = []

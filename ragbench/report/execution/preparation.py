@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragbench import settings, trust
+from ragbench import places, settings, trust
 from ragbench.bench import readiness
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.session import BenchError, parted
@@ -105,14 +105,14 @@ def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Re
 
 
 def find(notebook: Path | str) -> Path:
-    """The path of a notebook that is named by its path, or by its name in the notebooks folder."""
+    """The path of a notebook that is named by its path, or by its name; see `ragbench.places`."""
     path = Path(notebook)
-    folder = settings.project_folder() / settings.load().notebooks_folder
-    for candidate in (path, folder / path.name, folder / f"{path.name}.ipynb"):
-        if candidate.suffix == ".ipynb" and candidate.is_file():
+    for candidate in (path, places.notebook(path.name), places.notebook(f"{path.name}.ipynb")):
+        if candidate is not None and candidate.suffix == ".ipynb" and candidate.is_file():
             return candidate
-    there = sorted(found.stem for found in folder.glob("*.ipynb"))
-    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {folder.name}/ has {parameters.names(there)}")
+    there = places.notebooks()
+    named = parameters.names([found.stem for found in there])
+    raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {there[0].parent.name}/ has {named}")
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

@@ -209,6 +209,7 @@ def _check_table(path: Path, name: Path, table: Path) -> None:
 
 
 def _compared(data: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    from ragbench import places
     from ragbench.datasets import load
 
     found: dict[str, str] = {}
@@ -216,7 +217,7 @@ def _compared(data: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         label, digest = one.get("dataset"), one.get("data_hash")
         if label and digest and label not in found:
             try:
-                here = load(label, settings.project_folder() / settings.load().data_folder).content_hash
+                here = load(label, places.data(label)).content_hash
             except (ValueError, OSError):  # a name that nothing here has, or that is no name
                 found[label] = "absent"
             else:

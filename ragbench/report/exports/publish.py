@@ -20,7 +20,8 @@ from ragbench.report.exports import articles, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages.assembly import Measurements
-from ragbench.report.pages.drawing import render
+from ragbench.report.pages.drawing import draw
+from ragbench.report.pages.editions import Edition, editions
 from ragbench.settings import secrets
 
 Mask = Literal["real_users", "all", "none"]
@@ -29,6 +30,7 @@ PARTS = "questions"
 GATE = "gate.json"
 WORK = ".run"
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
+_LANGUAGES = re.compile(r'<nav class="languages".*?</nav>\n', re.DOTALL)
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _SCRIPT = re.compile(r'<script([^>]*?) (src|data-later)="([^"]+)"([^>]*)></script>')
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
@@ -52,7 +54,8 @@ def publish(
     What others put there, such as a `.git` or a CNAME, stays.
 
     mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
-    of what users asked (`real_users`), on all pages, or none. language: of the pages; their own if None. single: also
+    of what users asked (`real_users`), on all pages, or none. language: of the pages, in this one
+    alone; if None, in all that the run is drawn in. single: also
     each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
     take for formulas.
 
@@ -65,7 +68,7 @@ def publish(
     with new_folder(to) as site:
         work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
         manifest = _prepared(run, work, mask)
-        render(work, language=language)
+        draw(work, manifest, language)
         _copied(work, site)
         known = Measurements(work)
         measurements = {each: known[each] for each in known.names()}
@@ -75,9 +78,10 @@ def publish(
         gate = json.loads((work / GATE).read_text(encoding="utf-8")) if (work / GATE).is_file() else None
         articles.write(site, manifest, measurements, gate, spoken)
         if single:
-            (site / SINGLE).mkdir()
-            for page in sorted(site.glob("*.html")):
-                files.write(site / SINGLE / page.name, self_contained(page))
+            for one in [Edition(language)] if language else editions(manifest):
+                (site / SINGLE / one.folder).mkdir(parents=True)
+                for page in sorted((site / one.folder).glob("*.html")):
+                    files.write(site / SINGLE / one.folder / page.name, self_contained(page, site))
         shutil.rmtree(work)
     return to / "index.html"
 
@@ -134,23 +138,23 @@ def _copied(work: Path, site: Path) -> None:
             files.write(site / path.name, path.read_bytes())
 
 
-def self_contained(page: Path) -> str:
+def self_contained(page: Path, site: Path) -> str:
     """A page as one file: styles, scripts and the parts of its tables inside, its policy allowing just those scripts.
 
-    Links to other pages, which would lead nowhere, are texts. Raises ValueError for something that does not lie in the
-    page's folder.
+    Links to other pages, which would lead nowhere, are texts, and no other language is offered. Raises ValueError for
+    something that does not lie in the site.
     """
-    text = page.read_text(encoding="utf-8")
+    text = _LANGUAGES.sub("", page.read_text(encoding="utf-8"), count=1)
     codes = [found for found in _INLINE.findall(text) if found.strip()]
 
     def inside(found: re.Match[str]) -> str:
-        code = _code(_beside(page, found[3]))
+        code = _code(_beside(page, found[3], site))
         codes.append(code)
         later = " data-inside" if found[2] == "data-later" else ""
         return f"<script{found[1]}{later}{found[4]}>{code}</script>"
 
     text = _SCRIPT.sub(inside, text)
-    text = _STYLE.sub(lambda found: f"<style>\n{_beside(page, found[1])}</style>", text)
+    text = _STYLE.sub(lambda found: f"<style>\n{_beside(page, found[1], site)}</style>", text)
     digests = [hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(codes)]
     hashes = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
     text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), hashes)) + found[3], text, count=1)
@@ -169,9 +173,9 @@ def _parts(page: Path, text: str) -> str:
     return "".join(found)
 
 
-def _beside(page: Path, name: str) -> str:
+def _beside(page: Path, name: str, site: Path) -> str:
     path = (page.parent / unquote(unescape(name))).resolve()
-    if not path.is_relative_to(page.parent.resolve()):
+    if not path.is_relative_to(site.resolve()):
         raise ValueError(f"{page.name} needs {name!r}, which does not lie beside it")
     return path.read_text(encoding="utf-8")
 

@@ -43,11 +43,15 @@ class Described(BaseModel):
 
 
 class Manifest(BaseModel):
-    """A run's manifest; fields that are not named here are kept as they are."""
+    """A run's manifest; fields that are not named here are kept as they are.
+
+    also: the languages in which its pages are drawn besides those that they were run in.
+    """
 
     model_config = ConfigDict(extra="allow")
 
     format: int = 1
     status: str = "complete"
     language: Language = "en"
+    also: list[Language] = []
     notebooks: list[Described] = []

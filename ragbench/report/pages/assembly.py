@@ -62,14 +62,18 @@ class Measurements:
         return self._known[name]
 
 
-def html(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> str:
-    """The page of one executed notebook."""
+def html(
+    notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "",
+    frame: Mapping[str, Any] | None = None,
+) -> str:  # fmt: skip
+    """The page of one executed notebook; `frame`: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
     blocks = _blocks(notebook, measurements, present, _)
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
+        **(frame or {}),
         "blocks": blocks,
         "failure": failure,
         "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
@@ -119,6 +123,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "tables": False,
         "wide": False,
         "root": "",
+        "languages": [],
     }
 
 
@@ -146,7 +151,7 @@ def beside() -> dict[str, str | bytes]:
     return {
         "ragbench.css": text_of("views.css", "questions.css", "page.css"),
         "plotly.min.js": (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes(),
-        "questions.js": text_of("questions.js"),
+        "questions.js": text_of("questions.js", "questions_page.js"),
     }
 
 
@@ -192,7 +197,8 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
     """The view that an output asks for, drawn from the measurement that the run has kept."""
     options = dict(asked.get("options", {}))
-    options.pop("primary", None)  # of older runs: a page headed by what was not measured as its primary metric
+    for name in ("primary", "limit"):  # of older runs: a page headed by another metric, and a list of so many questions
+        options.pop(name, None)
     return measurements.page(str(asked["measurement"]), language).view(str(asked["view"]), **options)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings
+from ragbench import places
 from ragbench.measurement import Measurement
 from ragbench.report.execution import parameters
 from ragbench.report.keeping import files, results
@@ -15,10 +15,7 @@ from ragbench.report.pages import assembly
 from ragbench.report.pages.drawing import render
 from ragbench.settings import secrets
 from ragbench.show import MIME, VIEWS, Page, View
-from ragbench.show.page import called
-
-BESIDE = Path(__file__).parents[3] / "notebooks"
-"""Where a checkout has the notebooks that came with ragbench."""
+from ragbench.show.view import called
 
 
 def assemble(
@@ -35,7 +32,7 @@ def assemble(
     kept = assembly.Measurements(folder)
     kept.replace(name, measurement)
     page = Page(kept[name], language=language)
-    source = _notebook(name)
+    source = places.notebook(f"{name}.ipynb")
     notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
     described = {"name": name, "status": "complete", "failure": "", "language": language, "parameters": dict(given)}
     mask = secrets.masker()
@@ -48,12 +45,6 @@ def assemble(
     files.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
     render(folder)
     return folder / f"{name}.html"
-
-
-def _notebook(name: str) -> Path | None:
-    """The project's own notebook of that name, else the one that came with ragbench, else none."""
-    own = settings.project_folder() / settings.load().notebooks_folder
-    return next((path for path in (own / f"{name}.ipynb", BESIDE / f"{name}.ipynb") if path.is_file()), None)
 
 
 def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:

@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragbench.bench.basics import needs
-from ragbench.report.keeping import files, kept
+from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
+from ragbench.report.pages.editions import Edition, editions
 
 
 def render(folder: Path, *, language: str | None = None) -> Path:
     """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
 
-    language: another one than the run's. With the same version of ragbench the same bytes come out.
+    language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
+    With the same version of ragbench the same bytes come out.
     Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write.
     """
-    draw(folder, kept.manifest_of(folder), language)
-    return folder / "index.html"
+    manifest = kept.manifest_of(folder)
+    if language is not None and language not in {one.language for one in editions(manifest)}:
+        manifest["also"] = [*manifest.get("also", ()), language]
+        results.write_json(folder / results.MANIFEST, manifest)
+    draw(folder, manifest)
+    found = {one.language: one.folder for one in editions(manifest)}
+    return folder / found.get(language or "", "") / "index.html"
 
 
 def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
-    """Draw all pages of a run; a page that cannot be drawn says why, and its line is returned by its name."""
+    """Draw all pages of a run, in each of its languages; of a page that cannot be drawn the reason, by its name.
+
+    language: in this one alone, whatever the run's are.
+    """
     measured = assembly.Measurements(folder)
+    drawn = [Edition(language)] if language else editions(manifest)
+    undrawn: dict[str, str] = {}
+    for one in drawn:
+        own = not (language or one.folder)
+        spoken = {each["name"]: each["language"] if own else one.language for each in manifest["notebooks"]}
+        undrawn |= _draw(folder, manifest, measured, one, drawn, spoken)
+    for name, content in assembly.beside().items():
+        files.write(folder / name, content)
+    return undrawn
+
+
+def _draw(
+    folder: Path, manifest: Mapping[str, Any], measured: assembly.Measurements, edition: Edition,
+    drawn: Sequence[Edition], spoken: Mapping[str, str],
+) -> dict[str, str]:  # fmt: skip
+    """The pages of one edition. spoken: the language of each."""
+    place = folder / edition.folder
+    place.mkdir(exist_ok=True)
     entries, undrawn = [], {}
     for described in manifest["notebooks"]:
-        name, tongue, failure = described["name"], language or described["language"], described["failure"]
+        name, failure = described["name"], described["failure"]
+        tongue, frame = spoken[name], edition.frame(f"{name}.html", drawn)
         notebook = notebook_at(folder / f"{name}.ipynb")
         try:
-            page = assembly.html(notebook, name, measured, tongue, failure)
+            page = assembly.html(notebook, name, measured, tongue, failure, frame)
             for shown in assembly.tables(notebook, measured, tongue):
-                parts.write(folder, shown)
+                parts.write(place, shown)
             entry = index.entry(notebook, name, measured, tongue, failure)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
             undrawn[name] = kept.told(error)
@@ -39,16 +68,14 @@ def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None)
             for cell in notebook.cells:
                 if "outputs" in cell:
                     cell.outputs = []
-            page = assembly.html(notebook, name, measured, tongue, failure)
+            page = assembly.html(notebook, name, measured, tongue, failure, frame)
             entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
-        files.write(folder / f"{name}.html", page)
+        files.write(place / f"{name}.html", page)
         entries.append(entry)
-    left_out = needs.read(manifest.get("left_out", ()))
     titles = {entry["name"]: entry["question"] for entry in entries}
-    metric_pages.write(folder, measured, titles, language or manifest["language"])
-    files.write(folder / "index.html", index.html(entries, measured, language or manifest["language"], left_out))
-    for name, content in assembly.beside().items():
-        files.write(folder / name, content)
+    metric_pages.write(place, measured, titles, edition, drawn)
+    frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
+    files.write(place / "index.html", index.html(entries, measured, edition.language, frame, left_out))
     return undrawn
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -52,9 +52,10 @@ def _overall(measurements: Measurements, language: str) -> Markup:
 
 
 def html(
-    entries: list[dict[str, Any]], measurements: Measurements, language: str, left_out: Sequence[Lack] = ()
-) -> str:
-    """The page over all pages, with what those need that were left out."""
+    entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any],
+    left_out: Sequence[Lack] = (),
+) -> str:  # fmt: skip
+    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     datasets = dict.fromkeys(
         str(measurements[name].facts["dataset"])
@@ -63,6 +64,7 @@ def html(
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
     page = assembly.chrome(language, title) | {
+        **frame,
         "entries": [e for e in entries if e["name"] != OVERVIEW],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "overall": _overall(measurements, language),

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragbench.language import translator
 from ragbench.metric import Metric
 from ragbench.report.keeping import files
 from ragbench.report.pages import assembly
 from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.editions import Edition
 from ragbench.show.about import metric_page
 from ragbench.show.basics.links import METRIC_PAGES, row_anchor
 
 
-def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], language: str) -> None:
+def write(
+    folder: Path, measurements: Measurements, titles: Mapping[str, str], edition: Edition, drawn: Sequence[Edition]
+) -> None:
     """Write the pages into the folder `metrics`, in place of those that were there.
 
-    titles: of the run's pages, by name; a measurement without a page is left out.
+    titles: of the run's pages, by name; a measurement without a page is left out. edition: the one they belong to
+    of those that are `drawn`.
     """
     found: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
     signed: dict[str, dict[str, str]] = {}
     for name in titles:
         if name in measurements.names():
-            material = measurements.page(name, language).material
+            material = measurements.page(name, edition.language).material
             describes = bool(material.facts.get("describes"))
             for label in material.metrics:
                 declared = material.declaration(label)
@@ -39,7 +44,9 @@ def write(folder: Path, measurements: Measurements, titles: Mapping[str, str], l
         return
     own.mkdir(exist_ok=True)
     for name, (metric, places) in found.items():
-        files.write(own / f"{name}.html", html(metric, places, titles, language, signed.get(name, {})))
+        frame = edition.frame(f"{METRIC_PAGES}/{name}.html", drawn)
+        text = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
+        files.write(own / f"{name}.html", text)
 
 
 def html(
@@ -48,12 +55,13 @@ def html(
     titles: Mapping[str, str],
     language: str,
     signed: Mapping[str, str],
+    frame: Mapping[str, Any],
 ) -> str:
     """The page of a metric; see `ragbench.show.about.metric_page.draw`."""
     _ = translator(language)
     page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,
         "body": metric_page.draw(metric, _, places, titles, signed),
-        "root": "../",
+        **frame,
     }
     return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))

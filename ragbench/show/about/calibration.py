@@ -13,7 +13,7 @@ from ragbench.language import DASH, Translator
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 LIMITS = {"coverage": (0.93, 0.97), "level": (0.033, 0.055), "family": (0.0, 0.055)}
 """What is promised of an interval at .95, and of a test or a family of tests at .05."""
@@ -116,7 +116,7 @@ def simulations(material: Material, present: frozenset[str]) -> Markup:
         _("situation"), _("n"), _("interval covers, 95%"), _("test or family errs, 5%"), _("power"),
         _("textbook"), _("samples"),
     ]  # fmt: skip
-    made = [(shown(row["topic"]), [shown(row["cell"]), *_line(row, _)]) for row in rows]
+    made = [(_said(row["topic"], _), [_said(row["cell"], _), *_line(row, _)]) for row in rows]
     said = _(
         "After each share, its Monte-Carlo standard error; below it the textbook's of the same samples. ▲ more and ▼ "
         "less than promised, by more than twice that error."
@@ -130,7 +130,12 @@ def _line(row: Row, _: Translator) -> list[Markup | str]:
         count = html.two_lines(count, _.plural("{n} cluster", "{n} clusters", int(row["clusters"])))
     error = "family" if _known(row["family"]) else "level"
     shares = [_share(row, quantity, _) for quantity in ("coverage", error, "power")]
-    return [count, *shares, shown(row["textbook"]) or DASH, _.integer(int(row["simulations"]))]
+    return [count, *shares, _said(row["textbook"], _) or DASH, _.integer(int(row["simulations"]))]
+
+
+def _said(text: str, _: Translator) -> Markup:
+    """A simulated situation in the page's language; one that nobody has translated as it is written."""
+    return shown(_(str(text)))
 
 
 def _share(row: Row, quantity: str, _: Translator) -> Markup | str:
@@ -147,7 +152,7 @@ def _share(row: Row, quantity: str, _: Translator) -> Markup | str:
 def _farthest(far: Worst, _: Translator) -> str:
     row = far.row
     values = {
-        "cell": clean(row["cell"]), "n": _.integer(int(row["n"])), "value": _.percent(row[far.quantity], 1),
+        "cell": clean(_(str(row["cell"]))), "n": _.integer(int(row["n"])), "value": _.percent(row[far.quantity], 1),
         "error": _.number(100 * standard_error(row[far.quantity], row["simulations"]), 1),
     }  # fmt: skip
     if _known(row["clusters"]):

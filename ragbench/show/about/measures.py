@@ -16,7 +16,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.items.kinds import has_items
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 
 @view("measures")

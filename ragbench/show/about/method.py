@@ -16,9 +16,9 @@ from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.page import view
 from ragbench.show.retrieval import doubts
 from ragbench.show.sentences import descriptions, judges
+from ragbench.show.view import view
 from ragbench.types import Verdict
 
 
@@ -170,10 +170,16 @@ def _systems(material: Material) -> Markup:
     return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
 
 
+UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by")
+"""Of a system, what the page says in other places."""
+
+
 def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     _ = material.text
     names = {
         "embedder": _("embedder"),
+        "duplicates_dropped": _("duplicates dropped"),
+        "generator": _("generator"),
         "index": _("index"),
         "width": _("width of vectors"),
         "recall_against_exact": _("recall against exact search"),
@@ -182,13 +188,16 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "chunks_truncated": _("passages cut to the model's length"),
         "cached_without_vector": _("cached questions without a vector"),
         "callable": _("function"),
+        "model": _("model"),
+        "mode": _("way of replying"),
         "results": _("logged results"),
         "unanswered": _("questions without a result"),
     }
     parts = [shown(system["description"], 300)] if system.get("description") else []
     for key, value in system.items():
-        if key in ("name", "description", "kind", "embedder_answered_by", *IDENTITIES) or value in (None, "", [], {}):
+        if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
+        value = _("exact") if (key, value) == ("index", "exact") else value
         parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
     return Markup("; ").join(parts)
 
@@ -203,7 +212,7 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
         title = metric_name(material, present, name)
-        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(declared.source)))
+        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(_(declared.source))))
     if not items:
         return Markup("")
     return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))

@@ -34,7 +34,7 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Cut-offs"), ", ".join(f"@{_.integer(k)}" for k in metric.cutoffs)),
         (_("Options"), ", ".join(metric.legal_options)),
         (_("In the specification's tables"), metric.published or ""),
-        (_("Source"), metric.source),
+        (_("Source"), _(metric.source)),
         (_("In this report"), _places(metric, places, titles)),
     ]
     terms = html.terms([(name, text) for name, text in rows if text])

@@ -22,7 +22,7 @@ from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import Blamed
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.headline import standing_in
-from ragbench.show.page import view
+from ragbench.show.view import view
 from ragbench.types import Comparison, Estimate, Verdict
 
 Facts = Mapping[str, Any]

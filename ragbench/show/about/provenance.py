@@ -12,8 +12,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.headline import unit
-from ragbench.show.page import view
 from ragbench.show.sentences.judges import known
+from ragbench.show.view import view
 from ragbench.stand_ins import names as names_of
 from ragbench.stand_ins import of
 
@@ -22,8 +22,16 @@ _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 WHO = ("name", "model", "mode")
 UNSHOWN = frozenset(
-    {"systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected"}
-)
+    {
+        "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected",
+        "asked", "blame", "cached_score", "classes", "cluster_by", "constructed", "context", "contexts", "cost_hidden",
+        "cost_shown", "cut", "delta", "describes", "describes_decisions", "describes_users", "distance", "empty",
+        "failed", "faithfulness", "good", "judge_scale", "left_out_systems", "length_limit", "limits", "listed",
+        "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors", "pages",
+        "people_scale", "projected", "proxy", "rival", "sessions", "shared", "texts", "thin", "threshold",
+    }
+)  # fmt: skip
+"""What the page says elsewhere: in its sentences, its tables, or among the parameters of its method."""
 IDENTITIES = ("embedder_identity",)
 
 
@@ -43,6 +51,11 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
             continue
         if key == "judges":
             value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
+        if key == "answers":
+            value = {
+                "rated answers": material.text("rated answers"),
+                "ideal answers": material.text("ideal answers"),
+            }.get(value, value)
         text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
@@ -85,6 +98,26 @@ def _names(material: Material) -> dict[str, str]:
         "timed_questions": _("questions that were timed"),
         "slices_left_out": _("slices that are not shown"),
         "left_out": _("left out when the data were read"),
+        "answers": _("answers"),
+        "calls": _("calls of judges"),
+        "embedder": _("embedder of metrics"),
+        "generators": _("generators"),
+        "key_metrics": _("key metrics"),
+        "languages": _("languages"),
+        "masked": _("users' ids and addresses masked"),
+        "n_history": _("past questions"),
+        "n_page_gone": _("past questions whose page is gone"),
+        "n_sessions": _("dialogues"),
+        "n_texts": _("texts"),
+        "n_to_be_shown": _("answers to be shown"),
+        "n_topics": _("topics"),
+        "n_unanswerable": _("questions without an answer in the base"),
+        "n_users": _("users"),
+        "n_without_context": _("questions without a passage to answer from"),
+        "n_without_page": _("past questions without a page"),
+        "raters": _("people who rated"),
+        "threshold_set": _("set of thresholds"),
+        "topics_embedder": _("embedder of topics"),
     }
 
 
@@ -96,7 +129,7 @@ def _order(names: Mapping[str, str], key: str) -> tuple[int, str]:
 def flat(material: Material, value: Any) -> Markup:
     """A JSON value as a line of text; of a path only its last part."""
     if isinstance(value, Mapping):
-        parts = [html.all(shown(key), " ", flat(material, item)) for key, item in value.items()]
+        parts = [html.all(html.code(shown(key)), " ", flat(material, item)) for key, item in value.items()]
         return html.span(Markup(", ").join(parts), "rb-list")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return Markup(", ").join(flat(material, item) for item in value)

@@ -13,8 +13,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.headline import facts
-from ragbench.show.page import view
 from ragbench.show.sentences.findings import sentences
+from ragbench.show.view import view
 
 KEY_METRICS = 5
 

@@ -18,7 +18,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.turns import served_link
-from ragbench.show.page import view
+from ragbench.show.view import view
 from ragbench.types import Estimate
 
 PANEL = 220

@@ -15,7 +15,7 @@ from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 
 @view("corrected")

@@ -19,8 +19,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.decided_answers import cell_link
-from ragbench.show.page import view
 from ragbench.show.sentences.constants import COST, is_constant
+from ragbench.show.view import view
 
 SUMMARY, EXCERPT = 110, 900
 PANEL = 210

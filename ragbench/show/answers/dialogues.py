@@ -15,7 +15,7 @@ from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 MOST = 60  # pictures of an embedder
 EXCERPT = 400

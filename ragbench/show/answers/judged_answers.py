@@ -14,7 +14,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import lowest, value_of
 from ragbench.show.items.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 Passages = Mapping[str, str]
 STATEMENT, PASSAGE = 600, 1200

@@ -19,8 +19,8 @@ from ragbench.show.basics.text import shown
 from ragbench.show.comparison.verdict_table import unmeasured as lacking
 from ragbench.show.items.judgements import reason, stored
 from ragbench.show.items.judgements import rows as judgements
-from ragbench.show.page import view
 from ragbench.show.sentences import judges
+from ragbench.show.view import view
 from ragbench.types import Estimate
 
 EXAMPLES = 5

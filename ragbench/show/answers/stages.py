@@ -11,7 +11,7 @@ from ragbench.show.answers.writers import quantiles
 from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 OPEN = "…"
 

@@ -13,8 +13,8 @@ from ragbench.language import DASH
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shortened, shown
-from ragbench.show.page import view
 from ragbench.show.sentences.judges import answered, baseline, known, stand_ins, uneven
+from ragbench.show.view import view
 
 Facts = Mapping[str, Any]
 

@@ -15,7 +15,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
 from ragbench.show.comparison.worst_questions import instead, relevant, wanted
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 ANSWER, REASON = 500, 300
 

@@ -14,7 +14,7 @@ from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.blame.parts import GOOD, Blamed
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 Row = Mapping[Any, Any]
 

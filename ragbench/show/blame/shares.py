@@ -17,7 +17,7 @@ from ragbench.show.basics.text import shown
 from ragbench.show.blame.parts import ANSWERABLE, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.blame.waterfall import unanswerable
 from ragbench.show.comparison.verdict_table import corrected_title
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 
 @view("blame_table")

@@ -12,7 +12,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
-from ragbench.show.page import charted, view
+from ragbench.show.view import charted, view
 
 ROW, HEAD, FOOT = 27, 34, 30
 WORDS = 34

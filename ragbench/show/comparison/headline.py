@@ -10,9 +10,9 @@ from ragbench import raised, stand_ins
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.page import view
-from ragbench.show.sentences import descriptions, judges
+from ragbench.show.sentences import descriptions, judges, parts
 from ragbench.show.sentences.findings import sentences
+from ragbench.show.view import view
 from ragbench.stand_ins import caveat
 
 
@@ -39,7 +39,10 @@ def facts(material: Material) -> Markup:
     ]
     line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
     broken = [html.warning(shown(f"{text}.")) for text in raised.sentences(raised.of(known), _)]
-    return html.all(line, *broken, judges.incomplete(material), standing_in(material))
+    own = parts.sentence(material)
+    return html.all(
+        line, html.warning(shown(own)) if own else "", *broken, judges.incomplete(material), standing_in(material)
+    )
 
 
 def short_commit(commit: Any) -> str | None:

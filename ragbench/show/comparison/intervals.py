@@ -12,8 +12,8 @@ from ragbench.show.basics.marks import SYMBOLS, legend, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import charted, view
 from ragbench.show.sentences import findings
+from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
 LABEL = 26

@@ -19,7 +19,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.verdict_table import Columns
 from ragbench.show.comparison.worst_questions import value_of
-from ragbench.show.page import view
+from ragbench.show.view import view
 from ragbench.types import Comparison
 
 FEWEST = 20

@@ -19,8 +19,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
-from ragbench.show.page import view
 from ragbench.show.sentences import repeats
+from ragbench.show.view import view
 from ragbench.types import Comparison
 
 

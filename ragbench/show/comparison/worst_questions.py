@@ -13,7 +13,7 @@ from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.page import view
+from ragbench.show.view import view
 
 SHOWN_HITS = 3
 EXCERPT = 280

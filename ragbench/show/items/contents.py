@@ -19,6 +19,7 @@ class Entry(NamedTuple):
     """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it.
 
     mark: what was found of it, in a word. kind: the class of the mark. A list whose entries are marked is a ranking.
+    gain: of a passage that was retrieved, its relevance as people graded it.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Entry(NamedTuple):
     shared: bool = False
     mark: str = ""
     kind: str = ""
+    gain: float | None = None
 
 
 class Judged(NamedTuple):

@@ -28,16 +28,17 @@ def slug(material: Material) -> str:
 def parts(material: Material) -> Iterator[tuple[str, Any]]:
     """Every part of a measurement, the table first, then blocks of details, then texts that several items share."""
     items = items_of(material)
-    made = _Parts(items, material.systems)
+    made = Parts(items, material.systems)
     yield "table", made.table()
-    for number, start in enumerate(range(0, len(items.ids), BLOCK)):
-        places = range(start, min(start + BLOCK, len(items.ids)))
-        yield f"details-{number}", [made.detail(place) for place in places]
-    for number, start in enumerate(range(0, len(made.texts), BLOCK)):
-        yield f"texts-{number}", made.texts[start : start + BLOCK]
+    for number in range(-(-len(items.ids) // BLOCK)):
+        yield f"details-{number}", made.details(number)
+    for number in range(-(-len(made.texts) // BLOCK)):
+        yield f"texts-{number}", made.block_of_texts(number)
 
 
-class _Parts:
+class Parts:
+    """The parts of one table of items, each made when it is asked for. texts: those that items shared so far."""
+
     def __init__(self, items: Items, systems: Sequence[str]) -> None:
         self._items, self._systems = items, systems
         self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), items.held, 1)))
@@ -63,6 +64,28 @@ class _Parts:
             },
             "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
         }
+
+    def named(self, name: str) -> Any:
+        """The part of a name; raises KeyError for a name that no part has.
+
+        A block of texts holds those of the details that were asked for before.
+        """
+        kind, _dash, number = name.partition("-")
+        made = {"details": self.details, "texts": self.block_of_texts}
+        if name == "table":
+            return self.table()
+        if kind not in made or not number.isdecimal():
+            raise KeyError(name)
+        return made[kind](int(number))
+
+    def details(self, number: int) -> list[dict[str, Any]]:
+        """What is known of each item of a block; empty beyond the last."""
+        first = number * BLOCK
+        return [self.detail(place) for place in range(first, min(first + BLOCK, len(self._items.ids)))]
+
+    def block_of_texts(self, number: int) -> list[str]:
+        """A block of the texts that several items share; empty beyond the last."""
+        return self.texts[number * BLOCK : (number + 1) * BLOCK]
 
     def detail(self, place: int) -> dict[str, Any]:
         """All that is known of one item."""

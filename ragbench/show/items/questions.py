@@ -33,6 +33,7 @@ class _Hit(NamedTuple):
     rank: int
     similarity: float | None
     good: bool
+    gain: float | None
 
 
 def items(material: Material) -> Items:
@@ -141,7 +142,8 @@ class _Questions:
             system, sample, chunk, url = map(str, row[:4])
             document = url if by_page and row[3] else chunk
             good = bool(gains[place]) or document in self._needs.get(sample, ())
-            found.setdefault((system, sample), []).append(_Hit(chunk, document, int(row[4]), near[place], good))
+            hit = _Hit(chunk, document, int(row[4]), near[place], good, gains[place])
+            found.setdefault((system, sample), []).append(hit)
         return found
 
     @cached_property
@@ -173,7 +175,7 @@ class _Questions:
             said.append(_("similarity {value}", value=_.number(hit.similarity)))
         text = self._material.chunk_texts.get(hit.chunk, "")
         mark, kind = (_("relevant"), "rb-good") if hit.good else (_("not relevant"), "")
-        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind)
+        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain)
 
     def _judged(self, line: Mapping[str, Any]) -> Section:
         material, _ = self._material, self._text

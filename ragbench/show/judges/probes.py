@@ -18,7 +18,7 @@ from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
 from ragbench.show.judges.words import UNMEASURED
-from ragbench.show.page import charted, view
+from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")

@@ -13,7 +13,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.judges import words
-from ragbench.show.page import view
+from ragbench.show.view import view
 from ragbench.types import Comparison, Estimate
 
 AGREEMENT = (

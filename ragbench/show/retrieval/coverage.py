@@ -15,9 +15,9 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
 from ragbench.show.items.passages import page_id
-from ragbench.show.page import charted, view
 from ragbench.show.retrieval.neighbours import name as system_name
 from ragbench.show.retrieval.neighbours import passage
+from ragbench.show.view import charted, view
 
 ROW = 28
 NAME = 46

@@ -15,7 +15,7 @@ from ragbench.show.basics.marks import SYMBOLS, legend, named, series, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import charted, view
+from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
 HEIGHT = 290

@@ -13,8 +13,8 @@ from ragbench.show.basics.marks import legend, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.page import charted, view
 from ragbench.show.sentences.descriptions import fact, value
+from ragbench.show.view import charted, view
 
 if TYPE_CHECKING:
     import pandas as pd

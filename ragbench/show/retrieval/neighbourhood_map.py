@@ -16,7 +16,7 @@ from ragbench.show.basics.marks import GLYPHS, SERIES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
-from ragbench.show.page import charted, view
+from ragbench.show.view import charted, view
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.page import view
 from ragbench.show.sentences.descriptions import fact, known
+from ragbench.show.view import view
 
 SUMMARY = 110
 LINE = 74  # of a pair, whose texts stand one below the other

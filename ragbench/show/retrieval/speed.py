@@ -15,8 +15,8 @@ from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.page import view
 from ragbench.show.sentences.descriptions import known
+from ragbench.show.view import view
 from ragbench.types import Estimate
 
 SLOWEST = 10

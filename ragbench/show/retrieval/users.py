@@ -17,7 +17,7 @@ from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shortened, shown
-from ragbench.show.page import charted, view
+from ragbench.show.view import charted, view
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import ELLIPSIS, anchor, shown
 from ragbench.show.comparison.headline import standing_in
-from ragbench.show.page import view
+from ragbench.show.view import view
 from ragbench.types import Verdict
 
 EXCERPT = 160

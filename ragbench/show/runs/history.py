@@ -18,8 +18,8 @@ from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.headline import standing_in
-from ragbench.show.page import view
 from ragbench.show.runs.compared import kind, why
+from ragbench.show.view import view
 from ragbench.types import Estimate
 
 HEIGHT = 320
