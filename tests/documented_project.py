@@ -55,6 +55,7 @@ def make(folder: Path, judges: ChatServer | None = None) -> Path:
     _answers(folder)
     _tables(folder)
     _rankings(folder)
+    shutil.copy(Path(__file__).parent / "trace_files" / "opentelemetry-openinference.jsonl", folder / "spans.jsonl")
     return path
 
 

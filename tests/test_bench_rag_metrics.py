@@ -147,6 +147,25 @@ class TestADataSet:
         measured = bench.rag_metrics(metrics="faithfulness", **QUICK)
         assert [one.where["one"] for one in measured.estimates_by("one", "other")] == [PEOPLE]
 
+    def test_logged_answers_with_what_people_thought_of_them(self, project: Path) -> None:
+        folder = project / "data" / "small"
+        log = [{"id": "q1", "retrieved": ["a1", "gone"], "answer": "Text of a1."}, {"id": "q2", "error": "no reply"}]
+        write_lines(folder / "answers.logged.jsonl", log)
+        rated = {"id": "q1", "question_id": "q1", "context": []}
+        write_lines(
+            folder / "ratings.en.jsonl",
+            [{**rated, "answer": "Text of a1.", "ratings": {"user": 5, "other": None}},
+             {**rated, "id": "r", "answer": "Of another system.", "ratings": {"user": 1}}],
+        )  # fmt: skip
+        found = find_answers("", "", load())
+        [sample] = found.samples
+        assert (sample.id, sample.response) == ("q1", "Text of a1.")
+        assert [chunk.id for chunk in sample.contexts or ()] == ["a1"], "nobody knows what the other one says"
+        assert found.facts["answers"] == "logged answers"
+        assert found.people == {("answers", "q1"): 5.0}
+        write_lines(folder / "answers.second.jsonl", log)
+        assert [one.system for one in find_answers("", "", load()).samples] == ["small-logged", "small-second"]
+
     def test_ideal_answers_where_nobody_rated(self, project: Path) -> None:
         folder = project / "data" / "small"
         questions = [{"id": "q1", "text": "What?", "reference": "Text of b1.", "relevant": {"a1": 1, "b1": 2}}]
@@ -158,7 +177,7 @@ class TestADataSet:
 
     @pytest.mark.usefixtures("project")
     def test_neither(self) -> None:
-        with pytest.raises(BenchError, match=r"small:en has neither rated nor ideal answers; name a file"):
+        with pytest.raises(BenchError, match=r"small:en has no logged, rated or ideal answers; name a file"):
             bench.rag_metrics(**QUICK)
         with pytest.raises(DatasetError, match="there is no data set 'none'"):
             bench.rag_metrics(dataset="none", **QUICK)

@@ -147,6 +147,40 @@ def numbered(*rows: tuple[str, str | None]) -> list[str]:
     return [sample.id for sample in samples_of([{"system": system, "question": asked} for system, asked in rows])]
 
 
+TRACE_FILES = Path(__file__).parent / "trace_files"
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_the_samples_of_ragas(ending: str) -> None:
+    """Lists as Python prints them, empty cells, quotes and line ends; ids beside the texts."""
+    first, second = read_samples(TRACE_FILES / f"ragas.{ending}")
+    assert [(chunk.id, chunk.text[:13]) for chunk in first.contexts or ()] == [
+        ("lib-1", "The library i"), ("lib-2", "On Saturdays "),
+    ]  # fmt: skip
+    assert [chunk.id for chunk in first.reference_contexts or ()] == ["lib-1"]
+    assert second.response == 'It\'s open "until" 18,\nas the sign says.'
+    assert next(chunk.text for chunk in second.contexts or ()) == 'It\'s "so".'
+    assert second.reference_contexts in ((), None)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_dialogue_of_ragas_is_a_sample_a_turn(ending: str) -> None:
+    first, second = read_samples(TRACE_FILES / f"ragas-dialogues.{ending}")
+    assert (first.id, first.user_input, first.response, first.reference) == (
+        "1.1", "When is the library open?", "From 9 to 21 on weekdays.", None,
+    )  # fmt: skip
+    assert (second.id, second.user_input, second.response, second.reference) == (
+        "1.2", "And on Saturdays?", "Until 18.", "Until 18.",
+    )  # fmt: skip
+    assert first.cluster == second.cluster == "1", "turns of one dialogue are not independent"
+
+
+@pytest.mark.parametrize("value", ["[1] Is this a list?", "['a', 'b']", '[{"a": 1}]', "[{'type': 'human'}]", ""])
+def test_a_question_that_begins_like_a_dialogue_is_a_question(value: str) -> None:
+    [sample] = samples_of([{"user_input": value}])
+    assert (sample.id, sample.user_input) == ("1", value)
+
+
 def test_rows_without_an_id_are_paired_where_all_systems_answer_the_same() -> None:
     assert numbered(("a", "one?"), ("b", "one?"), ("a", "two?"), ("b", "two?")) == ["1", "1", "2", "2"]
     assert numbered(("a", "one?"), ("a", "two?"), ("b", "two?"), ("b", "one?")) == ["1", "2", "3", "4"], "another order"

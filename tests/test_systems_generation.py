@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -297,6 +298,33 @@ def test_logged_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
                   {"id": "q1", "answers": ["x"], "latency_ms": [1, 2]}):  # fmt: skip
         path.write_text(json.dumps(wrong), encoding="utf-8")
         with pytest.raises(RetrievalError, match="line 1"):
+            LoggedSystem("log", path, dataset)
+
+
+def test_what_a_log_knows_of_stages_tokens_and_errors(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    lines = [
+        {"id": "q1", "retrieved": ["library"], "answer": "One.", "latency_ms": 350, "search_ms": 40, "generate_ms": 300,
+         "input_tokens": 120, "output_tokens": 12, "model": "small-1"},
+        {"id": "q2", "answer": "Two.", "latency_ms": 90},
+        {"id": "q3", "retrieved": ["canteen"], "error": "TimeoutError: no reply", "search_ms": 20},
+        {"id": "q4", "error": "ConnectionError: no index"},
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    dataset = asked_about(*(Question(f"q{n}", f"Question {n}?") for n in (1, 2, 3, 4)))
+    found = LoggedSystem("log", path, dataset).retrieve(dataset.questions, 5)
+    first = found.answers["q1"][0]
+    assert (first.seconds, first.input_tokens, first.output_tokens, first.answered_by) == (0.3, 120, 12, "small-1")
+    assert found.answers["q2"][0].seconds is None, "what was logged of the whole is not what writing took"
+    np.testing.assert_array_equal(found.logged_ms["search"], [40, np.nan, 20, np.nan])
+    np.testing.assert_array_equal(found.logged_ms["answer"], [350, 90, np.nan, np.nan])
+    assert found.errors == {"q4": "ConnectionError: no index"}, "q3 has hits"
+    assert [(one.answer, one.reason) for name in ("q3", "q4") for one in found.answers[name]] == [
+        (None, "the log: TimeoutError: no reply"), (None, "the log: ConnectionError: no index"),
+    ]  # fmt: skip
+    for wrong in ({"search_ms": -1}, {"input_tokens": 1.5}, {"output_tokens": True}, {"error": 7}):
+        path.write_text(json.dumps({"id": "q1", "answer": "x", **wrong}), encoding="utf-8")
+        with pytest.raises(RetrievalError, match=rf"line 1: {next(iter(wrong))} = "):
             LoggedSystem("log", path, dataset)
 
 

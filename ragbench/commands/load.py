@@ -78,7 +78,7 @@ def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]
         def run(**given: Any) -> None:
             _bring(
                 *read(**{one.name: given[one.name] for one in own}),
-                About(source=given[own[0].name].name, **{one.name: given[one.name] for one in shared}),
+                About(source=_named(given[own[0].name]), **{one.name: given[one.name] for one in shared}),
             )
 
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
@@ -165,6 +165,29 @@ def answers(
     return datasets.answer_tables.read(file)
 
 
+@brings("traces")
+def traces(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="JSON Lines, JSON, CSV or Parquet; their format is found out.")
+    ],
+    chunks_from: Base = "",
+    rating: Annotated[
+        list[str] | None, typer.Option(help="Score that users gave; repeat it. Those whose name says so if none.")
+    ] = None,
+) -> Read:
+    """What a system did in production, or in other tools: questions, passages, answers, latencies, dialogues, ratings.
+
+    Read are OpenTelemetry (OTLP JSON; GenAI and OpenInference attributes), Phoenix, Langfuse, LangSmith and MLflow,
+    test cases of DeepEval and ragas, and documents of LangChain. Spans, scores and documents may be in files of their
+    own. Without --chunks-from and documents the knowledge base is only what was retrieved.
+
+    Example: ragbench load traces spans.jsonl --name mine --dry-run
+    """
+    from ragbench.datasets import traces
+
+    return traces.read(files, base=_base(chunks_from), ratings=rating or ())
+
+
 @application.command("database")
 def database(
     source: Annotated[str, typer.Argument(help="NAME of the table [databases.NAME] in ragbench.toml.")],
@@ -230,6 +253,10 @@ def beir(
     pattern = options.pattern(clusters, "--clusters")
     corpus, asked, judged = datasets.beir.files(folder, None if qrels else split)
     return _brought(datasets.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern)), None
+
+
+def _named(source: Path | Sequence[Path]) -> str:
+    return source.name if isinstance(source, Path) else ", ".join(path.name for path in source)
 
 
 def _base(name: str) -> Mapping[str, Any] | None:
@@ -300,4 +327,12 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
     digest = made.hash_with("dialogues", "decisions")[:12]
-    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: ragbench run --dataset {about.name}")
+    first, *more = found.runs or [""]
+    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
+    for run in more:
+        terminal.say(f"Then: {_command(run, about.name)}")
+
+
+def _command(run: str, dataset: str) -> str:
+    """The command of a run; {dataset} in it stands for the data set's name."""
+    return " ".join(filter(None, ("ragbench run", run.format(dataset=dataset), f"--dataset {dataset}")))

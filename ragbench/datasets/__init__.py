@@ -9,6 +9,7 @@ from ragbench.datasets import (
     known_items,
     question_sets,
     squad,
+    traces,
 )
 from ragbench.datasets.brought import Brought
 from ragbench.datasets.doubts import doubts_of

@@ -14,11 +14,13 @@ from ragbench.datasets.folder import Records
 class Brought(Records):
     """The tables of a data set out of a file that somebody else wrote.
 
-    left_out: reason → count of what was passed over. notes: sentences on how things were understood.
+    left_out: reason → count of what was passed over. notes: sentences on how things were understood. runs: words of
+    `ragbench run` for what the fields are enough for, {dataset} standing for the name; empty: all notebooks.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
 
     @property
     def tables(self) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import itertools
@@ -63,32 +64,75 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
     for anything that is not a JSON object.
     """
+    weighed = 0
+    for number, text in text_lines(path):
+        place = f"{path.name}, line {number}"
+        if text is None:
+            raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
+        if number > MAX_ROWS:
+            raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
+        weighed += weight(text)
+        if weighed > MAX_WEIGHT_OF_ROWS:
+            raise too_heavy(path)
+        if text:
+            item = parse_json(text, place)
+            if not isinstance(item, dict):
+                raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
+            yield number, item
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
+    """The lines of a plain or gzipped file with their numbers from 1, stripped; None for one of more than
+    MAX_LINE_BYTES, which is passed over.
+
+    Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
+    for what cannot be read.
+    """
     encoding = _encoding(path)
     wide = encoding != UTF_8 and "\n{".encode(encoding) != b"\n{"
     with io.BytesIO(read_text(path).encode()) if wide else _open(path) as stream:
-        number = weighed = 0
+        number = 0
         while True:
-            try:
-                raw = stream.readline(MAX_LINE_BYTES + 1)
-            except (OSError, EOFError, zlib.error) as error:
-                raise DatasetError(f"{path.name}, line {number + 1}: cannot be read: {error}") from None
+            place = f"{path.name}, line {number + 1}"
+            raw = _line(stream, place)
             if not raw:
                 return
             number += 1
-            place = f"{path.name}, line {number}"
-            if len(raw) > MAX_LINE_BYTES:
-                raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
-            if number > MAX_ROWS:
-                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
-            text = _decode(raw, place, UTF_8 if wide else encoding).strip()
-            weighed += weight(text)
-            if weighed > MAX_WEIGHT_OF_ROWS:
-                raise too_heavy(path)
+            whole = len(raw) <= MAX_LINE_BYTES
+            yield number, _decode(raw, place, UTF_8 if wide else encoding).strip() if whole else None
+            while not whole and raw and not raw.endswith(b"\n"):
+                raw = _line(stream, place)
+
+
+def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
+    """The text of a plain or gzipped file in blocks of about `size` bytes, without byte-order mark.
+
+    Raises DatasetError for what cannot be read, and for a byte that is not of the file's encoding.
+    """
+    encoding = _encoding(path)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with _open(path) as stream:
+        first = True
+        while True:
+            try:
+                raw = stream.read(size)
+                text = decoder.decode(raw, final=not raw)
+            except (OSError, EOFError, zlib.error) as error:
+                raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+            except UnicodeError as error:
+                raise DatasetError(f"{path.name}: not {encoding}: {error}; save the file as UTF-8") from None
             if text:
-                item = parse_json(text, place)
-                if not isinstance(item, dict):
-                    raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
-                yield number, item
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
+            if not raw:
+                return
+
+
+def _line(stream: io.BufferedIOBase, place: str) -> bytes:
+    try:
+        return stream.readline(MAX_LINE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{place}: cannot be read: {error}") from None
 
 
 def too_heavy(path: Path) -> DatasetError:

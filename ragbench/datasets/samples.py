@@ -37,6 +37,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """What a field may be called, the present name first."""
 
+PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
+"""Who asks and who answers in a dialogue."""
 _KNOWN = {name for names in NAMES.values() for name in names}
 
 
@@ -53,7 +55,7 @@ def read_samples(path: Path, forms: Forms | None = None) -> list[Sample]:
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
-        found.append(_sample(item, place, number, forms))
+        found += _samples(item, place, number, forms)
     return _unique(found)
 
 
@@ -70,7 +72,7 @@ def samples_of(
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, Mapping):
-        return _unique([_sample(given, place, 1)])
+        return _unique(_samples(given, place, 1))
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
     given, found = list(given), []
@@ -79,7 +81,7 @@ def samples_of(
         if isinstance(item, Sample):
             found.append(item)
         elif isinstance(item, Mapping):
-            found.append(_sample(item, f"{place}, row {row}", next(numbers)))
+            found += _samples(item, f"{place}, row {row}", next(numbers))
         else:
             raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {kind(item)}")
     return _unique(found)
@@ -131,6 +133,53 @@ def _numbers(items: Sequence[Mapping[str, Any]]) -> Sequence[int]:
         numbers.append(len(own))
     first = next(iter(asked.values()), [])
     return numbers if None not in first and all(own == first for own in asked.values()) else range(1, len(items) + 1)
+
+
+def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
+    """(question, answer) of each turn, where the value is a dialogue: a list of messages, or such a list in a cell.
+
+    A message has a `type` or `role` (human or user, ai or assistant) and a `content`; what tools and systems say is
+    passed over, and of several answers to a question the last is its answer. None for anything else.
+    """
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            found = held(value)
+        except ValueError:
+            return None
+        value = None if found is None else found[0]
+    if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
+        return None
+    turns: list[tuple[str, str | None]] = []
+    for message in value:
+        role, content = message.get("type", message.get("role")), message.get("content")
+        if role is None or "content" not in message:
+            return None
+        if not isinstance(content, str) or not content.strip():
+            continue
+        if role in PEOPLE:
+            turns.append((content, None))
+        elif role in MODELS and turns:
+            turns[-1] = (turns[-1][0], content)
+    return turns or None
+
+
+def _samples(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> list[Sample]:
+    """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last."""
+    turns = turns_of(_first(item, NAMES["user_input"]))
+    if turns is None:
+        return [_sample(item, place, number, forms)]
+    whole = _sample({**item, NAMES["user_input"][0]: None}, place, number, forms)
+    return [
+        dataclasses.replace(
+            whole,
+            id=f"{whole.id}.{turn}",
+            user_input=asked,
+            response=answer,
+            reference=whole.reference if turn == len(turns) else None,
+            cluster=whole.cluster or whole.id,
+        )
+        for turn, (asked, answer) in enumerate(turns, 1)
+    ]
 
 
 def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> Sample:
@@ -196,7 +245,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     place: what an error names, the field behind its last comma. forms: is told how they were written. ids: theirs, as
     many; else they are numbered from 1. None where neither is there. Raises DatasetError for anything else.
     """
-    names = _listed(ids, f"{place} (ids)")
+    names = _listed(ids, f"{place} (ids)") if ids != "" else None
     if value is None and names is None:
         return None
     texts = _listed(value, place, forms)

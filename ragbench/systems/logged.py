@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from ragbench.settings import project_folder
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
-from ragbench.types import Question
+from ragbench.types import Array, Question, Status
 
 SHOWN = 5  # question ids that are named
 ANSWERS = ("answer", "answers")
+STAGES = {"search": "search_ms", "generate": "generate_ms", "answer": "latency_ms"}
+"""Stages of an answer, and the fields that say what they took."""
 LINE = '{"id": question id, "retrieved": [chunk id, …]}, with an "answer" at will'
 
 
@@ -34,6 +36,9 @@ class LoggedSystem:
     An object may also hold the "answer" that the system gave, or its "answers" to the same question asked repeatedly,
     and "latency_ms" (a number, or one for each answer); one with an answer may leave "retrieved" out. "shown" (or one
     for each answer) says whether the production judge let the user see it: true or false, yes or no, да or нет, 1 or 0.
+
+    Of one answer may also be logged: "search_ms" and "generate_ms", the two parts of "latency_ms"; "input_tokens",
+    "output_tokens" and "model". "error" says why there is no answer, or nothing retrieved.
     """
 
     is_stand_in = False
@@ -50,7 +55,14 @@ class LoggedSystem:
         except (DatasetError, trec.TrecError) as error:
             raise RetrievalError(f"{place}: {error}") from None
         self._lists = {identifier: line.retrieved for identifier, line in lines.items()}
-        self._answers = {identifier: line.answers for identifier, line in lines.items() if line.answers}
+        staged = any("search" in line.stages and "generate" in line.stages for line in lines.values())
+        self._answers = {
+            identifier: line.by_stage() if staged else line.answers
+            for identifier, line in lines.items()
+            if line.answers
+        }
+        self._stages = {identifier: line.stages for identifier, line in lines.items()} if staged else {}
+        self._failed = {identifier: line.error for identifier, line in lines.items() if line.error}
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -64,7 +76,8 @@ class LoggedSystem:
             raise RetrievalError(f"systems.{self.name}: what was logged cannot be asked again")
         reader = ItemReader(self.dataset.chunks)
         errors = {q.id: f"not in {self._shown}" for q in questions if q.id not in self._lists}
-        if questions and len(errors) == len(questions):
+        n_missing, missing_first = len(errors), sorted(errors)[:SHOWN]
+        if questions and n_missing == len(questions):
             raise RetrievalError(
                 f"systems.{self.name}: none of the {len(questions)} questions is in {self._shown}; it has "
                 f"{len(self._lists)}, such as {_some(self._lists)}; asked were {_some([q.id for q in questions])}"
@@ -83,9 +96,20 @@ class LoggedSystem:
         if strangers:
             facts |= {"unknown_questions": len(strangers), "unknown_questions_first": sorted(strangers)[:SHOWN]}
         if errors:
-            facts |= {"missing_questions": len(errors), "missing_questions_first": sorted(errors)[:SHOWN]}
+            facts |= {"missing_questions": n_missing, "missing_questions_first": missing_first}
+        errors |= {q.id: self._failed[q.id] for q, found in zip(questions, hits, strict=True)
+                   if q.id in self._failed and not found}  # fmt: skip
         answers = {q.id: self._answers[q.id] for q in questions if q.id in self._answers}
-        return Retrieval(hits, errors=errors, facts=facts, answers=answers)
+        return Retrieval(hits, errors=errors, facts=facts, answers=answers, logged_ms=self._read_clocks(questions))
+
+    def _read_clocks(self, questions: Sequence[Question]) -> dict[str, Array]:
+        """What was logged of search and of the whole answer, where the parts of answers were logged at all."""
+        import numpy as np
+
+        if not self._stages:
+            return {}
+        read = [self._stages.get(question.id, {}) for question in questions]
+        return {part: np.array([one.get(part, np.nan) for one in read]) for part in ("search", "answer")}
 
 
 @dataclass(frozen=True)
@@ -94,6 +118,13 @@ class _Line:
 
     retrieved: Any
     answers: tuple[Generation, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
+
+    def by_stage(self) -> tuple[Generation, ...]:
+        """The answers with what writing them took, and not all that was waited for."""
+        taken = self.stages.get("generate")
+        return tuple(replace(one, seconds=None if taken is None else taken / 1000) for one in self.answers)
 
 
 def _read(path: Path) -> dict[str, _Line]:
@@ -117,17 +148,34 @@ def _read(path: Path) -> dict[str, _Line]:
 def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, _Line]]:
     seen = set()
     for place, item in rows:
-        if not isinstance(item, dict) or "id" not in item or not item.keys() & {"retrieved", *ANSWERS}:
+        if not isinstance(item, dict) or "id" not in item or not item.keys() & {"retrieved", "error", *ANSWERS}:
             raise DatasetError(f"{place}: expected {LINE}")
         name = str(item["id"])
         if name in seen:
             raise DatasetError(f"{place}: question {name} stands twice; keep one list a question")
         seen.add(name)
-        yield name, _Line(item.get("retrieved", ()), _answers(item, place))
+        error = item.get("error") or ""
+        if not isinstance(error, str):
+            raise DatasetError(f"{place}: error = {cut(error)}: a text is expected")
+        yield name, _Line(item.get("retrieved", ()), _answers(item, place, error), _stages(item, place), error)
 
 
-def _answers(item: Mapping[str, Any], place: str) -> tuple[Generation, ...]:
+def _stages(item: Mapping[str, Any], place: str) -> dict[str, float]:
+    """Stage → milliseconds, of what was logged for the one answer of a line."""
+    found = {}
+    for part, name in STAGES.items():
+        taken = item.get(name)
+        if not _is_duration(taken) and not (part == "answer" and isinstance(taken, list)):
+            raise DatasetError(f"{place}: {name} = {cut(taken)}: a number from 0 is expected")
+        if isinstance(taken, int | float):
+            found[part] = float(taken)
+    return found
+
+
+def _answers(item: Mapping[str, Any], place: str, error: str) -> tuple[Generation, ...]:
     """The answers of one line, each with its latency where that is known."""
+    if not item.keys() & set(ANSWERS) and error:
+        return (Generation.failed(Status.MISSING_FIELD, f"the log: {error}"),)
     if not item.keys() & set(ANSWERS):
         if item.get("shown") not in (None, ""):
             raise DatasetError(f'{place}: shown = {cut(item["shown"])}: it is of an "answer", and there is none')
@@ -140,8 +188,11 @@ def _answers(item: Mapping[str, Any], place: str) -> tuple[Generation, ...]:
     if len(taken) != len(texts) or not all(_is_duration(one) for one in taken):
         raise DatasetError(f"{place}: latency_ms is a number from 0, or a list of one for each of the answers")
     seconds = [None if one is None else one / 1000 for one in taken]
+    more: dict[str, Any] = {name: _count(item, name, place) for name in ("input_tokens", "output_tokens")}
+    if isinstance(model := item.get("model"), str) and model:
+        more["answered_by"] = model
     return tuple(
-        Generation.of(text, "the log", seconds=one, shown=shown)
+        Generation.of(text, "the log", seconds=one, shown=shown, **more)
         for text, one, shown in zip(texts, seconds, _shown(item.get("shown"), len(texts), place), strict=True)
     )
 
@@ -159,6 +210,13 @@ def _shown(given: Any, number: int, place: str) -> list[bool | None]:
             f"for each of the answers ({number})"
         )
     return found
+
+
+def _count(item: Mapping[str, Any], name: str, place: str) -> int | None:
+    given = item.get(name)
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 0):
+        raise DatasetError(f"{place}: {name} = {cut(given)}: a whole number from 0 is expected")
+    return given
 
 
 def _is_duration(value: Any) -> bool:

@@ -24,6 +24,8 @@ class Retrieval:
     embed_ms, search_ms: (questions,) milliseconds a question; work done for many at once is divided evenly. None
         where the system did not do that work now (logged results), or does both in one (your callable: search_ms).
     errors: question id → why it has no hits, for questions that failed.
+    logged_ms: stage → (questions,) milliseconds that were logged, NaN where they were not: "search" (the whole
+        retrieval), and "answer" (from the question to the answer) beside it.
     answers: question id → what a system that answers by itself gave, once for every repeat there is.
     facts: JSON values for the page and the manifest: embedder, index, recall against exact search, counts.
     """
@@ -31,6 +33,7 @@ class Retrieval:
     hits: list[list[Hit]]
     embed_ms: Array | None = None
     search_ms: Array | None = None
+    logged_ms: Mapping[str, Array] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, tuple[Generation, ...]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ class RagMetricsRequest(Draws):
     )
     dataset: str = Field(
         "",
-        description="whose rated or ideal answers are taken where `answers` is empty; empty: as in ragbench.toml",
+        description="whose logged, rated or ideal answers are taken if `answers` is empty; empty: as in ragbench.toml",
     )
     systems: requests.Names = Field(
         "",
@@ -89,8 +89,8 @@ class RagMetricsRequest(Draws):
 def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
-    answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: the
-    rated answers of the data set, or its ideal ones where nobody rated any.
+    answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: what
+    is logged beside the data set, else its rated answers, else its ideal ones.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """

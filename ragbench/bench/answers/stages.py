@@ -51,12 +51,26 @@ def calls(
     return pd.DataFrame(rows, columns=list(timing.LATENCIES))
 
 
+def logged(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:
+    """Milliseconds of the stages that a log knows."""
+    import pandas as pd
+
+    rows = [
+        (name, question.id, part, float(ms))
+        for part, taken in found.logged_ms.items()
+        for question, ms in zip(asked, taken, strict=True)
+        if ms == ms
+    ]
+    return pd.DataFrame(rows, columns=list(timing.LATENCIES))
+
+
 def readings(session: Session, before: pd.DataFrame, answered: Answered, worth: Worth) -> pd.DataFrame:
     """One row a system, question and stage: system, sample, part, ms.
 
     before: what embedding, searching or the whole call took. A system that answers by itself does it within its call;
-    of logged answers the latency that was logged is the call's. "answer" is the sum of what a user waits for, where
-    every stage of it was read. "judge": all questions to the judges about one answer.
+    of logged answers the latency that was logged is the call's, unless its parts were logged, too. "answer" is what a
+    user waits for: as it was logged, else the sum of the stages, where every stage of it was read.
+    "judge": all questions to the judges about one answer.
     """
     import pandas as pd
 
@@ -66,9 +80,10 @@ def readings(session: Session, before: pd.DataFrame, answered: Answered, worth: 
         own = first[first["system"] == system]
         part = GENERATE
         if generator["own"]:
-            if (before["system"] == system).any():
-                continue  # its call was timed whole
-            part = "call"
+            parts_read = set(before.loc[before["system"] == system, "part"])
+            if "call" in parts_read:
+                continue  # it was timed whole
+            part = GENERATE if parts_read else "call"
         parts.append(_rows(system, own["sample"], part, own["seconds"] * 1000))
     parts.append(_judging(session, worth))
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -105,7 +120,7 @@ def _sums(table: pd.DataFrame, answered: Answered) -> pd.DataFrame:
     parts = []
     for system in answered.generators:
         own = waited[waited["system"] == system]
-        if len(own):
+        if len(own) and ANSWER not in set(own["part"]):
             whole = own.pivot(index="sample", columns="part", values="ms").dropna()
             parts.append(_rows(system, whole.index, ANSWER, whole.sum(axis=1)))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(timing.LATENCIES))

@@ -156,8 +156,8 @@ def answered(
                 one = made[name]
                 generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
                 answers, seen = written[name]
-                names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
-                generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
+            names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
+            generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
             shown |= {(name, q.id): seen[q.id, 0] for q in asked}
             later |= {(name, *place): one for place, one in seen.items() if place[1] and again}
             rows += [

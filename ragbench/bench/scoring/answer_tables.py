@@ -1,4 +1,4 @@
-"""Where a table of answers comes from: a file of a user's, a data set's rated or ideal answers, a stored run."""
+"""Where a table of answers comes from: a file of a user's, a data set's logged, rated or ideal ones, a stored run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench.bench.basics.requests import MOST_RETRIEVED
 from ragbench.bench.basics.session import BenchError, dataset_of
 from ragbench.bench.scoring.result import SYSTEM, system_name
 from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings
+from ragbench.systems.logged import LoggedSystem
 from ragbench.types import Chunk, Question, Sample
 
 FROM_RUN = "run:"
@@ -52,7 +54,8 @@ class AnswerTable:
 
 
 def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
-    """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has.
+    """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has: logged
+    ones, else rated ones, else ideal ones.
 
     language: of the page, see `ragbench.bench.basics.session.dataset_of`.
 
@@ -67,7 +70,9 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
-    return _of_dataset(dataset_of(dataset or settings.dataset, settings, language))
+    data = dataset_of(dataset or settings.dataset, settings, language)
+    logged = sorted((project / settings.data_folder / data.name).glob("answers.*.jsonl"))
+    return _of_log(data, logged) or _of_dataset(data)
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
@@ -98,6 +103,32 @@ def _fields(sample: Sample) -> dict[str, Any]:
     }
 
 
+def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
+    """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
+    of these very answers; None where none answered. Passages whose text nobody knows are left out.
+    """
+    chunks = {chunk.id: chunk for chunk in data.chunks}
+    rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
+    samples, people = [], {}
+    for path in files:
+        name = f"{data.name}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
+        found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
+        for question, hits in zip(data.questions, found.hits, strict=True):
+            answer = next((one.answer for one in found.answers.get(question.id, ())), None)
+            if answer is None:
+                continue
+            contexts = tuple(hit.chunk for hit in hits if hit.chunk.text) or None
+            one = replace(_asked(question, chunks), response=answer, contexts=contexts)
+            samples.append(one if len(files) == 1 else replace(one, system=name))
+            given = [score for score in rated.get((question.id, answer), ()) if score is not None]
+            if given:
+                people[system_name(samples[-1]), question.id] = statistics.fmean(given)
+    if not samples:
+        return None
+    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "logged answers"}
+    return AnswerTable(tuple(samples), {"dataset": data.label, "data_hash": digest(samples), **facts}, people)
+
+
 def _of_dataset(data: Dataset) -> AnswerTable:
     """The rated answers of a data set with what people thought of them; else its ideal answers."""
     questions = {question.id: question for question in data.questions}
@@ -123,7 +154,7 @@ def _of_dataset(data: Dataset) -> AnswerTable:
         return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
     asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
     if not asked:
-        raise BenchError(f'{data.label} has neither rated nor ideal answers; name a file: answers = "answers.jsonl"')
+        raise BenchError(f'{data.label} has no logged, rated or ideal answers; name a file: answers = "answers.jsonl"')
     ideal = tuple(replace(each, response=each.reference, contexts=each.reference_contexts) for each in asked)
     return AnswerTable(ideal, {**facts, "answers": "ideal answers"})
 

@@ -32,8 +32,9 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         "judge": _("judging it (not part of the answer)"),
     }
     lede = _(
-        "Each stage is timed by itself: search one question at a time, models by what their endpoint took. Readings "
-        "are taken once for the same inputs and kept, so that the same inputs give the same page."
+        "Each stage is timed by itself: search one question at a time, models by what their endpoint took, logged "
+        "answers by their log. Readings are taken once for the same inputs and kept, so that the same inputs give the "
+        "same page."
     )
     drawn = quantiles(material, table, "stage", names, _("milliseconds"), milliseconds)
     return html.all(html.heading(_("Where the time goes"), 2), html.lede(lede), drawn)
