@@ -27,8 +27,16 @@ kind = "hashing"
 dimensions = 0
 buckets = 1024
 
+[embedders.ngrams-svd]
+kind = "hashing"
+tfidf = true
+dimensions = 64
+
 [systems.ngrams]
 embedder = "ngrams"
+
+[systems.ngrams-svd]
+embedder = "ngrams-svd"
 
 [gate.good-enough]
 metric = "mrr"

@@ -211,7 +211,7 @@ def test_a_broken_file_names_item_and_field(tmp_path: Path, load: Any, change: d
     ("language", "expected"),
     [
         ("en", ["outside of its scale", "one ranks passages, the other pages", "The runs name different data:"]),
-        ("ru", ["вне своей шкалы", "Прогоны называют разные данные:"]),
+        ("ru", ["вне своей шкалы", "Запуски называют разные данные:"]),
     ],
 )
 def test_the_comparison_says_what_can_and_what_cannot_be_concluded(

@@ -115,6 +115,8 @@ def _run(page: Path, of: Callable[[list[str]], bool], folder: Path) -> int:
 
 def _command(one: Fragment, words: list[str]) -> int:
     assert words[0] == "ragbench", f"{one}: {words}"
+    if words[1:] == ["init"]:  # it begins in a folder without settings
+        settings.config_path().unlink()
     found = ragbench(*words[1:])
     assert found.returncode in (GATE if "gate" in words or "--gate" in words else (0,)), (
         f"{one}: {' '.join(words)}\n{found.stdout}\n{found.stderr}"

@@ -37,7 +37,7 @@ KEPT_FOR_PROGRAMMERS = {
     "llm/mechanism.py": "the name of a shape, told to a model",
     "judge/model.py": "the name of a shape, told to a model",
     "commands/doctor.py": "the name of a check",
-    "show/page.py": "the name of a view, as a notebook calls it",
+    "show/view.py": "the name of a view, as a notebook calls it",
     "metrics/__init__.py": "the name of a module, to import it",
 }
 TOLD_TO_A_MODEL = {"llm/reply.py"}  # what was wrong with its reply, in the request to repair it

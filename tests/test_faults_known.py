@@ -252,7 +252,7 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
     plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\nbuckets = 4096\n'
     path.write_text(path.read_text(encoding="utf-8") + plain, encoding="utf-8")
     settings.load.cache_clear()
-    made = bench.tier_ux("small", "plain")
+    made = bench.tier_ux("small", embedders="plain")
     rows = made.scores.set_index(["metric", "sample"])["value"]
     assert set(made.scores["sample"]) >= set(turns)
     assert math.isnan(rows["context_preservation", "d3"]), "one question has no neighbour"
