@@ -23,7 +23,19 @@ TRANSLATED = (
 
 def templates(folder: Path) -> None:
     """The messages of every page, as Sphinx finds them; nothing is executed for it."""
-    command = ["-m", "sphinx", "-q", "-b", "gettext", "-d", str(folder / "read"), str(DOCS), str(folder)]
+    command = [
+        "-m",
+        "sphinx",
+        "-q",
+        "-D",
+        "nb_execution_mode=off",
+        "-b",
+        "gettext",
+        "-d",
+        str(folder / "read"),
+        str(DOCS),
+        str(folder),
+    ]
     subprocess.run([sys.executable, *command], check=True)
 
 
