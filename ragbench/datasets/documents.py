@@ -227,7 +227,7 @@ def _text(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _front_matter(text: str) -> dict[str, Any]:
-    """Its `title` and `url`. All of YAML is more than two lines need, and more than a stranger's file is trusted with."""
+    """Its `title` and `url`: two lines do not need all of YAML, nor is a stranger's file trusted with it."""
     return {key: value.strip().strip("\"'") for key, value in _NAMED.findall(text)}
 
 
