@@ -81,6 +81,8 @@ def compiled(*options: str) -> str:
             "dev",
             "--extra",
             "docs",
+            "--extra",
+            "models",
             "--no-annotate",
             "--python-version",
             oldest,
