@@ -93,12 +93,8 @@ def documents(
 
 
 def _tell_copies(found: Brought) -> None:
-    from ragbench.bench.basics.copies import MOST_PASSAGES, near_copies
+    from ragbench.bench.data.copies import near_copies
 
-    if len(found.chunks) > MOST_PASSAGES:
-        found.notes.append(
-            f"of more than {MOST_PASSAGES:,} passages, those that are nearly the same are not looked for"
-        )
     pairs = near_copies([one.text for one in found.chunks])
     if pairs:
         named = "; ".join(f"{found.chunks[one].id} and {found.chunks[other].id}" for one, other, _ in pairs[:NAMED])

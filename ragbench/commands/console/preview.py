@@ -18,7 +18,7 @@ def tell(found: Brought, source: str, language: str) -> None:
     """What was understood, a few examples of it, what was left out and why, and what to be warned of."""
     from ragbench.datasets import doubts_of
     from ragbench.language import translator
-    from ragbench.show.retrieval.doubts import sentences
+    from ragbench.show.sentences.doubts import sentences
 
     pages = len({chunk.url for chunk in found.chunks if chunk.url})
     unlabelled = sum(not (question.relevant or question.relevant_urls) for question in found.questions)
