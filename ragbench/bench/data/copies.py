@@ -15,7 +15,7 @@ NEAR = 0.03
 MOST_PAIRS = 10_000
 SHARED = 0.85
 """Of the different words of two texts, at least so many are in both where the texts are nearly the same."""
-MOST_WITH_A_WORD = 200
+MOST_WITH_A_WORD = 50
 """Texts that share a rare word: each of more is held against so many neighbours only."""
 AT_ONCE = 2000
 
@@ -65,17 +65,14 @@ def near_copies(texts: Sequence[str], threshold: float = NEAR) -> list[tuple[int
     from ragbench.settings import EmbedderSettings
 
     pairs = np.array(sorted(_candidates(texts)), dtype=np.int64).reshape(-1, 2)
-    if not len(pairs):
-        return []
-    plain_ngrams = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=1024)
-    places, own = np.unique(pairs, return_inverse=True)
-    vectors = HashingEmbedder("copies", plain_ngrams, None).embed(
-        [texts[place][: plain_ngrams.max_characters] for place in places]
-    )
-    rows = own.reshape(-1, 2)
-    parts = [rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE)]
-    cosines = np.concatenate([np.einsum("ij,ij->i", vectors[part[:, 0]], vectors[part[:, 1]]) for part in parts])
-    far = np.clip(1 - cosines.astype(float), 0, None)
+    ngrams = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=1024)
+    embedder, far = HashingEmbedder("copies", ngrams, None), np.zeros(len(pairs))
+    for start in range(0, len(pairs), AT_ONCE):
+        places, own = np.unique(pairs[start : start + AT_ONCE], return_inverse=True)
+        vectors = embedder.embed([texts[place][: ngrams.max_characters] for place in places])
+        one, other = own.reshape(-1, 2).T
+        cosines = np.einsum("ij,ij->i", vectors[one], vectors[other]).astype(float)
+        far[start : start + AT_ONCE] = np.clip(1 - cosines, 0, None)
     near = np.flatnonzero(far <= threshold)
     order = near[np.lexsort((pairs[near, 1], pairs[near, 0], far[near].round(6)))][:MOST_PAIRS]
     return [(int(pairs[one, 0]), int(pairs[one, 1]), float(far[one])) for one in order]

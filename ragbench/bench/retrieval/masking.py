@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ragbench.bench.data import persons
@@ -39,8 +38,6 @@ class Masker:
     known: Iterable[str] = ()
     names: bool = False
     _numbers: dict[str, str] = field(default_factory=dict)
-    named: Counter[str] = field(default_factory=Counter)
-    """The names that were found, each with how often in different texts."""
     _read: dict[str, tuple[persons.Place, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -70,12 +67,17 @@ class Masker:
         masked = _NUMBER.sub(_number, _DOTTED.sub(_dotted, masked))
         return _IDENTIFIER.sub(MASK, masked)
 
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """How many `names` were masked so far, in how many different `texts`."""
+        found = [places for places in self._read.values() if places]
+        return {"names": sum(map(len, found)), "texts": len(found)}
+
     def _nameless(self, text: str) -> str:
         """A text without the names of people that are found in it; one that comes again is not read again."""
         if text not in self._read:
             [found] = persons.names([text])
             self._read[text] = tuple(found)
-            self.named.update(text[one.start : one.end] for one in found)
         for one in reversed(self._read[text]):
             text = f"{text[: one.start]}{MASK}{text[one.end :]}"
         return text

@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from ragbench.bench.retrieval.masking import Masker
 from ragbench.folders import new_folder
 from ragbench.language import translator
 from ragbench.measurement import Measurement
@@ -45,6 +47,7 @@ def publish(
     to: Path,
     *,
     mask: Mask = "real_users",
+    names: Counter[str] | None = None,
     language: str | None = None,
     single: bool = True,
     raw_csv: bool = False,
@@ -54,20 +57,22 @@ def publish(
     What others put there, such as a `.git` or a CNAME, stays.
 
     mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
-    of what users asked (`real_users`), on all pages, or none. language: of the pages, in this one
+    of what users asked (`real_users`), on all pages, or none. names: where given, these and people's
+    names are masked on all pages, and it counts how many `names` in how many different `texts` that were. language: of
+    the pages, in this one
     alone; if None, in all that the run is drawn in. single: also
     each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
     take for formulas.
 
     Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
-    another word for `mask`.
+    another word for `mask`, ModuleNotFoundError where names cannot be found here.
     """
     if mask not in ("real_users", "all", "none"):
         raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
     run = kept.pages_of(name)
     with new_folder(to) as site:
         work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
-        manifest = _prepared(run, work, mask)
+        manifest = _prepared(run, work, mask if names is None else "all", names)
         draw(work, manifest, language)
         _copied(work, site)
         known = Measurements(work)
@@ -86,14 +91,14 @@ def publish(
     return to / "index.html"
 
 
-def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
+def _prepared(run: Path, work: Path, mask: Mask, names: Counter[str] | None = None) -> dict[str, Any]:
     """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
     nbformat = files.notebook_format()
 
     work.mkdir()
     shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
     copied = Measurements(work)
-    veil, hide = Veil(), secrets.masker()
+    veil, hide = Veil(Masker(names=names is not None)), secrets.masker()
     veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and _of_a_log(copied[each]))]
     for each in copied.names():  # also those without a veil: whoever made the run may not have known this secret
         copied.replace(each, veil.measurement(copied[each]) if each in veiled else copied[each])
@@ -110,6 +115,8 @@ def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
                 cell.source = clean(cell.source)
                 cell.outputs = [nbformat.from_dict(secrets.masked(output, clean)) for output in cell.outputs]
         files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
+    if names is not None:
+        names.update(veil.masker.counted)
     results.write_json(work / results.MANIFEST, manifest)
     if (run / GATE).is_file():
         files.write(work / GATE, (run / GATE).read_text(encoding="utf-8"))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ragbench.bench.data.examination import Oddity
 from ragbench.bench.data.persons import NEEDED
+from ragbench.language import Translator
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.sentences import oddities
 
-Row = Mapping[str, Any]
-
 
 def sentences(material: Material) -> list[Markup]:
     """What changes numbers, each with what it does; in a word what does not."""
     _, known = material.text, material.facts
-    every = found(material)
-    telling = [row for kind, rows in every.items() if kind not in oddities.HARMLESS for row in rows]
+    every = [one for one in looked(material) if one.found]
     said = []
-    for row in telling:
-        first, *more = told(material, row)
+    for one in every:
+        if one.kind in oddities.HARMLESS:
+            continue
+        first, *more = told(one, language(material), _)
         said.append(html.p(html.strong(first)) + html.all(*map(html.more, more)))
     texts = [
         _.plural("{n} question", "{n} questions", int(known.get("n_questions") or 0)),
@@ -32,7 +32,7 @@ def sentences(material: Material) -> list[Markup]:
     if not said:
         nothing = _("Nothing was found in {texts} that makes numbers better or worse.", texts=_.enumeration(texts))
         said.append(html.p(html.strong(nothing)))
-    quiet = [oddities.heading(kind, _) for kind in every if kind in oddities.HARMLESS]
+    quiet = dict.fromkeys(oddities.heading(one.kind, _) for one in every if one.kind in oddities.HARMLESS)
     if quiet:
         said.append(html.more(_("Also found: {what}.", what="; ".join(quiet))))
     return said
@@ -55,55 +55,46 @@ def method(material: Material) -> list[str]:
     ]
 
 
-def found(material: Material) -> dict[str, list[Row]]:
-    """The rows of what was found, by kind, in the order in which it was looked for."""
-    by_kind: dict[str, list[Row]] = {}
+def looked(material: Material) -> list[Oddity]:
+    """All that was looked for, in its order, without the texts."""
+    import pandas as pd
+
+    known = {(one["kind"], one["table"]): one for one in material.facts.get("consequences", ())}
+    made = []
     for row in rows_of(material.kept("oddities")):
-        if row["found"]:
-            by_kind.setdefault(str(row["kind"]), []).append(row)
-    return by_kind
+        kind, table = str(row["kind"]), str(row["table"])
+        numbers = {
+            name: float(value)
+            for name, value in known.get((kind, table), {}).items()
+            if name not in ("kind", "table") and value is not None
+        }
+        of = int(row["of"]) if pd.notna(row["of"]) else None
+        made.append(Oddity(kind, table, int(row["found"]), of, (), numbers))
+    return made
 
 
-def told(material: Material, row: Row) -> list[str]:
-    """The sentences on a row that was found."""
-    _ = material.text
-    numbers = next(
-        (one for one in _measured(material) if (one["kind"], one["table"]) == (row["kind"], row["table"])), {}
-    )
-    return oddities.Saying(
-        str(row["kind"]),
-        str(row["table"]),
-        int(row["found"]),
-        int(row["of"]),
-        {name: float(value) for name, value in numbers.items() if name not in ("kind", "table") and value is not None},
-        oddities.language(str(material.facts.get("data_language")), _),
-        _,
-    ).sentences()
+def language(material: Material) -> str:
+    """The code of the data set's language."""
+    return str(material.facts.get("data_language"))
 
 
-def absent(material: Material) -> list[str]:
+def told(one: Oddity, language: str, _: Translator) -> list[str]:
+    """How many texts were found, then what that does. language: the code of the data set's."""
+    named = oddities.language(language, _)
+    return oddities.Saying(one.kind, one.table, one.found, one.of or 0, one.numbers, named, _).sentences()
+
+
+def absent(every: Sequence[Oddity], _: Translator) -> list[str]:
     """What was looked for and not found, and what was not looked for, in a sentence each."""
-    _, there = material.text, found(material)
-    rows = rows_of(material.kept("oddities"))
-    looked = dict.fromkeys(str(row["kind"]) for row in rows if _looked(row))
-    names = [oddities.heading(kind, _) for kind in looked if kind not in there]
+    there = {one.kind for one in every if one.found}
+    kinds = dict.fromkeys(one.kind for one in every if one.of is not None and one.kind not in there)
+    names = [oddities.heading(kind, _) for kind in kinds]
     said = [_("Looked for and not found: {what}.", what="; ".join(names))] if names else []
-    left = [row for row in rows if row["kind"] == "name" and not _looked(row)]
-    if any(one.get("russian") for one in _measured(material) if one["kind"] == "name"):
+    unlooked = [one for one in every if one.kind == "name" and one.of is None]
+    if any(one.numbers.get("russian") for one in unlooked):
         said.append(_("Names of people were not looked for: this needs {command}.", command=NEEDED))
-    elif left:
+    elif unlooked:
         said.append(
             _("Names of people were not looked for in texts without Russian letters: there is no finder for these.")
         )
     return said
-
-
-def _looked(row: Row) -> bool:
-    import pandas as pd
-
-    return bool(pd.notna(row["of"]))
-
-
-def _measured(material: Material) -> Sequence[Row]:
-    known: Sequence[Row] = material.facts.get("consequences", ())
-    return known

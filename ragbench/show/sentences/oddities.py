@@ -86,13 +86,14 @@ class Saying:
 
     def count(self, what: str) -> str:
         """`Passages: 4 of 105 (4%) with an e-mail address.`"""
-        _ = self._
+        _, share = self._, self.found / self.of
+        digits = next((more for more in range(3) if round(share, more + 2)), 3)  # what was found is never 0%
         return _(
             "{texts}: {n} of {of} ({share}) {what}.",
             texts=table(self.table, _),
             n=_.integer(self.found),
             of=_.integer(self.of),
-            share=_.percent(self.found / self.of),
+            share=_.percent(share, digits),
             what=what,
         )
 
