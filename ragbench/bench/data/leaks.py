@@ -42,7 +42,7 @@ def reachable(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float
     labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
     return {
         "labels": labels,
-        "lost": sum(share == 0 for share in shares),
+        "lost": sum(bool(share == 0) for share in shares),
         "recall": float(np.mean(shares)) if shares else float("nan"),
     }
 
