@@ -248,7 +248,7 @@ def test_load_says_what_the_page_would(project: Path) -> None:
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
     assert "check: 1 of 1 labelled questions stands word for word in its relevant passage" in said
-    assert "1 of 1 of them find a relevant passage first. There are no others to read a hit rate on." in said
+    assert "1 of 1 questions that their passages give away find a relevant passage first. There are no others" in said
     assert "Looked for and not found: Questions that are their passage;" in said
     assert "\x1b" not in done.output
     assert "warning:" not in done.output, "what is checked is not warned of twice"

@@ -171,8 +171,8 @@ def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
     }
     for kind in leaks.KINDS:
         yield _oddity(kind, "questions", len(asked), of[kind], numbers.get(kind) if of[kind] else None)
-    if leaked:
-        yield Oddity("leaked", "questions", len(leaked), len(asked), (), numbers["leaked"])
+        if leaked and kind == leaks.LEAKED[-1]:
+            yield Oddity("leaked", "questions", len(leaked), len(asked), (), numbers["leaked"])
     referred = [one for one in data.questions if one.reference]
     held = (one for one in referred if _holds(one.text, one.reference))
     yield _oddity(

@@ -18,7 +18,7 @@ from ragbench.show.view import charted, view
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_BARS = 24
+MOST_BARS = 15
 LAST = 0.99
 """Of the texts are in the bars before the last one, which holds all that are longer."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)

@@ -17,7 +17,7 @@ def heading(kind: str, _: Translator) -> str:
     return {
         "question_is_passage": _("Questions that are their passage"),
         "question_in_passage": _("Questions that stand in their passage"),
-        "leaked": _("What searching by words makes of them"),
+        "leaked": _("What search by words finds of them"),
         "passage_copied": _("Relevant passages with a copy"),
         "labels_nowhere": _("Labels without a text"),
         "answer_in_question": _("Answers that stand in their question"),
@@ -102,7 +102,9 @@ def _leaked(one: Saying) -> list[str]:
     _ = one._
     known = {name: one.integer(name) for name in ("leaked", "leaked_first", "others", "others_first")}
     found = _(
-        "By words alone (BM25, unstemmed) {leaked_first} of {leaked} of them find a relevant passage first.", **known
+        "By words alone (BM25, unstemmed) {leaked_first} of {leaked} questions that their passages give away find a "
+        "relevant passage first.",
+        **known,
     )
     others = _("There are no others to read a hit rate on.")
     if one.numbers.get("others"):
@@ -134,7 +136,8 @@ def _nowhere(one: Saying) -> list[str]:
         "{n} of them have no other label: every system misses them.",
         int(one.numbers.get("lost", 0)),
     )
-    return [found, f"{lost} {_('No mean recall can be above {recall}.', recall=one.share('recall'))}"]
+    recall = _("No mean recall can be above {recall}.", recall=one.share("recall"))
+    return [found, f"{lost} {recall}" if one.numbers.get("lost") else recall]
 
 
 def _answered(one: Saying) -> list[str]:
@@ -219,7 +222,7 @@ def _nothing_asked(one: Saying) -> list[str]:
         "{n} of them have a page and are measured: for those no search of real users' questions can be right.",
         int(one.numbers.get("with_page", 0)),
     )
-    return [one.count(what), text]
+    return [one.count(what), *([text] if one.numbers.get("with_page") else [])]
 
 
 _SAID: Mapping[str, Callable[[Saying], list[str]]] = {
