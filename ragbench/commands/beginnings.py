@@ -153,7 +153,7 @@ class Beginning:
         if self.brought:
             kind, path = self.brought
             brought = f"ragbench load {kind} {self._word(path)} --name {self.sets[0]}"
-            return [brought, "ragbench run --plan" if kind == "traces" else "ragbench run tier1_retrieval"]
+            return [brought] if kind == "traces" else [brought, "ragbench run tier1_retrieval"]
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
             return [how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
