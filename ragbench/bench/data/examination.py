@@ -24,17 +24,20 @@ SHORT, LONG = 2, 350
 """Words of a question that is a search by keywords, and of a passage whose end a model of 512 tokens does not read."""
 READ = 20_000
 """Characters of a text in which people are looked for."""
-Names = str
 _CYRILLIC = re.compile(r"[А-ЯЁ][а-яё]")
 
 
 class Looked(Protocol):
     """What is looked at: a data set, or what a file brought."""
 
-    chunks: Any
-    questions: Any
-    dialogues: Any
-    history: Any
+    @property
+    def chunks(self) -> Sequence[Any]: ...
+    @property
+    def questions(self) -> Sequence[Any]: ...
+    @property
+    def dialogues(self) -> Sequence[Any]: ...
+    @property
+    def history(self) -> Sequence[Any]: ...
 
 
 class Example(NamedTuple):
