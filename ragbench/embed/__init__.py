@@ -26,7 +26,7 @@ def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = N
         from ragbench import settings as configuration
         from ragbench.embed.tables import TableEmbedder
 
-        return TableEmbedder(name, str(settings.database), configuration.load())
+        return TableEmbedder(name, str(settings.database), configuration.load(), settings.queries)
     from ragbench.embed.endpoint import EndpointEmbedder
 
     return EndpointEmbedder(name, settings)
