@@ -186,7 +186,7 @@ def history() -> list[dict[str, Any]]:
         "timestamp": "2026-05-05T10:00:00",
         "evaluation_level": "url",
         "tier_0_metrics": None,
-        "tier_1_metrics": {"tier": 1, "total_queries": 10, **BASELINE},
+        "tier_1_metrics": {"tier": 1, "total_queries": 10, "top_k": 10, **BASELINE},
         "tier_2_metrics": None,
         "tier_judge_pipeline_metrics": None,
         "tier_ux_metrics": None,
@@ -287,29 +287,27 @@ def write(folder: Path) -> None:
 
 
 @contextmanager
-def database(name: str, logged: int = len(LOGGED), embedded: int | None = None) -> Iterator[str]:
-    """The address of a database of that name with the tables of the assistant; it is dropped afterwards.
+def database(schema: str, logged: int = 10, embedded: int | None = None) -> Iterator[str]:
+    """The address of a database that has the tables of the assistant in a schema of its own, dropped afterwards.
 
     logged: rows of question_answer, of which the first `embedded` (None: all) have a vector.
     """
     server.start(settings.load())
     url = server.address(settings.load()).set(drivername="postgresql")
-    plain = url.render_as_string(hide_password=False)
-    with psycopg.connect(plain, autocommit=True) as outer:
-        outer.execute(f'DROP DATABASE IF EXISTS "{name}"')
-        outer.execute(f'CREATE DATABASE "{name}"')
-        address = url.set(database=name).render_as_string(hide_password=False)
+    address = url.render_as_string(hide_password=False)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+        connection.execute(f"CREATE SCHEMA {schema}")
+        connection.execute(f"SET search_path TO {schema}, public")
         try:
-            with psycopg.connect(address) as connection:
-                _fill(connection, logged, logged if embedded is None else embedded)
+            _fill(connection, logged, logged if embedded is None else embedded)
             yield address
         finally:
-            outer.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 def _fill(connection: psycopg.Connection, logged: int, embedded: int) -> None:
     encoder = embed.make("encoder", ENCODER)
-    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     connection.execute(
         'CREATE TABLE "user" (id serial PRIMARY KEY, vk_id bigint UNIQUE, telegram_id bigint UNIQUE, '
         "is_subscribed boolean NOT NULL, created_at timestamptz DEFAULT now(), updated_at timestamptz)"

@@ -21,9 +21,9 @@ PROVENANCE = (
     "embedding_model", "judge_eval_mode", "consistency_runs",
 )  # fmt: skip
 COUNTS = frozenset(
-    {"tier", "total_queries", "successful_evaluations", "errors", "total_samples", "question_count", "top_k"}
+    {"tier", "tier_code", "total_evaluations", "total_queries", "successful_evaluations", "errors", "total_samples", "question_count", "top_k"}
 )
-SIZES = ("total_queries", "total_samples", "total_questions", "question_count", "evaluated_queries")
+SIZES = ("total_queries", "total_evaluations", "total_samples", "total_questions", "question_count", "evaluated_queries")
 
 
 Unit = Literal["chunk", "url"]
@@ -71,7 +71,8 @@ class _Entry(BaseModel):
 class PastRun:
     """A run of which only summaries are known.
 
-    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
+    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does; depth:
+    how many places of a ranking it looks at, where its retrieval says so by `top_k`.
     tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
     of them failed, where it says so. provenance: what the file says of code, models and data.
     """
@@ -83,6 +84,7 @@ class PastRun:
     sizes: Mapping[str, tuple[int | None, int | None]]
     consistency_runs: int | None
     unit: Unit | None = None
+    depth: int | None = None
 
 
 def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
@@ -117,12 +119,17 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
         told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
         found.append(
             PastRun(
-                identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit_of(entry.evaluation_level)
+                identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row)_of(entry.evaluation_level)
             )
         )
     if not found:
         raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
     return found, left_out
+
+
+def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
+    depth = row["tier_1_metrics"].get("top_k") if "tier_1_metrics" in tiers else None
+    return depth if isinstance(depth, int) and depth > 0 else None
 
 
 def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:

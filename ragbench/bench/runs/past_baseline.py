@@ -22,8 +22,9 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
     """The numbers of version 1 in a result file as a run, and what a reader must know of them; no run without a name.
 
     They are of as many questions as the file's data set has where their hit rates are whole counts of so many, and get
-    Wilson's intervals; the file says nothing of it. Not compared is what mixes two units, and what may be of another
-    unit than a file that ranks chunks. Raises BenchError for a file without them, and for the name of the run itself.
+    Wilson's intervals; the file says nothing of it. They look as deep as the file. Not compared is what mixes two units,
+    and what may be of another unit than a file that ranks chunks. Raises BenchError for a file without them, and for
+    the name of the run itself.
     """
     numbers = {one.metric: one.v1_naive_rag for one in read.comparison_v1_v2}
     if not name:
@@ -44,7 +45,9 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
             method="none" if low is None else "wilson", n=n, unit=read.unit, **told(metric),
         ).checked()  # fmt: skip
         values.append(replace(made, comparable=False, reason=why) if why and made.comparable else made)
-    part = RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name)
+    part = RunPart(
+        RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts={"k": read.benchmark_metadata.top_k}
+    )
     run = RunRecord(id=name, origin=RESULT, manifest={"comparison_v1_v2": numbers}, parts=(part,), values=tuple(values))
     notes = {
         "mixed_units": f"{name}: a hit rate below the recall: chunks and pages are mixed, so it is not compared",

@@ -232,7 +232,12 @@ def _summary(read: Result, name: str) -> RunRecord:
                 unit=read.unit, **told(metric),
             ).checked()
         )  # fmt: skip
-    return _run(read, name, (RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name),), tuple(numbers))
+    return _run(read, name, (_part_of(read, name),), tuple(numbers))
+
+
+def _part_of(read: Result, name: str) -> RunPart:
+    facts = {"k": read.benchmark_metadata.top_k}
+    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=facts)
 
 
 def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:

@@ -87,6 +87,7 @@ def _record(run: PastRun, name: str) -> RunRecord:
                 dataset=about.get("dataset_file"),
                 unit=run.unit if notebook == RETRIEVAL else None,
                 systems=(name,),
+                facts={"k": run.depth} if notebook == RETRIEVAL and run.depth else {},
             )
             for notebook in dict.fromkeys(value.notebook for value in values)
         ),
