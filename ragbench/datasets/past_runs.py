@@ -21,9 +21,14 @@ PROVENANCE = (
     "embedding_model", "judge_eval_mode", "consistency_runs",
 )  # fmt: skip
 COUNTS = frozenset(
-    {"tier", "tier_code", "total_evaluations", "total_queries", "successful_evaluations", "errors", "total_samples", "question_count", "top_k"}
+    {
+        *("tier", "tier_code", "total_queries", "total_evaluations", "successful_evaluations", "errors"),
+        *("total_samples", "question_count", "top_k"),
+    }
 )
-SIZES = ("total_queries", "total_evaluations", "total_samples", "total_questions", "question_count", "evaluated_queries")
+SIZES = (
+    "total_queries", "total_evaluations", "total_samples", "total_questions", "question_count", "evaluated_queries",
+)  # fmt: skip
 
 
 Unit = Literal["chunk", "url"]
@@ -71,9 +76,8 @@ class _Entry(BaseModel):
 class PastRun:
     """A run of which only summaries are known.
 
-    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does; depth:
-    how many places of a ranking it looks at, where its retrieval says so by `top_k`.
-    tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
+    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
+    depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
     of them failed, where it says so. provenance: what the file says of code, models and data.
     """
 
@@ -117,10 +121,9 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
         if any(run.id == identifier for run in found):
             raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
         told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
+        unit = unit_of(entry.evaluation_level)
         found.append(
-            PastRun(
-                identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row)_of(entry.evaluation_level)
-            )
+            PastRun(identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row))
         )
     if not found:
         raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
