@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import psycopg
 
 from ragbench import embed, settings
@@ -41,8 +42,6 @@ FIRST = 92_459
 WIDTH = 1024
 ENCODER = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=WIDTH)
 """What the assistant of the tests made its vectors by."""
-
-LOGGED = [(n, question, answer, PAGES[n % 5], 5 - n % 5, 1 + n % 3) for n, (_, question, answer) in enumerate(TEXTS)]
 
 
 def page(number: int) -> str:
@@ -279,6 +278,9 @@ def write(folder: Path) -> None:
     }
     for name, content in as_json.items():
         (folder / name).write_text(json.dumps(content, ensure_ascii=False, indent=2), encoding="utf-8")
+    table = {"user_input": [one[1] for one in TEXTS], "response": [one[2] for one in TEXTS],
+             "retrieved_contexts": [[one[0]] for one in TEXTS], "reference": [one[2] for one in TEXTS]}  # fmt: skip
+    pd.DataFrame(table).to_parquet(folder / "table.parquet")
     rows = annotations()
     with (folder / "annotated.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), extrasaction="ignore")
@@ -303,7 +305,7 @@ def database(schema: str, logged: int = 10, embedded: int | None = None) -> Iter
             _fill(connection, logged, logged if embedded is None else embedded)
             yield address
         finally:
-            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+            connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
 def _fill(connection: psycopg.Connection, logged: int, embedded: int) -> None:
