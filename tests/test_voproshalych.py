@@ -1,4 +1,4 @@
-"""What the first users have: files as their code writes them, their database, and the page that tells how to come over."""
+"""What the first users have: files as their code writes them, their database, and the page that tells them how."""
 
 from __future__ import annotations
 

@@ -77,8 +77,9 @@ class PastRun:
     """A run of which only summaries are known.
 
     unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
-    depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
-    of them failed, where it says so. provenance: what the file says of code, models and data.
+    depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a
+    tier → metric → value. sizes: tier → how many questions it was measured on, and how many of them failed, where it
+    says so. provenance: what the file says of code, models and data.
     """
 
     id: str

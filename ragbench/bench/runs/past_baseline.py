@@ -23,8 +23,8 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
 
     They are of as many questions as the file's data set has where their hit rates are whole counts of so many, and get
     Wilson's intervals; the file says nothing of it. They look as deep as the file. Not compared is what mixes two
-    units, and what may be of another unit than a file that ranks chunks. Raises BenchError for a file without them, and for
-    the name of the run itself.
+    units, and what may be of another unit than a file that ranks chunks. Raises BenchError for a file without them, and
+    for the name of the run itself.
     """
     numbers = {one.metric: one.v1_naive_rag for one in read.comparison_v1_v2}
     if not name:
