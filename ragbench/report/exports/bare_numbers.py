@@ -42,7 +42,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         row = [
             clean(f"{one['notebook']} {one['metric']}" if several else one["metric"]),
             Found(*first),
-            Found(*second, verdict=None if apart else verdict),
+            Found(*second)._replace(verdict=None if apart else verdict),
             Found(why="†") if one["why"] else Found(one["low"], one["high"], one["difference"]),
             None if one["why"] else one["p"],
             tuple(_number(one[f"n_{side}"]) for side in SIDES),

@@ -19,8 +19,6 @@ def numbers(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     found = rows_of(material.kept("numbers"))
     heads = [html.head(title) for title in (_("metric"), _("value"), "n", _("unit"))]
-    reasons = _("not comparable")
-    heads.append(html.head(reasons, "rb-word"))
     units = {"chunk": _("passages"), "url": _("pages")}
     rows = []
     for group in dict.fromkeys((one["notebook"], one["system"]) for one in found):
@@ -37,8 +35,10 @@ def numbers(material: Material, present: frozenset[str]) -> Markup:
                         html.cell(_("value"), spread(f"{_.number(one['value'], digits)}{interval}")),
                         html.cell("n", _.number(None) if missing(one["n"]) else _.integer(int(one["n"]))),
                         html.cell(_("unit"), units.get(one["unit"] or "", "")),
-                        html.cell(reasons, why(material, one["reason"]) if one["reason"] else "", "rb-word"),
-                    ]
+                    ],
+                    "rb-over" if one["reason"] else "",
                 )
             )
+            if one["reason"]:
+                rows.append(html.under(why(material, one["reason"]), len(heads)))
     return html.table(_("Numbers"), heads, rows, "rb-long")
