@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,17 +13,18 @@ from ragbench.settings import ChunkTable, QuestionTable, Settings
 from ragbench.store import Source
 from ragbench.types import Embedder, EmbeddingError, Vectors
 
+Encoder = Callable[[Source], Embedder]
+
 
 class TableEmbedder:
     """No model: a text's vector is the stored one of a row with that text, in the chunk or in the question table.
 
     Where several rows have the same text, the one with the lowest id speaks for all. `identity` holds a hash of all the
-    vectors, so that a table embedded anew is another embedder. queries: the name of an embedder that embeds all
-    questions in place of the question table, so that any can be asked; it is refused where its vectors have another
-    width than those of the chunks.
+    vectors, so that a table embedded anew is another embedder. queries: gives, for the open database, the
+    embedder that embeds all questions in place of the question table, so that any can be asked.
     """
 
-    def __init__(self, name: str, database: str, settings: Settings, queries: str | None = None) -> None:
+    def __init__(self, name: str, database: str, settings: Settings, queries: Encoder | None = None) -> None:
         self.name, self.database = name, database
         self.queries: Embedder | None = None
         with Source.open(database, settings) as source:
@@ -33,7 +34,7 @@ class TableEmbedder:
             if tables.without_embedding == "refuse" and self._without["passage"]:
                 raise EmbeddingError(f"databases.{database}: {self._without['passage']}")
             if queries is not None:
-                self.queries = query_encoder(name, queries, source, settings)
+                self.queries = queries(source)
             elif tables.questions is not None and tables.questions.embedding is not None:
                 found = source.vectors(tables.questions, tables.questions.question)
                 self._vectors["query"] = _by_text(*found)
@@ -66,26 +67,6 @@ class TableEmbedder:
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]
-
-
-def query_encoder(name: str, queries: str, source: Source, settings: Settings) -> Embedder:
-    """The embedder `queries`, for the questions of the embedder `name`.
-
-    Raises EmbeddingError where it cannot be had, or its vectors have another width than those of the chunks.
-    """
-    from ragbench.embed import make
-
-    tables = source.tables.chunks
-    width = source.width(tables)
-    encoder = make(queries, settings.embedders[queries], [str(row[1]) for row in source.chunks() if row[1]])
-    found = np.asarray(encoder.embed(["?"], kind="query")).shape[1]
-    if found != width:
-        raise EmbeddingError(
-            f"embedders.{name}.queries = {queries!r}: its vectors have {found} dimensions, those of "
-            f"{tables.table}.{tables.embedding} in the database {source.name} have {width}; name "
-            "the model that made them"
-        )
-    return encoder
 
 
 def _without(source: Source, table: ChunkTable | QuestionTable) -> str:

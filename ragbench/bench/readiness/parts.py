@@ -155,7 +155,7 @@ def _embedder(name: str, settings: Settings) -> str:
 
 def _queries(name: str, settings: Settings) -> str:
     """Whether questions would have another width than the stored vectors; an endpoint is not asked for it here."""
-    from ragbench.embed.tables import query_encoder
+    from ragbench.embed import query_encoder
     from ragbench.store import Source, StoreError
 
     one = settings.embedders[name]
@@ -163,7 +163,7 @@ def _queries(name: str, settings: Settings) -> str:
         return ""
     try:
         with Source.open(str(one.database), settings) as source:
-            query_encoder(name, one.queries, source, settings)
+            query_encoder(name, one.queries, source, settings=settings)
     except (EmbeddingError, StoreError) as error:
         return str(error)
     return ""
