@@ -67,11 +67,18 @@ class FunctionSystem:
                 errors[question.id] = told(error)
             if progress is not None:
                 progress(2)
-        if questions and len(errors) == len(questions):
-            first = next(iter(errors.values()))
-            for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
-            raise RetrievalError(f"systems.{self.name}: {self.path} failed{for_all}: {first}")
-        facts = {**self.description, **reader.facts()}
-        if errors:
-            facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
+        facts = {
+            **self.description,
+            **reader.facts(),
+            **counted(f"systems.{self.name}: {self.path}", questions, errors),
+        }
         return Retrieval(hits, search_ms=milliseconds, errors=errors, facts=facts, answers=answers)
+
+
+def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) -> dict[str, Any]:
+    """Facts of the questions that failed; nothing where none did. Raises RetrievalError where all did."""
+    if questions and len(errors) == len(questions):
+        first = next(iter(errors.values()))
+        for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
+        raise RetrievalError(f"{who} failed{for_all}: {first}")
+    return {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]} if errors else {}

@@ -64,6 +64,7 @@ def _latencies(material: Material) -> Markup:
         "search": _("searching"),
         "both": _("both together"),
         "call": _("the whole call"),
+        "first_token": _("of it until the first piece of the answer"),
     }
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     shares = [_("median") if p == 0.5 else _("{share} are faster", share=_.percent(p)) for p in probabilities]
@@ -91,7 +92,8 @@ def _slowest(material: Material, present: frozenset[str]) -> Markup:
     _, table = material.text, material.kept("latencies")
     blocks = []
     for system in dict.fromkeys(table["system"].astype(str)) if len(table) else ():
-        sums = table[table["system"] == system].groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
+        own = table[(table["system"] == system) & (table["part"] != "first_token")]
+        sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
         found = [(sample, _.number(totals[sample], 1)) for sample in slowest]
