@@ -38,7 +38,9 @@ class SystemSettings(Patience):
     ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
     ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
     callable: str | None = Field(
-        default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
+        default=None,
+        description="your function of (question, k) that returns ids in rank order, or your object of LangChain, "
+        "LlamaIndex or Haystack, as module:name",
     )
     results: Path | None = Field(
         default=None, description="JSON Lines of what your system retrieved, and answered, question by question"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ragbench.datasets import Dataset
 from ragbench.systems.callables import find, told
+from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
@@ -19,7 +20,8 @@ KINDS_SHOWN = 5  # kinds of errors that are named
 
 
 class FunctionSystem:
-    """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine.
+    """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine, and
+    an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
     The module is looked for beside ragbench.toml first. A question at which it raises, or runs out of time,
@@ -32,7 +34,7 @@ class FunctionSystem:
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
         self.name, self.path, self.dataset = name, path, dataset
         try:
-            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds")
+            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds", adapted)
         except ValueError as error:
             raise RetrievalError(f"systems.{name}.callable = {path!r}: {error}") from error
 
