@@ -116,6 +116,8 @@ class TestWhatIsRead:
         found = retrieved({"text": ""}, answer="text")
         assert [found.answers[q.id][0].answer for q in QUESTIONS] == [""] * 3
         assert ids(found) == [[]] * 3
+        assert found.untold == {"q1", "q2", "q3"}
+        assert not retrieved({"text": "", "hits": []}, answer="text", ids="hits[].id").untold
 
     @pytest.mark.parametrize(
         ("reply", "said"),

@@ -22,13 +22,14 @@ LISTS = {"ids": "id", "passages": "text", "scores": "score"}
 
 @dataclass(frozen=True)
 class Said:
-    """What one reply says. items: in rank order, as `ItemReader` takes them. answer: None where none is looked for.
+    """What one reply says. items: in rank order, as `ItemReader` takes them; None where the expressions look for none,
+    and the same of the answer.
 
     own_ms: the milliseconds that the service says it took; first_ms: until the first piece of a streamed answer. Both
     None where nobody says.
     """
 
-    items: list[dict[str, Any]]
+    items: list[dict[str, Any]] | None
     answer: str | None = None
     own_ms: float | None = None
     first_ms: float | None = None
@@ -96,8 +97,10 @@ class Expressions:
             raise self._misfit("latency", "milliseconds from 0", taken, text)
         return float(taken)
 
-    def _items(self, values: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
+    def _items(self, values: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:
         lists = {name: values[name] for name in LISTS if name in values}
+        if not lists:
+            return None
         for name, found in lists.items():
             if not isinstance(found, list):
                 raise self._misfit(name, "a list", found, text)

@@ -54,11 +54,12 @@ def _of_langchain(reply: Any) -> Any:
         return _passages(reply) if isinstance(reply, list | tuple) else {"answer": _text(reply)}
     answer = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
     passages = next((reply[name] for name in PASSAGES if isinstance(reply.get(name), list | tuple)), None)
-    if answer is None and passages is None:
+    if answer is passages is None:
         legal = ", ".join((*ANSWERS, *PASSAGES))
         raise ValueError(f"an object with one of {legal} is expected; got one with {', '.join(map(str, reply))}")
-    found = _passages(passages or ())
-    return found if answer is None else {"answer": _text(answer), "retrieved": found}
+    if answer is None:
+        return _passages(passages)
+    return {"answer": _text(answer), **({} if passages is None else {"retrieved": _passages(passages)})}
 
 
 def _of_llama_index(reply: Any) -> dict[str, Any]:
@@ -84,9 +85,9 @@ def _haystack(pipeline: Any) -> Callable[[str, int], Any]:
                 raise ValueError(f"answers, replies or documents are expected; got {', '.join(reply) or 'nothing'}")
             return _passages(passages)
         first = answers[0]
-        if passages is None:
-            passages = getattr(first, "documents", ())
-        return {"answer": _text(getattr(first, "data", first)), "retrieved": _passages(passages)}
+        passages = getattr(first, "documents", None) if passages is None else passages
+        told = {} if passages is None else {"retrieved": _passages(passages)}
+        return {"answer": _text(getattr(first, "data", first)), **told}
 
     return ask
 

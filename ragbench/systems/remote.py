@@ -81,7 +81,9 @@ class RemoteSystem:
         if progress is not None and not fresh:
             progress(len(self.chunks))
         outcomes = llm.run(self._all(questions, k, progress))
-        reader, answers, errors = ItemReader(self.chunks), {}, {}
+        reader, untold = ItemReader(self.chunks), []
+        answers: dict[str, tuple[Generation, ...]] = {}
+        errors: dict[str, str] = {}
         hits: list[list[Hit]] = []
         call, first = np.full(len(questions), np.nan), np.full(len(questions), np.nan)
         for place, (question, outcome) in enumerate(zip(questions, outcomes, strict=True)):
@@ -89,11 +91,13 @@ class RemoteSystem:
                 if outcome.said is None:
                     raise RetrievalError(outcome.error)
                 said = outcome.said
-                hits.append(reader.hits(said.items, k))
+                hits.append([] if said.items is None else reader.hits(said.items, k))
             except RetrievalError as error:
                 hits.append([])
                 errors[question.id] = str(error)
                 continue
+            if said.items is None:
+                untold.append(question.id)
             call[place] = outcome.seconds * 1000 if said.own_ms is None else said.own_ms
             first[place] = np.nan if said.first_ms is None else said.first_ms
             if said.answer is not None:
@@ -104,7 +108,15 @@ class RemoteSystem:
             **counted(f"systems.{self.name} ({self.settings.url})", questions, errors),
         }
         stages: dict[str, Array] = {"call": call, **({"first_token": first} if self.settings.stream else {})}
-        return Retrieval(hits, search_ms=call, logged_ms=stages, errors=errors, facts=facts, answers=answers)
+        return Retrieval(
+            hits,
+            search_ms=call,
+            logged_ms=stages,
+            errors=errors,
+            untold=frozenset(untold),
+            facts=facts,
+            answers=answers,
+        )
 
     async def _all(self, questions: Sequence[Question], k: int, progress: Progress | None) -> list[_Outcome]:
         """In a plan the journal is asked alone: a stand-in answers what would have been asked."""
@@ -161,7 +173,8 @@ class RemoteSystem:
     def _stand_in(self, question: Question, k: int) -> Said:
         """What a plan goes on with: the relevant chunks, else the first ones, and the reference as the answer."""
         chosen = [chunk for chunk in self.chunks if chunk.id in question.relevant] or list(self.chunks)
-        items = [{"id": chunk.id} for chunk in chosen[:k]]
+        looked_for = self.settings.ids or self.settings.passages
+        items = [{"id": chunk.id} for chunk in chosen[:k]] if looked_for else None
         return Said(items, (question.reference or question.text) if self.settings.answer else None)
 
 

@@ -12,6 +12,10 @@ from ragbench.types import Array, Hit, Question
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
 
 
+UNTOLD = "the system answers, and does not tell what it retrieved (`retrieved`)"
+"""Why there is no value of retrieval at questions of `Retrieval.untold`."""
+
+
 class RetrievalError(ValueError):
     """A system under test cannot be made, or what it gave cannot be read."""
 
@@ -25,6 +29,8 @@ class Retrieval:
         where the system did not do that work now (logged results), or does both in one (your callable, a service:
         search_ms).
     errors: question id → why it has no hits, for questions that failed.
+    untold: ids of the questions that were answered without a word of what was retrieved: no ranking, and none that is
+        empty either.
     logged_ms: stage → (questions,) milliseconds that were logged, NaN where they were not: "search" (the whole
         retrieval), and "answer" (from the question to the answer) beside it; of a service, whose replies are kept with
         what they took, "call", and "first_token" (until the first piece of its answer).
@@ -37,6 +43,7 @@ class Retrieval:
     search_ms: Array | None = None
     logged_ms: Mapping[str, Array] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    untold: frozenset[str] = frozenset()
     facts: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, tuple[Generation, ...]] = field(default_factory=dict)
     is_stand_in: bool = False
