@@ -54,11 +54,11 @@ def _of_langchain(reply: Any) -> Any:
         return _passages(reply) if isinstance(reply, list | tuple) else {"answer": _text(reply)}
     answer = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
     passages = next((reply[name] for name in PASSAGES if isinstance(reply.get(name), list | tuple)), None)
-    if answer is passages is None:
+    if answer is None and passages is None:
         legal = ", ".join((*ANSWERS, *PASSAGES))
         raise ValueError(f"an object with one of {legal} is expected; got one with {', '.join(map(str, reply))}")
     if answer is None:
-        return _passages(passages)
+        return _passages(passages or ())
     return {"answer": _text(answer), **({} if passages is None else {"retrieved": _passages(passages)})}
 
 
