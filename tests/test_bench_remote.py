@@ -80,7 +80,9 @@ def test_the_page_of_retrieval_reads_the_same_clock(server: ServiceServer) -> No
     assert set(latencies["part"]) == {"call"}
     assert list(latencies["sample"]) == ["q1", "q2", "q4"], "of four that are timed one has no reply"
     assert found.facts["systems"][0]["in_flight"] == 1
-    assert "the whole call" in show.retrieval.speed(show.Page(found)).html()
+    html = show.retrieval.speed(show.Page(found)).html()
+    assert "the whole call" in html
+    assert "A system over HTTP was timed as it was asked" in html
 
 
 def test_who_answers_by_itself_is_left_out_without_being_asked(server: ServiceServer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
@@ -52,6 +52,11 @@ def _kept(material: Material) -> Markup:
         int(material.facts.get("timed_questions", 0)),
         parameter="\N{NO-BREAK SPACE}".join(("fresh_timings", "=", "True")),
     )
+    if any(isinstance(one, Mapping) and one.get("kind") == "http" for one in material.facts.get("systems", ())):
+        text += " " + _(
+            "A system over HTTP was timed as it was asked, with as many requests in flight as its table says; what it "
+            "took is kept with its replies."
+        )
     return html.lede(text)
 
 
