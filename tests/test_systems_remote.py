@@ -29,7 +29,7 @@ HITS = [{"id": "c2", "text": "two", "score": 0.75}, {"id": "c1", "text": "one", 
 GOOD = {"data": {"answer": "In August."}, "hits": HITS, "took": 12.5}
 WHOLE = {"answer": "data.answer", "passages": "hits[].text", "ids": "hits[].id", "scores": "hits[].score"}
 SECRET = "s3cret-value-of-the-key"
-SLACK_MS = 80.0
+SLACK_MS = 250.0
 
 
 def remote(server: ServiceServer, **more: Any) -> RemoteSystem:
