@@ -22,8 +22,7 @@ from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
 from ragbench.judge import legal_names
-from ragbench.settings import ConfigurationError, EmbedderSettings, Settings
-from ragbench.settings.tables import SystemSettings
+from ragbench.settings import ConfigurationError, EmbedderSettings, Settings, SystemSettings
 from ragbench.types import EmbeddingError
 
 IMPORT_SECONDS = 120.0
@@ -91,6 +90,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     return [
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
+        *(said for name in parts.systems if (said := _headers(name, settings.systems[name]))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
         *(said for name in parts.judges if (said := _judge(name, settings))),
@@ -139,6 +139,12 @@ def _results(name: str, system: SystemSettings) -> str:
     if system.results is None or (configuration.project_folder() / system.results).is_file():
         return ""
     return f"systems.{name}.results = {str(system.results)!r}: there is no such file"
+
+
+def _headers(name: str, system: SystemSettings) -> str:
+    from ragbench.llm.transport import key_in
+
+    return _refused(lambda: [key_in(f"systems.{name}.headers", one) for one in system.header_variables])
 
 
 def _embedder(name: str, settings: Settings) -> str:
