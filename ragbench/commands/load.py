@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +46,7 @@ Base = Annotated[
         "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
     ),
 ]
-Logged = Mapping[str, Sequence[Mapping[str, Any]]]
+Logged = Mapping[str, Iterable[Mapping[str, Any]]]
 Read = tuple[Any, Logged | None]
 """What was brought, and what systems logged, if anything."""
 
@@ -326,7 +326,7 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
-    digest = made.hash_with("dialogues", "decisions")[:12]
+    digest = made.whole_hash[:12]
     first, *more = found.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
     for run in more:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
 from ragbench.datasets.folder import Records
@@ -12,7 +12,7 @@ from ragbench.datasets.folder import Records
 
 @dataclass
 class Brought(Records):
-    """The tables of a data set out of a file that somebody else wrote.
+    """The tables of a data set out of a file that somebody else wrote, in lists or, where they may be long, on shelves.
 
     left_out: reason → count of what was passed over. notes: sentences on how things were understood. runs: words of
     `ragbench run` for what the fields are enough for, {dataset} standing for the name; empty: all notebooks.
@@ -28,11 +28,15 @@ class Brought(Records):
         return {table.name: len(rows) for table in fields(Records) if (rows := getattr(self, table.name))}
 
     @property
-    def texts(self) -> list[str]:
+    def texts(self) -> Iterator[str]:
         """The texts whose language is the data set's."""
-        found = [chunk.text for chunk in self.chunks] or [question.text for question in self.questions]
-        talked = found or [turn.question for dialogue in self.dialogues for turn in dialogue.turns]
-        return talked or [text for one in self.decisions for text in (one.question, one.answer, *one.passages.values())]
+        if self.chunks:
+            return (chunk.text for chunk in self.chunks)
+        if self.questions:
+            return (question.text for question in self.questions)
+        if self.dialogues:
+            return (turn.question for dialogue in self.dialogues for turn in dialogue.turns)
+        return (text for one in self.decisions for text in (one.question, one.answer, *one.passages.values()))
 
 
 def named_by(prefix: str, *texts: str) -> str:

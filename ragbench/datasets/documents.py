@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragbench.datasets.brought import Brought
-from ragbench.datasets.files import MAX_BYTES, DatasetError, normalise, read_text
+from ragbench.datasets.files import DatasetError, normalise, read_text
 from ragbench.datasets.folder import Records
+from ragbench.datasets.limits import MAX_BYTES
 from ragbench.datasets.records import ChunkRecord, DocumentRecord
 
 if TYPE_CHECKING:

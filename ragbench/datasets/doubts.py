@@ -18,25 +18,28 @@ def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Questio
     under another id. labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels:
     of how many questions, and of how many labels.
     """
-    plain = {chunk.id: _plain(chunk.text) for chunk in chunks}
+    plain = {chunk.id: hash(_plain(chunk.text)) for chunk in chunks}  # of a text itself, memory would hold them all
     copies = Counter(plain.values())
-    pages: dict[str, set[str]] = defaultdict(set)
+    pages: dict[str, set[int]] = defaultdict(set)
     for chunk in chunks:
         if chunk.url is not None:
             pages[chunk.url].add(plain[chunk.id])
     found: Counter[str] = Counter()
-    asked = [one for one in questions if one.relevant or one.relevant_urls]
-    for one in asked:
+    labelled = labels = 0
+    for one in questions:
+        if not (one.relevant or one.relevant_urls):
+            continue
+        labelled += 1
+        labels += len(one.relevant) + len(one.relevant_urls)
         own = {plain[name] for name in one.relevant if name in plain}
         of_pages = set().union(*(pages[url] for url in one.relevant_urls if url in pages))
-        found["question_is_passage"] += _plain(one.text) in own | of_pages
+        found["question_is_passage"] += hash(_plain(one.text)) in own | of_pages
         found["passage_copied"] += any(copies[text] > 1 for text in own)
         nowhere = sum(name not in plain for name in one.relevant) + sum(url not in pages for url in one.relevant_urls)
         found["labels_nowhere"] += nowhere
     if not +found:
         return {}
-    labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
-    return {**+found, "labelled": len(asked), "labels": labels}
+    return {**+found, "labelled": labelled, "labels": labels}
 
 
 def _plain(text: str) -> str:

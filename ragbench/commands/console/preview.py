@@ -32,7 +32,8 @@ def tell(found: Brought, source: str, language: str) -> None:
     for line in _examples(found):
         terminal.say(f"  {line}")
     tell_rest(found.notes, found.left_out)
-    for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
+    doubts = doubts_of(found.chunks, found.questions) if unlabelled < len(found.questions) else {}
+    for warning in sentences(doubts, translator("en")):
         terminal.say(f"warning: {warning}")
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.datasets.brought import Brought
-from ragbench.datasets.files import MAX_ROWS, MAX_WEIGHT_OF_ROWS, DatasetError
+from ragbench.datasets.files import DatasetError
+from ragbench.datasets.limits import MAX_ROWS, MAX_WEIGHT_OF_ROWS
 from ragbench.datasets.records import ChunkRecord
 from ragbench.datasets.traces.assembly import Assembly
 from ragbench.datasets.traces.elements import LeftOut, records
