@@ -204,6 +204,7 @@ def test_two_measurements_are_equal_to_the_byte(tier: str, project: Path, monkey
         assert not any(math.isnan(one.estimate.value) for one in made.estimates)
 
 
+@pytest.mark.slow
 def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_data: Callable[[str], Path]) -> None:
     from ragbench import datasets
 

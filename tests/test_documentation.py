@@ -171,6 +171,7 @@ def _is_quick(words: list[str], page: Path) -> bool:
     return words[0] == "ragbench" and not {*LONG, *SERVES, OWN_TABLES} & set(words) and first == page
 
 
+@pytest.mark.documents
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_what_a_page_says_runs(page: Path, documented: Path) -> None:
     blocks = [one for one in fragments.fragments(page) if one.language in RUN and not one.reason]
