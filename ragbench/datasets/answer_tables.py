@@ -47,6 +47,7 @@ def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
             "reference": sample.reference,
             "cluster": sample.cluster,
             "relevant": dict.fromkeys(wanted, 1.0),
+            "relevant_urls": {},
             "answerable": True if wanted else None,
         }
         question = checked(QuestionRecord, made, place)

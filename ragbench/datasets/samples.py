@@ -130,11 +130,11 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Chunk):
         yield from (value.id, value.text)
-    elif isinstance(value, Mapping):
-        yield from map(str, value.values())
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
+    elif isinstance(value, Mapping):
+        yield from map(str, value.values())
 
 
 class _Numbers:
@@ -177,7 +177,9 @@ def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
     A message has a `type` or `role` (human or user, ai or assistant) and a `content`; what tools and systems say is
     passed over, and of several answers to a question the last is its answer. None for anything else.
     """
-    if isinstance(value, str) and value.lstrip().startswith("["):
+    if isinstance(value, str):
+        if not value.lstrip().startswith("["):
+            return None
         try:
             found = held(value)
         except ValueError:
@@ -295,7 +297,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     if isinstance(value, Chunk):
         return value
-    if isinstance(value, Mapping):
+    if not isinstance(value, str) and isinstance(value, Mapping):
         identifier = value.get("id", identifier)
         value = value.get("text")
     if not isinstance(value, str):

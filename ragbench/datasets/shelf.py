@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,25 +31,14 @@ class Shelf(Sequence[R], Generic[R]):
     def __init__(self, model: type[R] | None = None, *, by_key: bool = False) -> None:
         self._model, self._order = model, "key" if by_key else "rowid"
         self._count = 0
-        self._lines = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # SQLite's own temporary file
-        for statement in (
-            "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", f"PRAGMA cache_size = -{CACHE_KIB}",
-            "CREATE TABLE shelf (key TEXT PRIMARY KEY, line TEXT NOT NULL, place TEXT)", "BEGIN",
-        ):  # fmt: skip
-            self._lines.execute(statement)
+        self._lines = temporary("CREATE TABLE shelf (key TEXT PRIMARY KEY, line TEXT NOT NULL, place TEXT)")
 
     def put(self, key: str, record: R, place: str | None = None) -> bool:
         """Put a record there, unless one stands under its key already: False then, and nothing has changed.
 
         place: where the record was found, for the errors of those that come after it.
         """
-        try:
-            done = self._lines.execute("INSERT OR IGNORE INTO shelf VALUES (?, ?, ?)", (key, line_of(record), place))
-        except sqlite3.OperationalError as error:
-            raise DatasetError(
-                f"{tempfile.gettempdir()}: {error}; what is read is kept there for its time. Make room, or name "
-                "another folder: TMPDIR=/var/tmp ragbench load …"
-            ) from None
+        done = stored(self._lines, "INSERT OR IGNORE INTO shelf VALUES (?, ?, ?)", (key, line_of(record), place))
         self._count += done.rowcount
         return bool(done.rowcount)
 
@@ -76,6 +66,11 @@ class Shelf(Sequence[R], Generic[R]):
         found = self._lines.execute(f"SELECT place, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
         return ((place, self._read(line)) for place, line in found)
 
+    def items(self) -> Iterator[tuple[str, R]]:
+        """(key, record) of each."""
+        found = self._lines.execute(f"SELECT key, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
+        return ((key, self._read(line)) for key, line in found)
+
     def __len__(self) -> int:
         return self._count
 
@@ -93,6 +88,11 @@ class Shelf(Sequence[R], Generic[R]):
         ask = f"SELECT line FROM shelf ORDER BY {self._order} LIMIT 1 OFFSET ?"  # noqa: S608 - ours
         return self._read(self._lines.execute(ask, (number,)).fetchone()[0])
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
     def _read(self, line: str) -> R:
         if self._model is None:
             return json.loads(line)  # type: ignore[no-any-return]
@@ -103,4 +103,26 @@ def line_of(record: Any) -> str:
     """A record as a line of a data set's file, without its end."""
     if isinstance(record, BaseModel):
         return record.model_dump_json(exclude_defaults=True)
-    return _ENCODED(record)
+    return "null" if record is None else _ENCODED(record)
+
+
+def temporary(*tables: str) -> sqlite3.Connection:
+    """A database of SQLite with these tables in a temporary file that has no name: closed, it is gone."""
+    made = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", f"PRAGMA cache_size = -{CACHE_KIB}"):
+        made.execute(statement)
+    for table in tables:
+        made.execute(table)
+    made.execute("BEGIN")
+    return made
+
+
+def stored(file: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+    """The statement, executed. Raises DatasetError where the temporary file has no room."""
+    try:
+        return file.execute(statement, values)
+    except sqlite3.OperationalError as error:
+        raise DatasetError(
+            f"{tempfile.gettempdir()}: {error}; what is read is kept there for its time. Make room, or name another "
+            "folder: TMPDIR=/var/tmp ragbench load …"
+        ) from None
