@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ from ragbench.commands.console.preview import tell
 
 if TYPE_CHECKING:
     from ragbench.datasets import Brought
+    from ragbench.datasets.shelf import Shelf
 
 application = typer.Typer(
     help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
@@ -40,13 +41,19 @@ Licence = Annotated[str, typer.Option(help="Licence of the texts, shown on every
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
 Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
+Part = Annotated[
+    int,
+    typer.Option(
+        "--sample", help="Only so many questions, dialogues, decisions, drawn by their ids; 0: all of them.", min=0
+    ),
+]
 Base = Annotated[
     str,
     typer.Option(
         "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
     ),
 ]
-Logged = Mapping[str, Iterable[Mapping[str, Any]]]
+Logged = Mapping[str, "Shelf[dict[str, Any]]"]
 Read = tuple[Any, Logged | None]
 """What was brought, and what systems logged, if anything."""
 
@@ -62,6 +69,7 @@ class About:
     replace: Replace = False
     dry_run: DryRun = False
     add: Add = False
+    sample: Part = 0
     source: str = ""
 
 
@@ -292,6 +300,8 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)
     name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
+    if about.sample:
+        logged = datasets.drawn(found, logged, about.sample)
     read_as = datasets.language_of(found.texts)
     spoken = about.language or part or read_as
     if about.add:

@@ -11,7 +11,7 @@ from ragbench.datasets import (
     squad,
     traces,
 )
-from ragbench.datasets.brought import Brought
+from ragbench.datasets.brought import Brought, drawn
 from ragbench.datasets.doubts import doubts_of
 from ragbench.datasets.files import DatasetError, TooMuchError, normalise
 from ragbench.datasets.folder import Dataset, Records, Written, available, language_in, load, place_of

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
 from ragbench.datasets.folder import Records
+from ragbench.datasets.records import Record
+from ragbench.datasets.shelf import Shelf
+
+R = TypeVar("R", bound=Record)
+DRAWN = ("questions", "dialogues", "decisions", "history")
 
 
 @dataclass
@@ -37,6 +44,28 @@ class Brought(Records):
         if self.dialogues:
             return (turn.question for dialogue in self.dialogues for turn in dialogue.turns)
         return (text for one in self.decisions for text in (one.question, one.answer, *one.passages.values()))
+
+
+def drawn(
+    found: Brought, logged: Mapping[str, Shelf[dict[str, Any]]] | None, number: int
+) -> Mapping[str, Shelf[dict[str, Any]]] | None:
+    """Leave `number` records at most in each table of what is measured, the whole base besides; the log of the rest.
+
+    They are drawn by a hash of their ids: the same ones every time, whatever the order of the file.
+    """
+    for table in DRAWN:
+        rows: Sequence[Any] = getattr(found, table)
+        names = set(heapq.nsmallest(number, (row.id for row in rows), key=lambda one: named_by("", one)))
+        if len(names) < len(rows):
+            found.left_out[f"{table} that were not drawn (--sample {number})"] += len(rows) - len(names)
+            setattr(found, table, _of(rows, names))
+    asked = {question.id for question in found.questions}
+    found.ratings = _of(found.ratings, {rated.id for rated in found.ratings if rated.question_id in asked})
+    return logged and {system: rows.part(asked) for system, rows in logged.items()}
+
+
+def _of(rows: Sequence[R], names: Container[str]) -> Sequence[R]:
+    return rows.part(names) if isinstance(rows, Shelf) else [row for row in rows if row.id in names]
 
 
 def named_by(prefix: str, *texts: str) -> str:

@@ -25,6 +25,7 @@ from ragbench.datasets.limits import (
     MAX_ELEMENT,
     MAX_LINE_BYTES,
     MAX_ROWS,
+    MAX_STREAMED_BYTES,
     MAX_STREAMED_ROWS,
     MAX_WEIGHT,
     MAX_WEIGHT_OF_ROWS,
@@ -77,7 +78,7 @@ def read_lines(path: Path, *, held: bool = True) -> Iterator[tuple[int, dict[str
         place = f"{path.name}, line {number}"
         if text is None:
             raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
-        load.add(weight(text) if held else 0)
+        load.add(weight(text) if held else len(text))
         if text:
             item = parse_json(text, place)
             if not isinstance(item, dict):
@@ -157,7 +158,7 @@ def _line(stream: io.BufferedIOBase, place: str) -> bytes:
 
 @dataclass
 class Load:
-    """How many rows of a file were read, and how much memory they take with who keeps them (held)."""
+    """How many rows of a file were read, and how much memory they take with who keeps them (held), else letters."""
 
     path: Path
     rows: str
@@ -177,6 +178,8 @@ class Load:
                 f"{self.path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into "
                 "smaller data sets"
             )
+        if self.bytes > MAX_STREAMED_BYTES:
+            raise DatasetError(f"{self.path.name}: more than {MAX_STREAMED_BYTES:,} letters once unpacked; split it")
 
 
 def require_file(path: Path) -> None:

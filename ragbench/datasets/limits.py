@@ -19,7 +19,7 @@ MAX_WEIGHT_OF_ROWS = 3 * 2**28
 MAX_STREAMED_ROWS = 20_000_000
 """Of the rows of a file that go by one after the other, on their way to the disk."""
 MAX_STREAMED_BYTES = 2**36
-"""Of the same rows, decoded: what a few kilobytes of Parquet may stand for."""
+"""Of the same rows, unpacked: what a few kilobytes of gzip or Parquet may stand for."""
 MAX_DECODED_BYTES = 2**29
 """Of a Parquet file whose rows are held: a few kilobytes of a repeated text may stand for more than any memory."""
 DECODER_BYTES = 5 * 2**27

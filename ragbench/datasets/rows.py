@@ -162,7 +162,8 @@ def _csv(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
                 continue
             if len(cells) != len(names):
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
-            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)) if held else 0)
+            letters = sum(map(sys.getsizeof if held else len, cells))
+            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
             yield place, {name: cell for name, cell in zip(names, cells, strict=True) if keep_empty or cell.strip()}
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None

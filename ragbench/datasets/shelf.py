@@ -6,7 +6,7 @@ import json
 import operator
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ CACHE_KIB = 32 * 1024
 """Of memory that a shelf takes; what is more is in the temporary file."""
 
 
+PUT = "INSERT OR IGNORE INTO shelf VALUES (?, ?, ?)"
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -38,7 +39,7 @@ class Shelf(Sequence[R], Generic[R]):
 
         place: where the record was found, for the errors of those that come after it.
         """
-        done = stored(self._lines, "INSERT OR IGNORE INTO shelf VALUES (?, ?, ?)", (key, line_of(record), place))
+        done = stored(self._lines, PUT, (key, line_of(record), place))
         self._count += done.rowcount
         return bool(done.rowcount)
 
@@ -65,6 +66,15 @@ class Shelf(Sequence[R], Generic[R]):
         """(place, record) of each."""
         found = self._lines.execute(f"SELECT place, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
         return ((place, self._read(line)) for place, line in found)
+
+    def part(self, keys: Container[str]) -> Shelf[R]:
+        """A shelf with the records under these keys alone."""
+        made = Shelf(self._model, by_key=self._order == "key")
+        for row in self._lines.execute("SELECT key, line, place FROM shelf ORDER BY rowid"):
+            if row[0] in keys:
+                stored(made._lines, PUT, row)
+                made._count += 1
+        return made
 
     def items(self) -> Iterator[tuple[str, R]]:
         """(key, record) of each."""
