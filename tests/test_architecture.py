@@ -32,7 +32,7 @@ FLOORS = (
     {"show"},
     {"report"},
     {"commands"},
-    {"__main__", "lab", "labelling", "testing"},
+    {"__main__", "evaluators", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
          "pydantic", "numpy")  # fmt: skip
