@@ -12,12 +12,10 @@ from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked, cut
 from ragbench.datasets.samples import streamed
-from ragbench.datasets.shelf import Shelf
+from ragbench.datasets.shelf import RECENT, Shelf
 from ragbench.types import Chunk
 
 SYSTEM = "logged"
-RECENT = 20_000
-"""Contexts that are known without a look at the shelf: the same ones stand in many rows."""
 
 
 def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
@@ -82,7 +80,7 @@ class _Chunks:
 
     def __init__(self) -> None:
         self.shelf = Shelf(ChunkRecord, by_key=True)
-        self._recent: dict[str, str] = {}
+        self._recent: dict[str, int] = {}  # id → hash of its text
 
     def named(self, contexts: Sequence[Chunk], place: str) -> list[str]:
         """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
@@ -91,7 +89,7 @@ class _Chunks:
             if not context.text.strip():
                 raise DatasetError(f"{place}: contexts.{number} = {context.text!r}: a text is expected")
             identifier = named_by("context", context.text) if context.id == str(number) else context.id
-            if self._recent.get(identifier) != context.text:
+            if self._recent.get(identifier) != hash(context.text):
                 self._take(identifier, context.text, place)
             found.append(identifier)
         return list(dict.fromkeys(found))
@@ -102,4 +100,4 @@ class _Chunks:
             raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
         if len(self._recent) >= RECENT:
             self._recent.clear()
-        self._recent[identifier] = text
+        self._recent[identifier] = hash(text)

@@ -173,6 +173,7 @@ def check(name: str, folder: Path) -> Written:
     there: dict[str, Shelf[None]] = {"chunks": Shelf(), "questions": Shelf()}
     known = {"chunk": there["chunks"].has, "question": there["questions"].has}
     counts: Counter[str] = Counter()
+    has_ratings = (place / f"ratings.{language}.jsonl").is_file()
 
     def records(table: str) -> Iterator[Record]:
         last = ""
@@ -180,7 +181,7 @@ def check(name: str, folder: Path) -> Written:
             if record.id <= last:
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
             last = record.id
-            if table in there:
+            if table == "chunks" or (table == "questions" and has_ratings):  # nothing else names a question
                 there[table].put(record.id, None)
             _check_references(table, language, record, known)
             counts[table] += 1

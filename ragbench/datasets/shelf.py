@@ -18,6 +18,8 @@ CACHE_KIB = 32 * 1024
 """Of memory that a shelf takes; what is more is in the temporary file."""
 
 
+RECENT = 200_000
+"""Texts that a reader knows without a look at its shelf, by a hash of each: the same ones stand in many rows."""
 PUT = "INSERT OR IGNORE INTO shelf VALUES (?, ?, ?)"
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 
 from ragbench.datasets.brought import named_by
 from ragbench.datasets.records import ChunkRecord
-from ragbench.datasets.shelf import Shelf
+from ragbench.datasets.shelf import RECENT, Shelf
 from ragbench.datasets.traces.spans import Passage
 
-RECENT = 20_000
-"""Passages that are known without a look at the shelf: the same ones stand in many traces."""
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -28,7 +26,7 @@ class Passages:
         self.chunks = Shelf(ChunkRecord, by_key=True)
         self.changed = 0
         self._names = Shelf[str]()
-        self._recent: dict[tuple[str | None, str | None], str] = {}
+        self._recent: dict[int, str] = {}  # hash of id and text → name
         self._urls: dict[str, str | None] = {}
         self._identifier, self._clean = identifier, clean
         for chunk in base.values():
@@ -39,7 +37,7 @@ class Passages:
 
         A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
         """
-        key = passage.id, passage.text
+        key = hash((passage.id, passage.text))
         if (name := self._recent.get(key)) is None:
             if len(self._recent) >= RECENT:
                 self._recent.clear()
