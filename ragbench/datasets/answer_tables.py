@@ -67,7 +67,7 @@ def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
             logged[system].put(sample.id, line)
     if not questions:
         raise DatasetError(f"{path.name}: holds no samples; at least one is expected")
-    brought = Brought(chunks=chunks.shelf, questions=questions, notes=forms.notes)
+    brought = Brought(chunks=chunks.shelf, questions=questions, notes=[*forms.unread, *forms.notes])
     if not labelled:
         brought.notes.append(
             "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"

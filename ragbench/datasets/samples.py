@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +17,7 @@ from ragbench.datasets.cells import Form, Forms, held
 from ragbench.datasets.files import DatasetError, parse_json
 from ragbench.datasets.limits import MAX_ROWS
 from ragbench.datasets.question_sets import flag
-from ragbench.datasets.rows import cut, read_rows
+from ragbench.datasets.rows import cut, cut_list, read_rows
 from ragbench.expectations import kind
 from ragbench.types import Chunk, Sample
 
@@ -24,25 +26,33 @@ if TYPE_CHECKING:
 
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "sample_id", "question_id"),
-    "user_input": ("user_input", "question", "query"),
-    "response": ("response", "answer"),
-    "reference": ("reference", "ground_truth", "ground_truth_answer"),
+    "user_input": ("user_input", "question", "query", "input", "prompt", "вопрос"),
+    "response": ("response", "answer", "output", "actual_output", "prediction", "ответ"),
+    "reference": (
+        "reference", "ground_truth", "ground_truth_answer", "expected", "expected_answer", "expected_output",
+        "reference_answer", "correct_answer", "golden_answer", "эталон", "правильный_ответ",
+    ),
     "references": ("ground_truths",),
-    "contexts": ("retrieved_contexts", "contexts"),
+    "contexts": (
+        "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_documents", "retrieved_passages",
+        "passages", "documents", "контексты", "контекст", "фрагменты",
+    ),
     "context_ids": ("retrieved_context_ids", "context_ids"),
     "reference_contexts": ("reference_contexts",),
     "reference_context_ids": ("reference_context_ids",),
     "rubric": ("rubric", "rubrics"),
     "language": ("language",),
     "cluster": ("cluster",),
-    "system": ("system",),
+    "system": ("system", "model", "система"),
     "shown": ("shown",),
-}
-"""What a field may be called, the present name first."""
+}  # fmt: skip
+"""What a field may be called, the present name first; case, blanks and hyphens do not tell two names apart."""
 
 PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
 """Who asks and who answers in a dialogue."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
+MAX_UNREAD = 100
+"""Names of no field that are kept for the note."""
 _KNOWN = {name for names in NAMES.values() for name in names}
 
 
@@ -61,14 +71,20 @@ def streamed(path: Path, forms: Forms | None = None, *, held: bool = False) -> I
 
     Where rows have no id the file is read once more before, for the numbers that stand for them.
     """
-    numbers = _Numbers(lambda: (item for _, item in read_rows(path, keep_empty=True, held=False)))
-    for place, item in read_rows(path, keep_empty=True, held=held):
+    numbers = _Numbers(lambda: (fields(item) for _, item in read_rows(path, keep_empty=True, held=False)))
+    unread: dict[str, None] = {}
+    for place, row in read_rows(path, keep_empty=True, held=held):
+        item = fields(row)
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
+        if len(unread) < MAX_UNREAD:
+            unread.update(dict.fromkeys(name for name in item if name not in _KNOWN))
         for sample in _samples(item, place, numbers.of(item), forms):
             _refuse_torn(sample)
             yield place, sample
+    if unread and forms is not None:
+        forms.unread.append(f"not read, as no field of a sample is called so: {cut_list(unread)}")
 
 
 def samples_of(
@@ -84,10 +100,10 @@ def samples_of(
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, Mapping):
-        return _unique(_samples(given, place, 1))
+        return _unique(_samples(fields(given), place, 1))
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
-    given, found = list(given), []
+    given, found = [fields(item) if isinstance(item, Mapping) else item for item in given], []
     numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
     for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
@@ -256,6 +272,19 @@ def _flag(value: Any, place: str) -> bool | None:
             f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
         ) from None
     return found
+
+
+def fields(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row under names as NAMES has them: `Ground Truth` as `ground_truth`."""
+    if item.keys() <= _KNOWN:
+        return item
+    exact = {name: value for name, value in item.items() if name in _KNOWN}
+    return {**{_field(name): value for name, value in item.items()}, **exact}
+
+
+@functools.lru_cache(maxsize=1000)
+def _field(name: Any) -> str:
+    return re.sub(r"[\s-]+", "_", str(name).strip().lower())
 
 
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
