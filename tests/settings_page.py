@@ -22,7 +22,7 @@ Secrets are read from the environment alone: `key_variable` and `url_variable` n
 `RAGBENCH_DATABASE_URL` is {Settings.model_fields["database_url"].description}.
 """
 TYPES = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
-PLURALS = {"integer": "whole numbers", "number": "numbers"}
+PLURALS = {"integer": "whole numbers", "number": "numbers", "string": "texts"}
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}"}
 NAMES = ("NAME", "METRIC")
 

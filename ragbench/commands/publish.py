@@ -48,7 +48,7 @@ def publish(
         bool, typer.Option("--raw-csv", help="Texts in CSV as they are, also those that a spreadsheet executes.")
     ] = False,
 ) -> None:
-    """Write a run as a static site that works from a disk and from any host, with its numbers for other programs.
+    """Write a run, or a comparison, as a static site that works from a disk and from any host, with its numbers.
 
     In the folder: the pages, each also in `single/` as one file; `data/` with CSV, Parquet and JSON; `tables/` with
     LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
@@ -57,7 +57,9 @@ def publish(
     With `--to mlflow:FOLDER` all of it becomes runs of MLflow, in a SQLite file in that folder: one for the run, with
     the site as its artifacts, and one for each page and system below it. It needs `pip install "ragbench[mlflow]"`.
 
-    Example: `ragbench publish latest --to public`
+    Of a run that was loaded these are its numbers; a comparison goes by its folder, or its name in reports/comparisons.
+
+    Examples: `ragbench publish latest --to public`, `ragbench publish v1--v2 --to article`
     """
     from ragbench.report.exports import tracking
     from ragbench.report.exports.publish import publish as write

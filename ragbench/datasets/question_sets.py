@@ -129,8 +129,12 @@ class _Reading:
         self._chunk(item, place)
         key = f"unnamed {len(self.items)}" if item.id is None else f"id {item.id}"
         if not self.items.put(key, item, place):
-            first = self.items.place(key).rsplit(", ", 1)[1]
-            raise DatasetError(f"{place}: id = {item.id!r} stands in {first} already; ids are unique")
+            known = self.items.get(key)
+            if known is not None and known.question == item.question:  # ids there are made of questions
+                self.brought.left_out["item that repeats a question under its id"] += 1
+                return
+            there = self.items.place(key).rsplit(", ", 1)[1]
+            raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
         self.by_category = self.by_category or bool(item.category)
         for unknown in item.model_extra or {}:
             if unknown not in _UNUSED:

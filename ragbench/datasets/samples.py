@@ -103,7 +103,8 @@ def samples_of(
         return _unique(_samples(fields(given), place, 1))
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
-    given, found = [fields(item) if isinstance(item, Mapping) else item for item in given], []
+    rows: list[Any] = list(given)
+    given, found = [fields(item) if isinstance(item, Mapping) else item for item in rows], []
     numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
     for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
@@ -274,7 +275,7 @@ def _flag(value: Any, place: str) -> bool | None:
     return found
 
 
-def fields(item: Mapping[str, Any]) -> Mapping[str, Any]:
+def fields(item: Mapping[Any, Any]) -> Mapping[str, Any]:
     """The row under names as NAMES has them: `Ground Truth` as `ground_truth`."""
     if item.keys() <= _KNOWN:
         return item

@@ -107,8 +107,8 @@ class Shelf(Sequence[R], Generic[R]):
 
     def _read(self, line: str) -> R:
         if self._model is None:
-            return json.loads(line)  # type: ignore[no-any-return]
-        return self._model.model_validate_json(line)  # type: ignore[attr-defined,no-any-return]
+            return json.loads(line)
+        return self._model.model_validate_json(line)  # type: ignore[attr-defined]
 
 
 def line_of(record: Any) -> str:

@@ -33,6 +33,7 @@ from ragbench.settings.endpoints import (
     ProviderSettings,
     WebSettings,
 )
+from ragbench.settings.systems import SystemSettings
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
@@ -42,7 +43,6 @@ from ragbench.settings.tables import (
     GateSettings,
     QuestionTable,
     SourceSettings,
-    SystemSettings,
     Table,
 )
 
@@ -60,7 +60,8 @@ PROCESS_VARIABLES = frozenset(
 
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
-    *(("embedders", "database", "databases"), ("judges", "provider", "providers")),
+    *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
+    ("judges", "provider", "providers"),
     ("generators", "provider", "providers"),
 )
 """Which fields of which tables name one of which others."""
@@ -189,12 +190,23 @@ class Settings(BaseSettings):
                         f"{table}.{name}.{field} = {given!r}: there is no such table; "
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
+        for name, embedder in self.embedders.items():
+            if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
+                raise ValueError(
+                    f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
+                    "name a model that embeds any text"
+                )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def is_stand_in(self, embedder: str) -> bool:
+        """Whether the embedder of that name, or the one that embeds its questions, only stands in for a model."""
+        one = self.embedders[embedder]
+        return one.is_stand_in or (one.queries is not None and self.embedders[one.queries].is_stand_in)
 
     def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
         """The judges that are meant: those that are named, else all configured ones, else the offline one."""
@@ -227,6 +239,13 @@ class Settings(BaseSettings):
         shared = self.providers[model.provider]
         own = model.model_fields_set & set(EndpointSettings.model_fields)
         return model.model_copy(update=shared.model_dump(exclude=own))
+
+
+def key_variables(found: Settings) -> set[str]:
+    """The variables that these settings name as holding keys."""
+    tables = (found.judges, found.generators, found.providers, found.embedders)
+    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    return named | {name for one in found.systems.values() for name in one.header_variables}
 
 
 def config_path() -> Path:
@@ -320,8 +339,7 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _refuse_unknown_variables(found: Settings) -> None:
-    tables = (found.judges, found.generators, found.providers, found.embedders)
-    keys = {one.key_variable for table in tables for one in table.values()}
+    keys = key_variables(found)
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name.split("__")[0] not in legal and name not in keys:

@@ -24,11 +24,9 @@ def _web_address(value: str | None) -> str | None:
     return value.rstrip("/")
 
 
-class WebSettings(Table):
-    """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
+class Patience(Table):
+    """How long anything may take, and how often it is tried."""
 
-    base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
-    key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
     timeout_seconds: float = Field(default=60.0, gt=0, description="of one attempt, whole; of one call of a function")
     connect_seconds: float = Field(default=10.0, gt=0, description="of an attempt, to connect")
     read_seconds: float | None = Field(
@@ -36,6 +34,13 @@ class WebSettings(Table):
     )
     attempts: int = Field(default=8, ge=1, le=100, description="how often a call is tried before it is given up")
     patience_seconds: float = Field(default=300.0, gt=0, description="of all attempts of a call together")
+
+
+class WebSettings(Patience):
+    """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
+
+    base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
+    key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
 
     _http_only = field_validator("base_url")(_web_address)
 
@@ -50,6 +55,11 @@ class EmbedderSettings(WebSettings):
     )
     model: str | None = Field(default=None, description="of an endpoint, of a hub, or a folder with a model")
     database: str | None = Field(default=None, description="the NAME of [databases.NAME], for kind database")
+    queries: str | None = Field(
+        default=None,
+        description="of kind database: the NAME of [embedders.NAME] that embeds all questions, the model that made the "
+        "vectors; not set: the vectors of the questions in the tables",
+    )
     dimensions: int = Field(default=256, ge=0, le=16_000, description="of hashing, after SVD; 0: no SVD")
     ngrams: tuple[int, int] = Field(default=(3, 5), description="of hashing: shortest and longest, in characters")
     tfidf: bool = Field(default=True, description="of hashing: whether n-grams are weighted by TF-IDF")
@@ -68,6 +78,10 @@ class EmbedderSettings(WebSettings):
     def _complete(self) -> EmbedderSettings:
         if self.kind == "database" and not self.database:
             raise ValueError("an embedder of kind 'database' needs `database`, the name of a table [databases.NAME]")
+        if self.queries is not None and self.kind != "database":
+            raise ValueError(
+                f"queries = {self.queries!r} is of embedders of kind 'database', and this is {self.kind!r}"
+            )
         if self.kind in ("sentence_transformers", "openai") and not self.model:
             raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
         if self.kind == "openai" and not self.base_url:

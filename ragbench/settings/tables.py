@@ -20,44 +20,12 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class SystemSettings(Table):
-    """One system under test: an embedder, your callable, or logged results. Exactly one of these."""
-
-    embedder: str | None = Field(default=None, description="the NAME of [embedders.NAME] that its search is made with")
-    index: Literal["exact", "hnsw"] = Field(default="exact", description="of the search; hnsw is approximate")
-    m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
-    ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
-    ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
-    callable: str | None = Field(
-        default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
-    )
-    timeout_seconds: float = Field(
-        default=60.0, gt=0, description="of one call of your function; a question that takes longer counts as one at "
-        "which it raised",
-    )  # fmt: skip
-    results: Path | None = Field(
-        default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
-    )
-    generator: str | None = Field(
-        default=None,
-        description="the NAME of [generators.NAME] that writes its answers; not set: those that it gives itself, else "
-        "the extractive stand-in's",
-    )
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> SystemSettings:
-        given = [name for name in ("embedder", "callable", "results") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"a system is one of embedder, callable, results; given: {', '.join(given) or 'none'}")
-        if self.callable is not None and ":" not in self.callable:
-            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
-        return self
-
-
 class BudgetSettings(Table):
     """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
 
-    calls: int | None = Field(default=None, ge=1, description="of models at most; not set: no limit")
+    calls: int | None = Field(
+        default=None, ge=1, description="of models and of systems over HTTP at most; not set: no limit"
+    )
     tokens: int | None = Field(default=None, ge=1, description="read and written at most; not set: no limit")
     money: float | None = Field(default=None, gt=0, description="in the unit of the prices, at most; not set: no limit")
 
@@ -109,7 +77,9 @@ class SourceSettings(Table):
     licence: str = Field(default="not stated", description="of the texts, on every page")
     language: Language = Field(default="ru", description="of the texts")
     without_embedding: Literal["refuse", "leave_out"] = Field(
-        default="refuse", description="what to do with rows without a vector, where the vectors in the tables are used"
+        default="refuse",
+        description="what to do with chunks without a vector, where the vectors in the tables are used; questions "
+        "without one are left out and counted, unless their embedder has `queries`",
     )
     chunks: ChunkTable = Field(default=ChunkTable(), description="your table of chunks: its name and its columns")
     questions: QuestionTable | None = Field(default=QuestionTable(), description="your table of past questions")

@@ -1,9 +1,9 @@
-"""Systems under test (configured parts, your Python callable, logged results), and who writes their answers."""
+"""Systems under test (configured parts, your callable, a service, logged results), and who writes their answers."""
 
 from __future__ import annotations
 
 from ragbench.datasets import Dataset
-from ragbench.llm import Budget, Journal
+from ragbench.llm import Budget, Journal, open_budget
 from ragbench.settings import Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
@@ -43,6 +43,13 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder
         from ragbench.systems.function import FunctionSystem
 
         return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
+    if one.url is not None:
+        from ragbench.store import server
+        from ragbench.store.journal import DatabaseJournal
+        from ragbench.systems.remote import RemoteSystem
+
+        journal = DatabaseJournal(store.engine, lambda: server.start(settings))
+        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget))
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"

@@ -37,9 +37,10 @@ class ConfiguredSystem:
     ) -> None:
         self.name, self.settings, self.store, self.dataset = name, settings, store, dataset
         self.batch = embedder.batch
-        self.is_stand_in = embedder.is_stand_in
         texts = [chunk.text for chunk in dataset.chunks]
         self.embedder = make_embedder(str(settings.embedder), embedder, texts) if made is None else made
+        self.asking: Embedder = getattr(self.embedder, "queries", None) or self.embedder  # what embeds the questions
+        self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -73,8 +74,8 @@ class ConfiguredSystem:
         if settings.index == "hnsw":
             exact = self.store.exact_in_blocks(dataset.content_hash, self.embedder, queries, k)
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
-        if isinstance(self.embedder, EndpointEmbedder) and (named := self._answered_by(self.embedder, fresh)):
-            facts["embedder_answered_by"] = {"asked": self.embedder.settings.model, "replies": named}
+        if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
+            facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
         if isinstance(self.embedder, ModelEmbedder) and (truncated := self.embedder.truncated(texts)):
             facts["chunks_truncated"] = truncated
         return Retrieval(
@@ -96,7 +97,7 @@ class ConfiguredSystem:
         Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
         Raises EmbeddingError for a text without a vector, and StoreError, where nobody has called `prepare` yet.
         """
-        paid = isinstance(self.embedder, EndpointEmbedder)
+        paid = isinstance(self.asking, EndpointEmbedder)
 
         def embedded() -> Vectors:
             texts = [question.text]

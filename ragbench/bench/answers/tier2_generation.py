@@ -100,7 +100,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     if not any("embedder" in each.needs for each in metrics):
         return []
     names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
-    return stand_ins.facts("embedder", [name for name in names if session.settings.embedders[name].is_stand_in])
+    return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
 @tier(Tier2Request)
@@ -204,7 +204,10 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     with Store.open(session.settings) as store:
         for name in session.systems:
             one = session.settings.systems[name]
-            if one.generator is None and one.embedder is None:
+            if one.generator is None and one.url is not None and one.answer is not None:
+                found.left_out[name] = "answers by itself"
+                continue
+            if one.generator is None and one.embedder is None and one.url is None:
                 probe = asked if one.results is not None else asked[:1]
                 answers = make(name, session.settings, store, session.dataset).retrieve(probe, 1).answers
                 if answers and one.results is not None:

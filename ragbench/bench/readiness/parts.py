@@ -22,8 +22,8 @@ from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
 from ragbench.judge import legal_names
-from ragbench.settings import ConfigurationError, EmbedderSettings, Settings
-from ragbench.settings.tables import SystemSettings
+from ragbench.settings import ConfigurationError, EmbedderSettings, Settings, SystemSettings
+from ragbench.types import EmbeddingError
 
 IMPORT_SECONDS = 120.0
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
@@ -63,7 +63,8 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
         made |= Parts(embedders=parted(given["embedder"] or ""))
         if request.asks_judges:
             made |= _of_judges(parted(given["judges"] or ""), settings)
-    return made
+    known = [settings.embedders[name] for name in made.embedders if name in settings.embedders]
+    return made | Parts(embedders=tuple(one.queries for one in known if one.queries))
 
 
 def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
@@ -89,6 +90,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     return [
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
+        *(said for name in parts.systems if (said := _headers(name, settings.systems[name]))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
         *(said for name in parts.judges if (said := _judge(name, settings))),
@@ -139,6 +141,12 @@ def _results(name: str, system: SystemSettings) -> str:
     return f"systems.{name}.results = {str(system.results)!r}: there is no such file"
 
 
+def _headers(name: str, system: SystemSettings) -> str:
+    from ragbench.llm.transport import key_in
+
+    return _refused(lambda: [key_in(f"systems.{name}.headers", one) for one in system.header_variables])
+
+
 def _embedder(name: str, settings: Settings) -> str:
     one = settings.embedders[name]
     if one.kind == "openai":
@@ -147,7 +155,24 @@ def _embedder(name: str, settings: Settings) -> str:
         variable = settings.databases[str(one.database)].url_variable
         if variable and not os.environ.get(variable):
             return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
+        return _queries(name, settings)
     return _model(name, one) if one.kind == "sentence_transformers" else ""
+
+
+def _queries(name: str, settings: Settings) -> str:
+    """Whether questions would have another width than the stored vectors; an endpoint is not asked for it here."""
+    from ragbench.embed import query_encoder
+    from ragbench.store import Source, StoreError
+
+    one = settings.embedders[name]
+    if one.queries is None or settings.embedders[one.queries].kind == "openai" or _embedder(one.queries, settings):
+        return ""
+    try:
+        with Source.open(str(one.database), settings) as source:
+            query_encoder(name, one.queries, source, settings=settings)
+    except (EmbeddingError, StoreError) as error:
+        return str(error)
+    return ""
 
 
 def _model(name: str, one: EmbedderSettings) -> str:

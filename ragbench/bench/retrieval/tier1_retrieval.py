@@ -198,6 +198,8 @@ def _retrieve(
     session: Session, asked: Sequence[Question], request: Tier1Request, labels: Sequence[str] | None
 ) -> tuple[dict[str, list[Retrieval]], timing.Timed]:
     """All runs of every system, the first one first, and what the clock said."""
+    import pandas as pd
+
     from ragbench.store import Store
     from ragbench.systems import make, steps
 
@@ -212,7 +214,11 @@ def _retrieve(
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
         how = (made, store, asked, depth, data.content_hash, request.take(Clock), session.progress)
         found, misses = timing.indexes(*how, request.take(Sureness), labels)
-        return runs, timing.Timed(timing.latencies(*how), found, misses)
+        read = [timing.latencies(*how)]
+        read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
+        timed = {asked[place].id for place in timing.chosen(asked, request.take(Clock))}
+        latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
+        return runs, timing.Timed(latencies[latencies["sample"].isin(timed)].reset_index(drop=True), found, misses)
 
 
 def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
@@ -251,7 +257,7 @@ def _retrieved(
     rows = []
     for name, one in found.items():
         for question, hits in zip(asked, one.hits, strict=True):
-            gains, documents = _gains(question, unit, pages), first(hits, unit)[:k]
+            gains, documents = gains_of(question, unit, pages), first(hits, unit)[:k]
             by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
             rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
     return frames.retrieved(rows)
@@ -259,13 +265,14 @@ def _retrieved(
 
 def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
     """The questions with `gains`, one for each document that is `relevant`."""
-    gains = [_gains(question, unit, pages) for question in asked]
+    gains = [gains_of(question, unit, pages) for question in asked]
     table = frames.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
     column: list[Any] = [[float(own[name]) for name in sorted(own)] for own in gains]
     return table.assign(gains=column)
 
 
-def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
+def gains_of(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
+    """What is relevant to a question in this unit; pages: chunk → its page."""
     if unit == "chunk":
         return question.relevant
     return rankings.by_page([[]], [question.relevant], pages, [question.relevant_urls])[1][0]

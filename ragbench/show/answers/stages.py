@@ -27,6 +27,7 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         "embed": _("embedding the question"),
         "search": _("searching"),
         "call": _("the whole call of the system"),
+        "first_token": _("of it until the first piece of the answer"),
         "generate": _("writing the answer"),
         "answer": _("all until the answer"),
         "judge": _("judging it (not part of the answer)"),
