@@ -404,5 +404,5 @@ REFUSED: dict[str, Case] = {
         "tier1_retrieval",
         "[budget]\ncall = 3\n",
     ),
-    "a notebook that is not there": Case("there is no notebook 'tier9'; notebooks/ has overview, ", "tier9"),
+    "a notebook that is not there": Case("there is no notebook 'tier9'; notebooks/ has dataset, overview, ", "tier9"),
 }

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import ragbench
-from ragbench import bench, show, stats, testing
+from ragbench import bench, evaluators, show, stats, testing
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -35,6 +35,7 @@ def page() -> str:
             [*_all(bench, "bench", but=("check",)), _class("measurement.Measurement")],
         ),
         section("## Test: `ragbench.testing`", _all(testing, "testing")),
+        section("## In other tools: `ragbench.evaluators`", _all(evaluators, "evaluators")),
         section(
             "## Show: `rb.show`\n\nViews are functions of a page, by topic.",
             [_class("show.Page"), ".. autoclass:: ragbench.show.View"],

@@ -32,7 +32,7 @@ FLOORS = (
     {"show"},
     {"report"},
     {"commands"},
-    {"__main__", "lab", "labelling", "testing"},
+    {"__main__", "evaluators", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
          "pydantic", "numpy")  # fmt: skip
@@ -133,8 +133,9 @@ def uphill(house: House) -> list[str]:
 
 
 def faced(house: House) -> list[str]:
-    """Rooms that import the front door. What users' tests import stands beside it."""
-    return [module.name for module in house.modules if "ragbench" in module.imports and module.room != "testing"]
+    """Rooms that import the front door. What users' tests and other tools import stands beside it."""
+    beside = ("testing", "evaluators")
+    return [module.name for module in house.modules if "ragbench" in module.imports and module.room not in beside]
 
 
 def circles(house: House) -> list[str]:

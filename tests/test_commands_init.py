@@ -99,7 +99,7 @@ def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     bare_set(empty / "data" / "small")
     begun(empty)
     assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
-    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
+    assert "notebooks: those that come with ragbench, 13 in" in ragbench("doctor").stdout
 
 
 @pytest.mark.parametrize("words", [(), ("my answers.jsonl",)])
@@ -117,10 +117,7 @@ def test_a_beir_folder_and_an_export_of_traces_are_told_by_what_they_hold(empty:
     write_lines(empty / "scifact" / "queries.jsonl", [{"_id": "q", "text": "Zebras?"}])
     assert begun(empty) == ["ragbench load beir scifact --name scifact", "ragbench run tier1_retrieval"]
     write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
-    assert begun(empty, "prod.jsonl", "--force") == [
-        "ragbench load traces prod.jsonl --name prod",
-        "ragbench run --plan",
-    ]
+    assert begun(empty, "prod.jsonl", "--force") == ["ragbench load traces prod.jsonl --name prod"]
 
 
 @pytest.mark.slow

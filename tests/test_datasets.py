@@ -242,9 +242,10 @@ def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
     chunks, questions, _ = datasets.squad.read(path)
     about = {"title": 'The "Oak"', "licence": "CC0", "source": "oak.json", "language": "ru"}
     data = tmp_path / "data"
-    made = datasets.write("oak", data, chunks=chunks, questions=questions, **about)
+    written = datasets.write("oak", data, chunks=chunks, questions=questions, **about)
+    made = datasets.load("oak", data)
+    assert (written.content_hash, written.counts["questions"]) == (made.content_hash, len(made.questions))
     assert made.title == 'The "Oak"'
-    assert datasets.load("oak", data) == made
     with pytest.raises(DatasetError, match="there already"):
         datasets.write("oak", data, chunks=chunks, questions=questions, **about)
     moved = [chunks[0].model_copy(update={"id": "other"})]
@@ -253,7 +254,7 @@ def test_writing_leaves_all_or_nothing(tmp_path: Path) -> None:
     assert datasets.load("oak", data) == made
     assert [p.name for p in data.iterdir()] == ["oak"]
     again = datasets.write("oak", data, chunks=chunks, questions=questions[:1], replace=True, **about)
-    assert len(again.questions) == 1
+    assert again.counts["questions"] == 1
     assert [p.name for p in data.iterdir()] == ["oak"]
 
 

@@ -94,7 +94,9 @@ def test_the_last_tier_and_the_log_warn_too(project: Path) -> None:
 def test_what_was_left_out_stays_with_the_data_set(tmp_path: Path) -> None:
     about = {"title": "t", "licence": "CC0", "source": "s", "language": "ru"}
     left_out = {'label of "a" chunk': 2}
-    made = datasets.write("desk", tmp_path, **about, chunks=BASE, questions=[asked("Где?", "4")], left_out=left_out)
+    datasets.write("desk", tmp_path, **about, chunks=BASE, questions=[asked("Где?", "4")], left_out=left_out)
+    made = datasets.load("desk", tmp_path)
     assert made.left_out == left_out
-    plain = datasets.write("bare", tmp_path, **about, chunks=BASE, questions=[asked("Где?", "4")])
+    datasets.write("bare", tmp_path, **about, chunks=BASE, questions=[asked("Где?", "4")])
+    plain = datasets.load("bare", tmp_path)
     assert (plain.left_out, plain.content_hash) == ({}, made.content_hash)

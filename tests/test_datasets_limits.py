@@ -73,7 +73,7 @@ def lying(path: Path) -> Path:
 BOMBS = {
     "packed spaces": (lambda p: packed(p / "a.json.gz", b" " * 16 * MEGABYTE, 128), "bytes once unpacked"),
     "packed line": (lambda p: packed(p / "a.jsonl.gz", b" " * 16 * MEGABYTE, 128), "line 1: longer than"),
-    "packed table": (lambda p: packed(p / "a.csv.gz", b"a,b\n" * MEGABYTE, 512), "bytes once unpacked"),
+    "packed table": (lambda p: packed(p / "a.csv.gz", b"a,b\n" * MEGABYTE, 512), "more than 1,000,000 rows"),
     "a line of 1 GB": (lambda p: sparse(p / "a.jsonl", 1024 * MEGABYTE), "line 1: longer than"),
     "a file of 1 GB": (lambda p: sparse(p / "a.json", 1024 * MEGABYTE), "bytes once unpacked"),
     "many values": (lambda p: packed(p / "v.json.gz", b"[]," * 4 * MEGABYTE, 7, b"[", b"1]"), "bytes of memory"),

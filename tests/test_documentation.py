@@ -26,6 +26,7 @@ RUN = ("sh", "python", "toml", "json", "yaml")
 NOT_RUN = {
     "README.md": 1,
     "docs/how-to/install.md": 2,
+    "docs/how-to/tools.md": 2,
     "docs/tutorial.md": 1,
 }
 """Blocks that cannot be run here, by page; each says why in its first line."""

@@ -170,7 +170,7 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     settings.load.cache_clear()
     assert settings.load().baseline == "ngrams", "ragbench.toml is ragbench's, where a project has none"
     assert settings.project_folder() == tmp_path
-    assert [path.parent for path in places.notebooks()] == [shipped.NOTEBOOKS] * 12
+    assert [path.parent for path in places.notebooks()] == [shipped.NOTEBOOKS] * 13
     assert places.data("campus:ru") == places.data("campus") == shipped.DATA
     assert places.data("mine") == places.data("../campus/x") == tmp_path / "data"
     (tmp_path / "notebooks").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -113,14 +114,19 @@ def _data() -> Iterator[Finding]:
     found = settings.load()
     own = datasets.available(places.own_data())
     for name in sorted({*own, *datasets.available(shipped.DATA)}):
-        one = datasets.load(name, places.data(name))
+        try:
+            one = datasets.load(name, places.data(name))
+        except datasets.TooMuchError as error:
+            yield "note", str(error)
+            continue
         whose = "" if name in own else ", comes with ragbench"
         yield "ok", f"data set {name}: {len(one.chunks)} chunks, {len(one.questions)} questions{whose}"
     if found.dataset.startswith(own_tables.PREFIX):
         name = found.dataset.removeprefix(own_tables.PREFIX)
         yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
     elif own or "dataset" in found.model_fields_set:
-        datasets.load(found.dataset, places.data(found.dataset))
+        with contextlib.suppress(datasets.TooMuchError):  # said already
+            datasets.load(found.dataset, places.data(found.dataset))
     else:
         yield "note", "there is no data set of this project: `ragbench load` brings one; `ragbench score` needs none"
 

@@ -19,6 +19,7 @@ from ragbench.commands.console.preview import tell
 
 if TYPE_CHECKING:
     from ragbench.datasets import Brought
+    from ragbench.datasets.shelf import Shelf
 
 application = typer.Typer(
     help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
@@ -44,13 +45,19 @@ Check = Annotated[
     typer.Option("--check", help="Say what the page `dataset` would find: leaks, copies, people, noise, and more."),
 ]
 Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
+Part = Annotated[
+    int,
+    typer.Option(
+        "--sample", help="Only so many questions, dialogues, decisions, drawn by their ids; 0: all of them.", min=0
+    ),
+]
 Base = Annotated[
     str,
     typer.Option(
         "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
     ),
 ]
-Logged = Mapping[str, Sequence[Mapping[str, Any]]]
+Logged = Mapping[str, "Shelf[dict[str, Any]]"]
 Read = tuple[Any, Logged | None]
 """What was brought, and what systems logged, if anything."""
 
@@ -67,6 +74,7 @@ class About:
     dry_run: DryRun = False
     add: Add = False
     check: Check = False
+    sample: Part = 0
     source: str = ""
 
 
@@ -298,6 +306,8 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)
     name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
+    if about.sample:
+        logged = datasets.drawn(found, logged, about.sample)
     read_as = datasets.language_of(found.texts)
     spoken = about.language or part or read_as
     if about.add:
@@ -332,7 +342,7 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
-    digest = made.hash_with("dialogues", "decisions")[:12]
+    digest = made.whole_hash[:12]
     first, *more = found.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
     for run in more:

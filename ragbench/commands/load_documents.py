@@ -93,7 +93,8 @@ def documents(
     if dry_run:
         terminal.say("all of it can be loaded; nothing was written (--dry-run)")
         return
-    following = f"ragbench run --dataset {name}" if made.questions else f"ragbench draft {name} --questions 120"
+    asked = made.counts["questions"]
+    following = f"ragbench run --dataset {name}" if asked else f"ragbench draft {name} --questions 120"
     terminal.say(f"data set {name} is there (content hash {made.content_hash[:12]}). Next: {following}")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -29,9 +30,11 @@ def render(name: options.Run, language: options.Language = "") -> None:
 def publish(
     name: options.Run,
     to: Annotated[
-        Path,
+        str,
         typer.Option(
-            "--to", "-t", help="Folder of the site; made, or written anew as a whole.", callback=options.folder
+            "--to",
+            "-t",
+            help="Folder of the site; made, or written anew as a whole. mlflow:FOLDER or mlflow:URI logs it to MLflow.",
         ),
     ],
     mask: Annotated[
@@ -56,22 +59,30 @@ def publish(
     LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
     machine is in it. Pages that `ragbench render -l ru` drew beside are in it too; with --language that one alone.
 
+    With `--to mlflow:FOLDER` all of it becomes runs of MLflow, in a SQLite file in that folder: one for the run, with
+    the site as its artifacts, and one for each page and system below it. It needs `pip install "ragbench[mlflow]"`.
+
     Of a run that was loaded these are its numbers; a comparison goes by its folder, or its name in reports/comparisons.
 
     Examples: `ragbench publish latest --to public`, `ragbench publish v1--v2 --to article`
     """
+    from ragbench.report.exports import tracking
     from ragbench.report.exports.publish import publish as write
+    from ragbench.report.keeping import kept
 
     masked: Counter[str] = Counter()
-    index = write(
-        name,
-        to,
-        mask=mask.replace("-", "_"),  # type: ignore[arg-type]
-        names=masked if mask_names else None,
-        language=language or None,
-        single=single,
-        raw_csv=raw_csv,
-    )
+    form: dict[str, Any] = {
+        "mask": mask.replace("-", "_"), "names": masked if mask_names else None, "language": language or None,
+        "single": single, "raw_csv": raw_csv,
+    }  # fmt: skip
+    if not to.startswith(tracking.SCHEME):
+        terminal.say(write(name, options.folder(Path(to)) or Path(to), **form))
+    else:
+        target = tracking.Target.of(to)
+        with tempfile.TemporaryDirectory(prefix="ragbench-site-") as made:
+            site = write(name, Path(made) / "site", **form).parent
+            run = tracking.log(kept.pages_of(name).name, site, target)
+        terminal.say(f"logged to {target.named}: {run}. To look: mlflow ui --backend-store-uri {target.address}")
     if mask_names:
         terminal.say(
             f"masked: {masked['names']} names of people in {masked['texts']} texts, as well as all that --mask all does"
@@ -79,4 +90,3 @@ def publish(
         terminal.say(
             "names are looked for in Russian texts alone, by Slovnet: it misses some, so read before you publish"
         )
-    terminal.say(index)

@@ -11,70 +11,93 @@ from ragbench.datasets.cells import Forms
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked, cut
-from ragbench.datasets.samples import read_samples
+from ragbench.datasets.samples import streamed
+from ragbench.datasets.shelf import RECENT, Shelf
 from ragbench.types import Chunk
 
 SYSTEM = "logged"
 
 
-def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
+def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
     """The data set in a table of answers, and system → lines of what it retrieved and answered, question by question.
 
     Every context becomes a chunk (equal texts the same); `reference_contexts` are the relevant ones. The answers of
-    several systems to one question must agree on its text and reference.
+    several systems to one question must agree on its text and reference. The table is streamed: memory does not grow
+    with its rows.
     Raises DatasetError naming file, sample, field and what was expected.
     """
-    brought = Brought()
-    chunks: dict[str, ChunkRecord] = {}
-    questions: dict[str, QuestionRecord] = {}
-    logged: dict[str, list[dict[str, Any]]] = {}
-    forms = Forms()
-    for sample in read_samples(path, forms):
+    chunks, questions = _Chunks(), Shelf(QuestionRecord)
+    logged: dict[str, Shelf[dict[str, Any]]] = {}
+    seen, forms = Shelf[None](), Forms()
+    labelled = False
+    for _, sample in streamed(path, forms):
         place = f"{path.name}, sample {sample.id}"
+        system = sample.system or SYSTEM
+        if not seen.put(f"{system}\0{sample.id}", None):
+            raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
         if sample.user_input is None or not sample.user_input.strip():
             raise DatasetError(f"{place}: user_input = {cut(sample.user_input)}: a question is expected")
-        retrieved = _chunks(sample.contexts or (), chunks, place)
-        wanted = _chunks(sample.reference_contexts or (), chunks, place)
+        retrieved = chunks.named(sample.contexts or (), place)
+        wanted = chunks.named(sample.reference_contexts or (), place)
         made = {
             "id": sample.id,
             "text": sample.user_input,
             "reference": sample.reference,
             "cluster": sample.cluster,
             "relevant": dict.fromkeys(wanted, 1.0),
+            "relevant_urls": {},
             "answerable": True if wanted else None,
         }
         question = checked(QuestionRecord, made, place)
-        known = questions.setdefault(question.id, question)
-        if (known.text, known.reference) != (question.text, question.reference):
-            raise DatasetError(f"{place}: user_input and reference differ between systems; one question is expected")
+        if not questions.put(question.id, question):
+            known = questions.get(question.id) or question
+            if (known.text, known.reference) != (question.text, question.reference):
+                raise DatasetError(
+                    f"{place}: user_input and reference differ between systems; one question is expected"
+                )
+        labelled = labelled or bool(wanted)
         if sample.contexts is not None or sample.response is not None:
             line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
             if sample.response is not None:
                 line["answer"] = sample.response
             if sample.shown is not None:
                 line["shown"] = sample.shown
-            logged.setdefault(sample.system or SYSTEM, []).append(line)
+            if system not in logged:
+                logged[system] = Shelf()
+            logged[system].put(sample.id, line)
     if not questions:
         raise DatasetError(f"{path.name}: holds no samples; at least one is expected")
-    brought.chunks = sorted(chunks.values(), key=lambda chunk: chunk.id)
-    brought.questions = list(questions.values())
-    brought.notes += [*forms.unread, *forms.notes]
-    if not any(question.relevant for question in brought.questions):
+    brought = Brought(chunks=chunks.shelf, questions=questions, notes=[*forms.unread, *forms.notes])
+    if not labelled:
         brought.notes.append(
             "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"
         )
     return brought, logged
 
 
-def _chunks(contexts: Sequence[Chunk], chunks: dict[str, ChunkRecord], place: str) -> list[str]:
-    """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
-    found = []
-    for number, context in enumerate(contexts, 1):
-        if not context.text.strip():
-            raise DatasetError(f"{place}: contexts.{number} = {context.text!r}: a text is expected")
-        identifier = named_by("context", context.text) if context.id == str(number) else context.id
-        made = checked(ChunkRecord, {"id": identifier, "text": context.text}, place)
-        if chunks.setdefault(identifier, made).text != made.text:
+class _Chunks:
+    """The contexts of a table as chunks. shelf: all of them."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf(ChunkRecord, by_key=True)
+        self._recent: dict[str, int] = {}  # id → hash of its text
+
+    def named(self, contexts: Sequence[Chunk], place: str) -> list[str]:
+        """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
+        found = []
+        for number, context in enumerate(contexts, 1):
+            if not context.text.strip():
+                raise DatasetError(f"{place}: contexts.{number} = {context.text!r}: a text is expected")
+            identifier = named_by("context", context.text) if context.id == str(number) else context.id
+            if self._recent.get(identifier) != hash(context.text):
+                self._take(identifier, context.text, place)
+            found.append(identifier)
+        return list(dict.fromkeys(found))
+
+    def _take(self, identifier: str, text: str, place: str) -> None:
+        made = checked(ChunkRecord, {"id": identifier, "text": text}, place)
+        if not self.shelf.put(identifier, made) and (self.shelf.get(identifier) or made).text != text:
             raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
-        found.append(identifier)
-    return list(dict.fromkeys(found))
+        if len(self._recent) >= RECENT:
+            self._recent.clear()
+        self._recent[identifier] = hash(text)

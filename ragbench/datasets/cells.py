@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,16 +55,33 @@ def held(cell: str) -> tuple[Any, Form] | None:
 
 
 @dataclass
+class Counts:
+    """Of the cells written in one form: how many they are, and the fewest, the most and all texts in them."""
+
+    cells: int = 0
+    low: int = sys.maxsize
+    high: int = 0
+    texts: int = 0
+
+    def add(self, other: Counts) -> Counts:
+        """These and others."""
+        return Counts(
+            self.cells + other.cells, min(self.low, other.low), max(self.high, other.high), self.texts + other.texts
+        )
+
+
+@dataclass
 class Forms:
     """How the lists of a table were written, field by field, and what is in none: what was understood."""
 
-    seen: dict[str, dict[Form, list[int]]] = field(default_factory=dict)
+    seen: dict[str, dict[Form, Counts]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     """A sentence on what is no field, where there is any."""
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""
-        self.seen.setdefault(name, {}).setdefault(form, []).append(count)
+        own = self.seen.setdefault(name, {})
+        own[form] = own.get(form, Counts()).add(Counts(1, count, count, count))
 
     @property
     def notes(self) -> list[str]:
@@ -73,26 +92,24 @@ class Forms:
         ]
 
 
-def _of_one_writer(forms: Mapping[Form, list[int]]) -> dict[Form, list[int]]:
+def _of_one_writer(forms: Mapping[Form, Counts]) -> dict[Form, Counts]:
     """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
     `['a']` as Python does."""
     alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
     found = {form: counts for form, counts in forms.items() if form not in alike}
     if there := [form for form in alike if form in forms]:
-        found[there[0]] = [count for form in there for count in forms[form]]
+        found[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
     return found
 
 
-def _told(form: Form, counts: list[int]) -> str:
+def _told(form: Form, counts: Counts) -> str:
     if form == "text":
-        texts = sum(counts)
-        empty = f"{len(counts) - texts} empty" if len(counts) > texts else ""
-        told = f"{texts} plain text{'s' * (texts != 1)}, each taken as one" if texts else ""
+        empty = f"{counts.cells - counts.texts} empty" if counts.cells > counts.texts else ""
+        told = f"{counts.texts} plain text{'s' * (counts.texts != 1)}, each taken as one" if counts.texts else ""
         return ", ".join(filter(None, (told, empty)))
-    low, high = min(counts), max(counts)
-    many = f"{low}" if low == high else f"{low} to {high}"
+    many = f"{counts.low}" if counts.low == counts.high else f"{counts.low} to {counts.high}"
     what = "mapping" if form == "mapping" else "list"
-    said = f"{len(counts)} {what}{'s' * (len(counts) != 1)} of {many} text{'s' * (high != 1)}"
+    said = f"{counts.cells} {what}{'s' * (counts.cells != 1)} of {many} text{'s' * (counts.high != 1)}"
     origin = {"JSON": "JSON lists", "Python": "Python lists", "numpy": "numpy arrays"}.get(form)
     return f"{said}, read from {origin}" if origin else said
 

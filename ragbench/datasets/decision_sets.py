@@ -14,6 +14,7 @@ from ragbench.datasets.question_sets import Name, Text, flag
 from ragbench.datasets.records import Decision
 from ragbench.datasets.rows import checked, cut, read_rows
 from ragbench.datasets.samples import contexts_of
+from ragbench.datasets.shelf import Shelf
 
 
 def _shown(value: Any) -> bool:
@@ -45,25 +46,15 @@ def read(path: Path) -> Brought:
     """
     brought = Brought()
     forms = Forms()
-    seen: dict[str, tuple[str, bool]] = {}
-    for place, row in read_rows(path):
+    decisions = Shelf(Decision)
+    without = 0
+    for place, row in read_rows(path, held=False):
         item = checked(Item, row, place)
         if item.question is None:
             raise DatasetError(f"{place}: question = {cut(row.get('question'))}: a question is expected")
         texts = [one.text.strip() for one in contexts_of(row.get("context"), f"{place}, context", forms) or ()]
         passages = {named_by("context", one): one for one in texts if one}
         identifier = item.id or named_by("decision", item.question, item.answer or "", *passages.values())
-        if identifier in seen:
-            first, shown = seen[identifier]
-            if item.id is not None:
-                raise DatasetError(f"{place}: id = {identifier!r} stands in {first} already; ids are unique")
-            if shown != item.ground_truth_show:
-                raise DatasetError(
-                    f"{place}: ground_truth_show = {item.ground_truth_show}: {first} says {shown} of the same texts"
-                )
-            brought.left_out["item that repeats question, answer and context"] += 1
-            continue
-        seen[identifier] = (place.rsplit(", ", 1)[1], item.ground_truth_show)
         made = {
             "id": identifier,
             "question": item.question,
@@ -73,13 +64,24 @@ def read(path: Path) -> Brought:
             "rationale": item.rationale,
             "passages": passages,
         }
-        brought.decisions.append(checked(Decision, made, place))
-    if not brought.decisions:
+        decision = checked(Decision, made, place)
+        if not decisions.put(identifier, decision, place):
+            first, shown = decisions.place(identifier).rsplit(", ", 1)[1], (decisions.get(identifier) or decision).show
+            if item.id is not None:
+                raise DatasetError(f"{place}: id = {identifier!r} stands in {first} already; ids are unique")
+            if shown != item.ground_truth_show:
+                raise DatasetError(
+                    f"{place}: ground_truth_show = {item.ground_truth_show}: {first} says {shown} of the same texts"
+                )
+            brought.left_out["item that repeats question, answer and context"] += 1
+            continue
+        without += not passages
+    if not decisions:
         raise DatasetError(f"{path.name}: holds no items; at least one is expected")
+    brought.decisions = decisions
     brought.notes += forms.notes
-    without = sum(not decision.context for decision in brought.decisions)
     if without:
         brought.notes.append(
-            f"{without} of {len(brought.decisions)} decisions carry no context: the offline judge decides none of them"
+            f"{without} of {len(decisions)} decisions carry no context: the offline judge decides none of them"
         )
     return brought

@@ -12,6 +12,7 @@ from ragbench.datasets.files import DatasetError
 from ragbench.datasets.question_sets import Name
 from ragbench.datasets.records import Dialogue, Turn
 from ragbench.datasets.rows import Placed, checked, cut, read_rows
+from ragbench.datasets.shelf import Shelf
 
 WRAPPED = "dialogues"
 
@@ -33,8 +34,9 @@ def read(path: Path) -> Brought:
     answers are not known. Raises DatasetError naming file, item, field, value and what was expected.
     """
     brought = Brought()
-    seen: set[str] = set()
-    for place, row in _unwrapped(read_rows(path)):
+    alone = 0
+    dialogues = Shelf(Dialogue)
+    for place, row in _unwrapped(read_rows(path, held=False)):
         item = checked(Item, row, place)
         asked, answers = item.questions, item.expected_answers
         if not asked:
@@ -47,24 +49,21 @@ def read(path: Path) -> Brought:
             if not question.strip():
                 raise DatasetError(f"{place}: questions.{number} = {cut(question)}: a question is expected")
         identifier = item.id or named_by("dialogue", *asked)
-        if identifier in seen:
-            if item.id is not None:
-                raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
-            brought.left_out["dialogue that stands there twice"] += 1
-            continue
-        seen.add(identifier)
         replies = answers or [None] * len(asked)
         turns = tuple(
             Turn(question=q.strip(), answer=(a or "").strip() or None) for q, a in zip(asked, replies, strict=True)
         )
-        brought.dialogues.append(Dialogue(id=identifier, turns=turns))
-    if not brought.dialogues:
+        if not dialogues.put(identifier, Dialogue(id=identifier, turns=turns)):
+            if item.id is not None:
+                raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
+            brought.left_out["dialogue that stands there twice"] += 1
+            continue
+        alone += len(turns) == 1
+    if not dialogues:
         raise DatasetError(f"{path.name}: holds no dialogues; at least one is expected")
-    alone = sum(len(dialogue.turns) == 1 for dialogue in brought.dialogues)
+    brought.dialogues = dialogues
     if alone:
-        brought.notes.append(
-            f"{alone} of {len(brought.dialogues)} dialogues have one turn: nothing can be measured of them"
-        )
+        brought.notes.append(f"{alone} of {len(dialogues)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragbench.datasets.brought import Brought
-from ragbench.datasets.files import MAX_BYTES, DatasetError, normalise, read_text
+from ragbench.datasets.files import DatasetError, normalise, read_text
 from ragbench.datasets.folder import Records
+from ragbench.datasets.limits import MAX_BYTES
 from ragbench.datasets.records import ChunkRecord, DocumentRecord
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def read(
     documents that are not in the folder stay. advance: told of every document that is done.
     Raises DatasetError where the folder is not there, or holds nothing that can be read.
     """
-    found = Brought()
+    chunks: list[ChunkRecord] = []
+    documents: list[DocumentRecord] = []
+    found = Brought(chunks=chunks, documents=documents)
     before = {one.id: one for one in known.documents} if known is not None else {}
     cut: dict[str, list[ChunkRecord]] = {}
     for chunk in known.chunks if known is not None else ():
@@ -100,15 +103,18 @@ def read(
         there.add(name)
         digest = _digest(path, cutting, url)
         if name in before and before[name].digest == digest:
-            found.documents.append(before[name])
-            found.chunks += cut.get(name, [])
+            documents.append(before[name])
+            chunks += cut.get(name, [])
             reused += 1
         else:
-            _take(path, name, digest, cutting, url, found)
+            taken = _taken(path, name, digest, cutting, url, found)
+            if taken is not None:
+                documents.append(taken[0])
+                chunks += taken[1]
         advance(1)
     gone = [one for one in before.values() if one.id not in there]
-    found.documents += gone
-    found.chunks += [chunk for one in gone for chunk in cut.get(one.id, [])] + cut.get("", [])
+    documents += gone
+    chunks += [chunk for one in gone for chunk in cut.get(one.id, [])] + cut.get("", [])
     if before:
         found.notes.append(f"{reused} of {len(there)} documents have not changed, and were not read again")
     if gone:
@@ -141,14 +147,16 @@ def paths(folder: Path, found: Brought | None = None) -> list[Path]:
     return made
 
 
-def _take(path: Path, name: str, digest: str, cutting: Cutting, url: str, found: Brought) -> None:
-    """Read a document, cut it, and add both; one that cannot be read, or has no text, is counted and named."""
+def _taken(
+    path: Path, name: str, digest: str, cutting: Cutting, url: str, found: Brought
+) -> tuple[DocumentRecord, list[ChunkRecord]] | None:
+    """A document, read and cut; None for one that cannot be read, or has no text, which is counted and named."""
     try:
         text, about = _text(path)
     except DatasetError as error:
         found.left_out["document that cannot be read"] += 1
         found.notes.append(f"{name} cannot be read: {error}")
-        return
+        return None
     headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
     title = str(about.get("title") or next((one.text for one in headings), "") or path.stem)[:LONGEST_TITLE]
     page = str(about.get("url") or url.replace(PATH, name))
@@ -156,9 +164,8 @@ def _take(path: Path, name: str, digest: str, cutting: Cutting, url: str, found:
     if not made:
         found.left_out["document without a text"] += 1
         found.notes.append(f"{name} holds no text; pages that are pictures have to be recognised first")
-        return
-    found.documents.append(DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)))
-    found.chunks += made
+        return None
+    return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
 
 
 def _passages(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
@@ -47,9 +47,9 @@ def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question |
             yield Doubt("labels_nowhere", one.id, label)
 
 
-def labelled(questions: Sequence[Question | QuestionRecord]) -> list[Question | QuestionRecord]:
+def labelled(questions: Iterable[Question | QuestionRecord]) -> Iterator[Question | QuestionRecord]:
     """The questions that have a relevant passage or page."""
-    return [one for one in questions if one.relevant or one.relevant_urls]
+    return (one for one in questions if one.relevant or one.relevant_urls)
 
 
 def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> dict[str, int]:
@@ -64,6 +64,5 @@ def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Questio
     found = Counter(one.kind for one in doubts(chunks, questions))
     if not found:
         return {}
-    asked = labelled(questions)
-    labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
-    return {**found, "labelled": len(asked), "labels": labels}
+    labels = [len(one.relevant) + len(one.relevant_urls) for one in labelled(questions)]
+    return {**found, "labelled": len(labels), "labels": sum(labels)}

@@ -12,30 +12,38 @@ import sys
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragbench import settings
 from ragbench.datasets.encodings import PROBED_BYTES, UTF_8, UnknownEncodingError, encoding_of
+from ragbench.datasets.limits import (
+    FIELD_BYTES,
+    LIST_BYTES,
+    MAX_BYTES,
+    MAX_ELEMENT,
+    MAX_LINE_BYTES,
+    MAX_ROWS,
+    MAX_STREAMED_BYTES,
+    MAX_STREAMED_ROWS,
+    MAX_WEIGHT,
+    MAX_WEIGHT_OF_ROWS,
+    OBJECT_BYTES,
+    VALUE_BYTES,
+)
 from ragbench.expectations import kind
 
-MAX_BYTES = 96 * 2**20
-"""Of a file that is read as a whole, unpacked: its text, its values and their copies stay below a gigabyte."""
-MAX_WEIGHT = 2**29
-"""Of one JSON text, as objects: `{},` takes three bytes of it and a hundred of memory."""
-MAX_WEIGHT_OF_ROWS = 3 * 2**28
-"""Of the rows of one file that is read row by row: who reads it may keep them all."""
-OBJECT_BYTES, LIST_BYTES, FIELD_BYTES, VALUE_BYTES = 150, 72, 100, 56
-"""That an object, a list, the field of an object, and any other value take at most, beside their letters."""
-MAX_LINE_BYTES = 2**24
-MAX_ROWS = 1_000_000
-"""Of one file: as objects, a row takes up to 600 bytes beside its texts."""
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 class DatasetError(ValueError):
     """A file, an item or a field is not what a data set may hold; the message names all three."""
+
+
+class TooMuchError(DatasetError):
+    """More rows than memory takes, for a reader that holds them all."""
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
@@ -58,22 +66,19 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     return normalise(_decode(raw, path.name, encoding))
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(path: Path, *, held: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
 
-    Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
-    for anything that is not a JSON object.
+    held: who reads them keeps them all, so that they must fit into memory together. Lines are streamed (of UTF-16 and
+    its like the whole file is read first). Raises DatasetError with file and line for anything that is not a JSON
+    object.
     """
-    weighed = 0
+    load = Load(path, "lines", held=held)
     for number, text in text_lines(path):
         place = f"{path.name}, line {number}"
         if text is None:
             raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
-        if number > MAX_ROWS:
-            raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} lines; split it into smaller data sets")
-        weighed += weight(text)
-        if weighed > MAX_WEIGHT_OF_ROWS:
-            raise too_heavy(path)
+        load.add(weight(text) if held else len(text))
         if text:
             item = parse_json(text, place)
             if not isinstance(item, dict):
@@ -112,20 +117,36 @@ def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
     encoding = _encoding(path)
     decoder = codecs.getincrementaldecoder(encoding)()
     with _open(path) as stream:
-        first = True
+        first, known = True, 0
         while True:
             try:
                 raw = stream.read(size)
-                text = decoder.decode(raw, final=not raw)
             except (OSError, EOFError, zlib.error) as error:
                 raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+            begun = known - len(decoder.getstate()[0])
+            known += len(raw)
+            try:
+                text = decoder.decode(raw, final=not raw)
             except UnicodeError as error:
-                raise DatasetError(f"{path.name}: not {encoding}: {error}; save the file as UTF-8") from None
+                raise _not_of(encoding, error, path.name, begun) from None
             if text:
                 yield text.removeprefix("\ufeff") if first else text
                 first = False
             if not raw:
                 return
+
+
+def normalised(blocks: Iterator[str]) -> Iterator[str]:
+    """The text of blocks in NFC with LF, cut where nothing joins what follows: behind a comma."""
+    rest = ""
+    for block in blocks:
+        end = block.rfind(",") + 1
+        if end or len(rest) > MAX_ELEMENT:
+            yield normalise(rest + block[:end])
+            rest = block[end:]
+        else:
+            rest += block
+    yield normalise(rest)
 
 
 def _line(stream: io.BufferedIOBase, place: str) -> bytes:
@@ -135,12 +156,30 @@ def _line(stream: io.BufferedIOBase, place: str) -> bytes:
         raise DatasetError(f"{place}: cannot be read: {error}") from None
 
 
-def too_heavy(path: Path) -> DatasetError:
-    """What is said of a file whose rows take too much memory together."""
-    return DatasetError(
-        f"{path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into smaller data "
-        "sets"
-    )
+@dataclass
+class Load:
+    """How many rows of a file were read, and how much memory they take with who keeps them (held), else letters."""
+
+    path: Path
+    rows: str
+    held: bool = True
+    number: int = 0
+    bytes: int = 0
+
+    def add(self, weighed: int) -> None:
+        """One more row of so many bytes. Raises DatasetError where they are too many, or too much."""
+        self.number += 1
+        most = MAX_ROWS if self.held else MAX_STREAMED_ROWS
+        if self.number > most:
+            raise TooMuchError(f"{self.path.name}: more than {most:,} {self.rows}; split it into smaller data sets")
+        self.bytes += weighed
+        if self.held and self.bytes > MAX_WEIGHT_OF_ROWS:
+            raise TooMuchError(
+                f"{self.path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into "
+                "smaller data sets"
+            )
+        if self.bytes > MAX_STREAMED_BYTES:
+            raise DatasetError(f"{self.path.name}: more than {MAX_STREAMED_BYTES:,} letters once unpacked; split it")
 
 
 def require_file(path: Path) -> None:
@@ -160,8 +199,8 @@ def parse_json(text: str, place: str) -> Any:
             f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
         )
     try:
-        value = json.loads(normalise(text), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-        if _ESCAPED_HALF.search(text):
+        value = STRICT.decode(normalise(text))
+        if "\\u" in text and _ESCAPED_HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except UnicodeEncodeError as error:
@@ -182,13 +221,22 @@ def weight(text: str) -> int:
     return letters + structure + VALUE_BYTES * text.count(",")
 
 
-def lines_of(text: str) -> Iterator[str]:
-    """The lines of a text with their ends, one at a time; an `io.StringIO` would take four bytes for every letter."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a plain or gzipped file with their ends, in NFC with LF, one at a time.
+
+    Raises DatasetError for what cannot be read, and for a line of more than MAX_LINE_BYTES characters.
+    """
+    ends = io.IncrementalNewlineDecoder(None, translate=True)
+    rest, number = "", 0
+    for block in text_blocks(path):
+        *whole, rest = (rest + ends.decode(block)).split("\n")
+        number += len(whole)
+        for line in whole:
+            yield f"{unicodedata.normalize('NFC', line)}\n"
+        if len(rest) > MAX_LINE_BYTES:
+            raise DatasetError(f"{path.name}, line {number + 1}: longer than {MAX_LINE_BYTES:,} bytes")
+    if rest := rest + ends.decode("", final=True):
+        yield unicodedata.normalize("NFC", rest)
 
 
 def normalise(text: str) -> str:
@@ -221,11 +269,16 @@ def _encoding(path: Path) -> str:
 def _decode(raw: bytes, place: str, encoding: str) -> str:
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        name = "UTF-8" if encoding == UTF_8 else encoding
-        raise DatasetError(f"{place}: byte {error.start} is not {name}; save the file as UTF-8 and try again") from None
-    except UnicodeError as error:  # of an encoding that knows no places
-        raise DatasetError(f"{place}: not {encoding}: {error}; save the file as UTF-8 and try again") from None
+    except UnicodeError as error:
+        raise _not_of(encoding, error, place) from None
+
+
+def _not_of(encoding: str, error: UnicodeError, place: str, begun: int = 0) -> DatasetError:
+    """What is said of bytes that are not of the file's encoding. begun: the number of bytes before them."""
+    if not isinstance(error, UnicodeDecodeError):  # of an encoding that knows no places
+        return DatasetError(f"{place}: not {encoding}: {error}; save the file as UTF-8 and try again")
+    name = "UTF-8" if encoding == UTF_8 else encoding
+    return DatasetError(f"{place}: byte {begun + error.start} is not {name}; save the file as UTF-8 and try again")
 
 
 def _refuse_constant(name: str) -> None:
@@ -238,3 +291,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
         raise ValueError(f"the key {twice!r} stands twice in one object")
     return found
+
+
+STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+"""Refuses NaN, infinities and repeated keys."""

@@ -6,14 +6,15 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ragbench.datasets.files import DatasetError, read_lines, read_text
+from ragbench.datasets.files import DatasetError, TooMuchError, read_lines, read_text
 from ragbench.datasets.records import (
     ChunkRecord,
     Decision,
@@ -24,6 +25,7 @@ from ragbench.datasets.records import (
     RatedAnswer,
     Record,
 )
+from ragbench.datasets.shelf import Shelf
 from ragbench.expectations import expectation, shown
 from ragbench.language import LANGUAGES
 from ragbench.types import Chunk, Question
@@ -43,6 +45,7 @@ MODELS: Mapping[str, type[Record]] = {
     "ratings": RatedAnswer,
 }
 """Of a line of each table, in the order in which they are read."""
+PART = "a run holds its whole data set; load a part of it by --sample"
 
 R = TypeVar("R", bound=Record)
 
@@ -51,30 +54,29 @@ R = TypeVar("R", bound=Record)
 class Records:
     """The tables of one folder in one language, each sorted by id."""
 
-    chunks: list[ChunkRecord] = field(default_factory=list)
-    questions: list[QuestionRecord] = field(default_factory=list)
-    dialogues: list[Dialogue] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
-    history: list[PastQuestion] = field(default_factory=list)
-    ratings: list[RatedAnswer] = field(default_factory=list)
-    documents: list[DocumentRecord] = field(default_factory=list)
+    chunks: Sequence[ChunkRecord] = field(default_factory=list)
+    questions: Sequence[QuestionRecord] = field(default_factory=list)
+    dialogues: Sequence[Dialogue] = field(default_factory=list)
+    decisions: Sequence[Decision] = field(default_factory=list)
+    history: Sequence[PastQuestion] = field(default_factory=list)
+    ratings: Sequence[RatedAnswer] = field(default_factory=list)
+    documents: Sequence[DocumentRecord] = field(default_factory=list)
 
     @classmethod
     def read(cls, place: Path, language: str) -> Records:
         """All tables of a folder, each of which may be missing: pages that need it are not made then.
 
         Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
-        decisions (or, of questions, documents that the base was cut from), and for a folder without any table.
+        decisions (or, of questions, documents that the base was cut from), for a folder without any table, and for more
+        than memory takes.
         """
         found: dict[str, list[Any]] = {}
-        for table, model in MODELS.items():
-            path = place / f"{table}.{language}.jsonl"
-            spared = (*ADDED, "documents") if table == "questions" else ADDED
-            required = table in BASE and path.is_file() and not any(found[other] for other in spared)
-            found[table] = _read(path, model, required=required)
-        if not any(found.values()):
-            files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
-            raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
+        try:
+            for table, model in MODELS.items():
+                found[table] = _read(place / f"{table}.{language}.jsonl", model)
+        except TooMuchError as error:
+            raise TooMuchError(f"data set {place.name}, {error}: {PART}") from None
+        _require(place, language, {table: len(records) for table, records in found.items()})
         return cls(**found)
 
 
@@ -115,6 +117,18 @@ class Dataset:
         return _digest(self.content_hash, added) if added else self.content_hash
 
 
+@dataclass(frozen=True)
+class Written:
+    """A data set on the disk that was checked as a whole, and not held.
+
+    content_hash: that of `Dataset`; whole_hash: with its dialogues and decisions. counts: table → number of records.
+    """
+
+    content_hash: str
+    whole_hash: str
+    counts: Mapping[str, int]
+
+
 def load(name: str, folder: Path, reader: str = "") -> Dataset:
     """The data set `name` below `folder`; `name:ru` asks for one of its languages.
 
@@ -128,7 +142,13 @@ def load(name: str, folder: Path, reader: str = "") -> Dataset:
     language = language_in(place, language, reader)
     about = _described(place)
     records = Records.read(place, language)
-    _check_references(records, language)
+    known = {
+        "chunk": {record.id for record in records.chunks}.__contains__,
+        "question": {record.id for record in records.questions}.__contains__,
+    }
+    for table in MODELS:
+        for record in getattr(records, table):
+            _check_references(table, language, record, known)
     hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
     others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
     return Dataset(
@@ -142,6 +162,38 @@ def load(name: str, folder: Path, reader: str = "") -> Dataset:
         content_hash=_digest(language, hashed),
         left_out=about.left_out,
     )
+
+
+def check(name: str, folder: Path) -> Written:
+    """What `load` checks, line by line: memory does not grow with the lines, which stand in the order of their ids.
+
+    Raises DatasetError as `load` does.
+    """
+    name, _, language = name.partition(":")
+    place = place_of(name, folder)
+    language = language_in(place, language)
+    there: dict[str, Shelf[None]] = {"chunks": Shelf(), "questions": Shelf()}
+    known = {"chunk": there["chunks"].has, "question": there["questions"].has}
+    counts: Counter[str] = Counter()
+    has_ratings = (place / f"ratings.{language}.jsonl").is_file()
+
+    def records(table: str) -> Iterator[Record]:
+        last = ""
+        for where, record in lines_of_table(place / f"{table}.{language}.jsonl", MODELS[table], held=False):
+            if record.id <= last:
+                raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
+            last = record.id
+            if table == "chunks" or (table == "questions" and has_ratings):  # nothing else names a question
+                there[table].put(record.id, None)
+            _check_references(table, language, record, known)
+            counts[table] += 1
+            yield record
+
+    tables = [table.name for table in fields(Records)]
+    content_hash = _digest(language, {table: records(table) for table in tables if table not in ADDED})
+    whole_hash = _digest(content_hash, {table: records(table) for table in ADDED})
+    _require(place, language, counts)
+    return Written(content_hash, whole_hash if any(counts[table] for table in ADDED) else content_hash, counts)
 
 
 def available(folder: Path) -> list[str]:
@@ -203,21 +255,37 @@ def _described(place: Path) -> _About:
     return _About(titles, str(table.get("licence", "not stated")), languages, left_out)
 
 
-def _read(path: Path, model: type[R], *, required: bool = False) -> list[R]:
-    if not path.is_file() and not required:
-        return []
-    found: dict[str, R] = {}
-    for number, item in read_lines(path):
+def lines_of_table(path: Path, model: type[R], *, held: bool = True) -> Iterator[tuple[str, R]]:
+    """(place, record) of each line of a table's file; none where it is not there. held: as for `read_lines`."""
+    if not path.is_file():
+        return
+    for number, item in read_lines(path, held=held):
+        place = f"{path.name}, line {number}"
         try:
-            record = model.model_validate(item)
+            yield place, model.model_validate(item)
         except ValidationError as error:
-            raise DatasetError(f"{path.name}, line {number}: {_explain(error, model)}") from None
+            raise DatasetError(f"{place}: {_explain(error, model)}") from None
+
+
+def _read(path: Path, model: type[R]) -> list[R]:
+    found: dict[str, R] = {}
+    for place, record in lines_of_table(path, model):
         if record.id in found:
-            raise DatasetError(f"{path.name}, line {number}: the id {record.id!r} stands there twice")
+            raise DatasetError(f"{place}: the id {record.id!r} stands there twice")
         found[record.id] = record
-    if not found and required:
-        raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
     return [found[identifier] for identifier in sorted(found)]
+
+
+def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
+    """Raises DatasetError for a base table whose file is there and empty, and for a folder without any table."""
+    for table in BASE:
+        path = place / f"{table}.{language}.jsonl"
+        spared = (*ADDED, "documents") if table == "questions" else ADDED
+        if path.is_file() and not counts[table] and not any(counts[other] for other in spared):
+            raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
+    if not any(counts.values()):
+        files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
+        raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
 
 
 def _explain(error: ValidationError, model: type[Record]) -> str:
@@ -231,21 +299,25 @@ def _explain(error: ValidationError, model: type[Record]) -> str:
     return f"{place} = {given[:80]}{'…' if len(given) > 80 else ''}: {expectation(fault)}"
 
 
-def _check_references(records: Records, language: str) -> None:
-    chunks = {record.id for record in records.chunks}
-    questions = {record.id for record in records.questions}
-    named: list[tuple[str, str, Iterable[str], set[str], str]] = [
-        *(("questions", record.id, record.relevant, chunks, "chunk") for record in records.questions),
-        *(("dialogues", d.id, turn.relevant, chunks, "chunk") for d in records.dialogues for turn in d.turns),
-        *(("decisions", d.id, set(d.context) - set(d.passages), chunks, "chunk") for d in records.decisions),
-        *(("ratings", record.id, record.context, chunks, "chunk") for record in records.ratings),
-        *(("ratings", record.id, [record.question_id], questions, "question") for record in records.ratings),
-    ]
-    for table, identifier, ids, there, what in named:
-        for missing in sorted(set(ids) - there):
+def _check_references(table: str, language: str, record: Record, known: Mapping[str, Callable[[str], bool]]) -> None:
+    for what, names in _references(record):
+        for missing in sorted(name for name in names if not known[what](name)):
             raise DatasetError(
-                f"{table}.{language}.jsonl, {identifier}: names the {what} {missing!r}, which is not there"
+                f"{table}.{language}.jsonl, {record.id}: names the {what} {missing!r}, which is not there"
             )
+
+
+def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
+    """(what it names, their ids) of a record."""
+    if isinstance(record, QuestionRecord):
+        yield "chunk", record.relevant
+    elif isinstance(record, Dialogue):
+        yield "chunk", [name for turn in record.turns for name in turn.relevant]
+    elif isinstance(record, Decision):
+        yield "chunk", set(record.context) - set(record.passages)
+    elif isinstance(record, RatedAnswer):
+        yield "chunk", record.context
+        yield "question", [record.question_id]
 
 
 def _digest(start: str, tables: Mapping[str, Iterable[Record]]) -> str:

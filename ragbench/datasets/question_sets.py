@@ -13,6 +13,7 @@ from ragbench.datasets.brought import Brought, named_by
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.datasets.rows import checked, cut, listed, read_rows
+from ragbench.datasets.shelf import Shelf
 
 YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
@@ -117,26 +118,27 @@ class _Reading:
     base: Mapping[str, ChunkRecord]
     marked: bool
     brought: Brought = field(default_factory=Brought)
-    chunks: dict[str, tuple[str, ChunkRecord]] = field(default_factory=dict)
-    ids: dict[str, tuple[str, str]] = field(default_factory=dict)
-    items: list[tuple[str, Item]] = field(default_factory=list)
+    chunks: Shelf[ChunkRecord] = field(default_factory=lambda: Shelf(ChunkRecord, by_key=True))
+    questions: Shelf[QuestionRecord] = field(default_factory=lambda: Shelf(QuestionRecord))
+    history: Shelf[PastQuestion] = field(default_factory=lambda: Shelf(PastQuestion))
+    items: Shelf[Item] = field(default_factory=lambda: Shelf(Item))
     by_category: bool = False
 
     def take(self, item: Item, place: str) -> None:
         """Remember the item and its chunk; refuse what contradicts what was seen before."""
         self._chunk(item, place)
-        if item.id is not None:
-            first, asked = self.ids.setdefault(item.id, (place, item.question or ""))
-            if first != place and asked == item.question:  # ids there are made of questions
+        key = f"unnamed {len(self.items)}" if item.id is None else f"id {item.id}"
+        if not self.items.put(key, item, place):
+            known = self.items.get(key)
+            if known is not None and known.question == item.question:  # ids there are made of questions
                 self.brought.left_out["item that repeats a question under its id"] += 1
                 return
-            if first != place:
-                there = first.rsplit(", ", 1)[1]
-                raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
+            there = self.items.place(key).rsplit(", ", 1)[1]
+            raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
+        self.by_category = self.by_category or bool(item.category)
         for unknown in item.model_extra or {}:
             if unknown not in _UNUSED:
                 self.brought.left_out[f"field {unknown}, which means nothing here"] += 1
-        self.items.append((place, item))
 
     def _chunk(self, item: Item, place: str) -> None:
         if item.chunk_id is None and item.chunk_text is not None:
@@ -144,7 +146,9 @@ class _Reading:
         if item.chunk_id is None or item.chunk_text is None or item.chunk_id in self.base:
             return
         made = ChunkRecord(id=item.chunk_id, text=item.chunk_text, url=item.confluence_url)
-        first, known = self.chunks.setdefault(item.chunk_id, (place, made))
+        if self.chunks.put(made.id, made, place):
+            return
+        known, first = self.chunks.get(made.id) or made, self.chunks.place(made.id)
         if known.text != made.text or known.url != made.url:
             what = "chunk_text" if known.text != made.text else "confluence_url"
             raise DatasetError(
@@ -154,34 +158,34 @@ class _Reading:
 
     def finish(self) -> Brought:
         """Questions out of the items, now that all chunks are known."""
-        there = {**self.base, **{name: chunk for name, (_, chunk) in self.chunks.items()}}
-        self.by_category = any(item.category for _, item in self.items)
         if self.by_category:
             self.brought.notes.append("the kind of a question, by which results are sliced, is its category")
-        taken: set[str] = set()
-        for place, item in self.items:
+        for place, item in self.items.placed():
             if self.marked and item.is_question_ok is False:
                 self.brought.left_out["question that people marked as not in order"] += 1
                 continue
-            question = self._question(item, there)
+            question = self._question(item)
             if question is None:
                 continue
-            if question.id in taken:
+            if not self.questions.put(question.id, question):
                 self.brought.left_out["item that repeats a question about the same chunk"] += 1
                 continue
-            taken.add(question.id)
-            self.brought.questions.append(question)
             self._past(item, place)
-        self.brought.chunks = sorted(there.values(), key=lambda chunk: chunk.id)
+        for chunk in self.base.values():
+            self.chunks.put(chunk.id, chunk)
+        self.brought.chunks, self.brought.questions, self.brought.history = self.chunks, self.questions, self.history
         return self.brought
 
-    def _question(self, item: Item, there: Mapping[str, ChunkRecord]) -> QuestionRecord | None:
+    def _is_there(self, chunk: str) -> bool:
+        return chunk in self.base or self.chunks.has(chunk)
+
+    def _question(self, item: Item) -> QuestionRecord | None:
         reference, wanted, pages = item.ground_truth_answer, self._wanted(item), dict.fromkeys(item.relevant_urls, 1.0)
         if self.marked and item.is_answer_ok is False and reference is not None:
             self.brought.left_out["reference answer that people marked as not in order (its question stays)"] += 1
             reference = None
-        if missing := [chunk for chunk in wanted if chunk not in there]:
-            wanted = [chunk for chunk in wanted if chunk in there]
+        if missing := [chunk for chunk in wanted if not self._is_there(chunk)]:
+            wanted = [chunk for chunk in wanted if chunk not in missing]
             if not wanted and not pages:
                 self.brought.left_out[NO_LABEL_LEFT] += 1
                 return None
@@ -212,9 +216,6 @@ class _Reading:
     def _past(self, item: Item, place: str) -> None:
         if item.question_answer_id is None:
             return
-        if any(past.id == item.question_answer_id for past in self.brought.history):
-            self.brought.left_out["past question that stands there twice"] += 1
-            return
         made = {
             "id": item.question_answer_id,
             "question": item.question,
@@ -222,7 +223,8 @@ class _Reading:
             "url": item.confluence_url,
             "score": item.user_score,
         }
-        self.brought.history.append(checked(PastQuestion, made, place))
+        if not self.history.put(item.question_answer_id, checked(PastQuestion, made, place)):
+            self.brought.left_out["past question that stands there twice"] += 1
 
 
 def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: bool = False) -> Brought:
@@ -239,7 +241,7 @@ def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: b
     """
     reading = _Reading(base or {}, marked)
     unmarked = 0
-    for place, row in read_rows(path):
+    for place, row in read_rows(path, held=False):
         item = checked(Item, row, place)
         unmarked += all(getattr(item, mark) is None for mark in MARKS)
         reading.take(item, place)

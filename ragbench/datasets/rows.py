@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import json
 import os
 import re
 import subprocess
@@ -15,26 +17,32 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.datasets.cells import held
 from ragbench.datasets.files import (
-    FIELD_BYTES,
-    MAX_ROWS,
-    MAX_WEIGHT_OF_ROWS,
-    OBJECT_BYTES,
+    STRICT,
     DatasetError,
+    Load,
     lines_of,
     normalise,
+    normalised,
     parse_json,
     read_lines,
     read_text,
     require_file,
-    too_heavy,
+    text_blocks,
+)
+from ragbench.datasets.json_values import Values
+from ragbench.datasets.limits import (
+    DECODER_BYTES,
+    FIELD_BYTES,
+    MAX_DECODED_BYTES,
+    MAX_LINE_BYTES,
+    MAX_ROWS,
+    MAX_STREAMED_BYTES,
+    MAX_STREAMED_ROWS,
+    OBJECT_BYTES,
 )
 from ragbench.expectations import expectation, shown
 
 DELIMITERS = (",", ";", "\t")
-MAX_DECODED_BYTES = 2**29
-"""Of a Parquet file, as objects: a few kilobytes of a repeated text may stand for more than any memory holds."""
-DECODER_BYTES = 5 * 2**27
-"""That its decoding may take, in a process of its own."""
 FAULT = 3  # the decoder's status where it says on one line what is wrong
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
@@ -43,23 +51,24 @@ Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
 
-def read_rows(path: Path, *, keep_empty: bool = False) -> Iterator[Placed]:
+def read_rows(path: Path, *, keep_empty: bool = False, held: bool = True) -> Iterator[Placed]:
     """(place, row) of each row; the place is `FILE, item 3` in JSON, `line 3` in JSON Lines, CSV, `row 3` in Parquet.
 
     A JSON file holds a list of objects, or one object, which is a row of its own. CSV is separated by commas,
     semicolons or tabs; its empty cells are left out of the row (keep_empty: they are empty texts, and a row of nothing
-    else is a row). Texts are in NFC. All but Parquet may be gzipped.
+    else is a row). Texts are in NFC. All but Parquet may be gzipped. held: who reads the rows keeps them all, so that
+    they must fit into memory together; else they go by, in memory that does not grow with their number.
     Raises DatasetError with file and place for what cannot be read.
     """
     endings = [ending.lower() for ending in path.suffixes]
     if ".jsonl" in endings:
-        return ((f"{path.name}, line {number}", item) for number, item in read_lines(path))
+        return ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held))
     if ".json" in endings:
-        return _json(path)
+        return _json(path, held)
     if ".csv" in endings or ".tsv" in endings:
-        return _csv(path, keep_empty)
+        return _csv(path, keep_empty, held)
     if ".parquet" in endings:
-        return _parquet(path)
+        return _parquet(path, held)
     raise DatasetError(f"{path.name}: ends in none of .json, .jsonl, .csv, .tsv, .parquet; such files can be read")
 
 
@@ -95,45 +104,66 @@ def cut(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
-def _json(path: Path) -> Iterator[Placed]:
-    content = parse_json(read_text(path), path.name)
-    if isinstance(content, dict):
-        content = [content]
-    if not isinstance(content, list):
-        raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
-    if not content:
-        raise DatasetError(f"{path.name}: an empty list; at least one item is expected")
-    if len(content) > MAX_ROWS:
-        raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} items; split it into smaller data sets")
-    for number, item in enumerate(content, 1):
+def _json(path: Path, held: bool) -> Iterator[Placed]:
+    content: Any
+    if held or not _is_list(path):
+        content = parse_json(read_text(path), path.name)
+        if isinstance(content, dict):
+            content = [content]
+        if not isinstance(content, list):
+            raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
+    else:
+        content = _elements(path)
+    load = Load(path, "items", held=held)
+    for item in content:
+        load.add(0)
+        place = f"{path.name}, item {load.number}"
         if not isinstance(item, dict):
-            raise DatasetError(f"{path.name}, item {number}: {cut(item)}: a JSON object is expected")
-        yield f"{path.name}, item {number}", item
+            raise DatasetError(f"{place}: {cut(item)}: a JSON object is expected")
+        yield place, item
+    if not load.number:
+        raise DatasetError(f"{path.name}: an empty list; at least one item is expected")
 
 
-def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
-    text = read_text(path)
-    head = text.split("\n", 1)[0]
+def _is_list(path: Path) -> bool:
+    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
+    return start.startswith("[")
+
+
+def _elements(path: Path) -> Iterator[Any]:
+    """The elements of a JSON list of any length, one at a time."""
+    values = Values(path, normalised(text_blocks(path)), STRICT)
+    values.next()
+    for place, item in values.list():
+        try:
+            json.dumps(item, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise DatasetError(f"{place}: a text holds half of a character (a lone surrogate)") from None
+        yield item
+    if values.next():
+        raise values.fault("not JSON: the list ends before the file does")
+
+
+def _csv(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+    lines = lines_of(path)
+    head = next(lines, "")
     delimiter = max(DELIMITERS, key=head.count)
-    csv.field_size_limit(2**24)
-    weighed = sys.getsizeof(text)
-    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
+    csv.field_size_limit(MAX_LINE_BYTES)
+    load = Load(path, "rows", held=held)
+    reader = csv.reader(itertools.chain([head] if head else [], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DatasetError(f"{path.name}, line 1: the column {twice!r} stands there twice")
-        for number, cells in enumerate(reader, 2):
+        for cells in reader:
             place = f"{path.name}, line {reader.line_num}"
             if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
                 continue
             if len(cells) != len(names):
                 raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
-            if number > MAX_ROWS:
-                raise DatasetError(f"{path.name}: more than {MAX_ROWS:,} rows; split it")
-            weighed += OBJECT_BYTES + FIELD_BYTES * len(cells)
-            if weighed > MAX_WEIGHT_OF_ROWS:
-                raise too_heavy(path)
+            letters = sum(map(sys.getsizeof if held else len, cells))
+            load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
             yield place, {name: cell for name, cell in zip(names, cells, strict=True) if keep_empty or cell.strip()}
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
@@ -141,8 +171,10 @@ def _csv(path: Path, keep_empty: bool) -> Iterator[Placed]:
         raise DatasetError(f"{path.name}, line {reader.line_num}: not CSV: {error}") from None
 
 
-def parquet_rows(path: Path) -> list[dict[str, Any]]:
+def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file as they are, decoded by `parquet_decoder` where nothing it asks for can hurt.
+
+    held: as for `read_rows`.
 
     Raises DatasetError for what cannot be read, and for too much.
     """
@@ -150,8 +182,8 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
 
     require_file(path)
     decoder = Path(__file__).with_name("parquet_decoder.py")
-    limits = [str(limit) for limit in (MAX_ROWS, MAX_DECODED_BYTES, DECODER_BYTES)]
-    rows: list[dict[str, Any]] = []
+    most = (MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES)
+    limits = [str(limit) for limit in (*most, DECODER_BYTES)]
     broken = ""
     with subprocess.Popen(  # noqa: S603 - our own program, and a path that is one argument
         [sys.executable, "-P", str(decoder), str(path.resolve()), *limits],
@@ -165,7 +197,7 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
         try:
             with pa.ipc.open_stream(child.stdout) as stream:
                 for batch in stream:
-                    rows += batch.to_pylist()
+                    yield from batch.to_pylist()
         except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             broken = str(error)
         except BaseException:
@@ -175,11 +207,10 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
         if child.wait() or broken:
             ended = f"cannot be read: its decoding ended with {child.returncode} ({broken})"
             raise DatasetError(f"{path.name}: {said if child.returncode == FAULT else ended}")
-    return rows
 
 
-def _parquet(path: Path) -> Iterator[Placed]:
-    for number, row in enumerate(parquet_rows(path), 1):
+def _parquet(path: Path, held: bool) -> Iterator[Placed]:
+    for number, row in enumerate(parquet_rows(path, held=held), 1):
         yield (
             f"{path.name}, row {number}",
             {

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import names
 from ragbench.datasets.cells import Form, Forms, held
-from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json
+from ragbench.datasets.files import DatasetError, parse_json
+from ragbench.datasets.limits import MAX_ROWS
 from ragbench.datasets.question_sets import flag
 from ragbench.datasets.rows import cut, cut_list, read_rows
 from ragbench.expectations import kind
@@ -47,6 +50,9 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
 """Who asks and who answers in a dialogue."""
+_FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
+MAX_UNREAD = 100
+"""Names of no field that are kept for the note."""
 _KNOWN = {name for names in NAMES.values() for name in names}
 
 
@@ -57,18 +63,28 @@ def read_samples(path: Path, forms: Forms | None = None) -> list[Sample]:
     not given. Lists may stand in a cell as JSON, Python or numpy print them; forms: is told how they were written.
     Raises DatasetError with file, line and field for what cannot be read.
     """
-    rows = [(place, fields(item)) for place, item in read_rows(path, keep_empty=True)]
-    found: list[Sample] = []
+    return _unique([sample for _, sample in streamed(path, forms, held=True)])
+
+
+def streamed(path: Path, forms: Forms | None = None, *, held: bool = False) -> Iterator[tuple[str, Sample]]:
+    """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
+
+    Where rows have no id the file is read once more before, for the numbers that stand for them.
+    """
+    numbers = _Numbers(lambda: (fields(item) for _, item in read_rows(path, keep_empty=True, held=False)))
     unread: dict[str, None] = {}
-    for (place, item), number in zip(rows, _numbers([item for _, item in rows]), strict=True):
+    for place, row in read_rows(path, keep_empty=True, held=held):
+        item = fields(row)
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
-        unread.update(dict.fromkeys(name for name in item if name not in _KNOWN))
-        found += _samples(item, place, number, forms)
+        if len(unread) < MAX_UNREAD:
+            unread.update(dict.fromkeys(name for name in item if name not in _KNOWN))
+        for sample in _samples(item, place, numbers.of(item), forms):
+            _refuse_torn(sample)
+            yield place, sample
     if unread and forms is not None:
         forms.unread.append(f"not read, as no field of a sample is called so: {cut_list(unread)}")
-    return _unique(found)
 
 
 def samples_of(
@@ -87,13 +103,14 @@ def samples_of(
         return _unique(_samples(fields(given), place, 1))
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
-    given, found = [fields(item) if isinstance(item, Mapping) else item for item in given], []
-    numbers = iter(_numbers([item for item in given if isinstance(item, Mapping)]))
+    rows: list[Any] = list(given)
+    given, found = [fields(item) if isinstance(item, Mapping) else item for item in rows], []
+    numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
     for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
             found.append(item)
         elif isinstance(item, Mapping):
-            found += _samples(item, f"{place}, row {row}", next(numbers))
+            found += _samples(item, f"{place}, row {row}", numbers.of(item))
         else:
             raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {kind(item)}")
     return _unique(found)
@@ -115,11 +132,13 @@ def _refuse_torn(sample: Sample) -> None:
     """Raises DatasetError for a name that nothing can have, and for a text that nothing takes."""
     if sample.system and (why := names.fault(sample.system)):
         raise DatasetError(f"sample {sample.id!r}: system = {cut(sample.system)} {why}")
-    for field in dataclasses.fields(sample):
-        for text in _texts(getattr(sample, field.name)):
+    for field in _FIELDS:
+        if (value := getattr(sample, field)) is None or (isinstance(value, str) and value.isascii()):
+            continue
+        for text in _texts(value):
             if names.is_torn(text):
                 raise DatasetError(
-                    f"sample {sample.id!r}: {field.name} = {cut(text)} holds half of a character (a lone surrogate)"
+                    f"sample {sample.id!r}: {field} = {cut(text)} holds half of a character (a lone surrogate)"
                 )
 
 
@@ -128,23 +147,45 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Chunk):
         yield from (value.id, value.text)
-    elif isinstance(value, Mapping):
-        yield from map(str, value.values())
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
+    elif isinstance(value, Mapping):
+        yield from map(str, value.values())
 
 
-def _numbers(items: Sequence[Mapping[str, Any]]) -> Sequence[int]:
-    """A number for each row, from 1; equal ones mean the same question; see `samples_of`."""
-    asked: dict[str, list[Any]] = {}
-    numbers = []
+class _Numbers:
+    """A number for each row that has no id, from 1; equal ones mean the same question; see `samples_of`.
+
+    items: gives all rows, and is called where a row has no id.
+    """
+
+    def __init__(self, items: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+        self._items, self._rows = items, Counter[str]()
+        self._is_one_set: bool | None = None
+
+    def of(self, item: Mapping[str, Any]) -> int:
+        """The number of the next row."""
+        system = str(_first(item, NAMES["system"]))
+        self._rows[system] += 1
+        if _first(item, NAMES["id"]) is not None:
+            return 0
+        if self._is_one_set is None:
+            self._is_one_set = _is_one_set(self._items())
+        return self._rows[system] if self._is_one_set else self._rows.total()
+
+
+def _is_one_set(items: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all systems answer the same questions in the same order."""
+    asked: dict[str, Any] = {}
     for item in items:
-        own = asked.setdefault(str(_first(item, NAMES["system"])), [])
-        own.append(_first(item, NAMES["user_input"]))
-        numbers.append(len(own))
-    first = next(iter(asked.values()), [])
-    return numbers if None not in first and all(own == first for own in asked.values()) else range(1, len(items) + 1)
+        question = _first(item, NAMES["user_input"])
+        if question is None:
+            return False
+        asked.setdefault(str(_first(item, NAMES["system"])), hashlib.sha256()).update(
+            f"{question!r}\0".encode("utf-8", "surrogatepass")
+        )
+    return len({own.digest() for own in asked.values()}) == 1
 
 
 def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
@@ -153,7 +194,9 @@ def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
     A message has a `type` or `role` (human or user, ai or assistant) and a `content`; what tools and systems say is
     passed over, and of several answers to a question the last is its answer. None for anything else.
     """
-    if isinstance(value, str) and value.lstrip().startswith("["):
+    if isinstance(value, str):
+        if not value.lstrip().startswith("["):
+            return None
         try:
             found = held(value)
         except ValueError:
@@ -284,7 +327,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     if isinstance(value, Chunk):
         return value
-    if isinstance(value, Mapping):
+    if not isinstance(value, str) and isinstance(value, Mapping):
         identifier = value.get("id", identifier)
         value = value.get("text")
     if not isinstance(value, str):

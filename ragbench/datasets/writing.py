@@ -16,10 +16,20 @@ from typing import Any
 
 from ragbench import names
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.folder import BASE, NAME, Dataset, Records, language_in, load, place_of
-from ragbench.datasets.records import Record
+from ragbench.datasets.folder import (
+    BASE,
+    MODELS,
+    NAME,
+    Records,
+    Written,
+    check,
+    language_in,
+    lines_of_table,
+    place_of,
+)
 from ragbench.datasets.rows import cut
-from ragbench.folders import files_of, take_place
+from ragbench.datasets.shelf import Shelf, line_of
+from ragbench.folders import files_of, take_place, whole
 from ragbench.folders import write as file_of
 from ragbench.settings import secrets
 
@@ -32,15 +42,15 @@ def write(
     licence: str,
     source: str,
     language: str,
-    logged: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    logged: Mapping[str, Iterable[Mapping[str, Any]]] | None = None,
     left_out: Mapping[str, int] | None = None,
     replace: bool = False,
     dry_run: bool = False,
     **tables: Sequence[Any],
-) -> Dataset:
-    """Write a new data set below `folder` and return it as read back; on any fault nothing is left behind.
+) -> Written:
+    """Write a new data set below `folder` and read it back; on any fault nothing is left behind.
 
-    tables: of records, by their names in `Records`.
+    tables: of records, by their names in `Records`; a shelf is written line by line.
     logged: system → lines of what it retrieved and answered, kept beside the tables: see `logged_files`. left_out:
     reason → count of what was passed over, kept for the pages. dry_run: do it elsewhere, and leave nothing.
     Raises DatasetError where a data set of that name is there already, unless `replace`.
@@ -54,13 +64,14 @@ def write(
         lines += [f"{_toml(reason)} = {count:d}" for reason, count in (left_out or {}).items()]
         described_as = secrets.document_masker()("\n".join([*lines, ""]))
         file_of(made / "dataset.toml", described_as)
-        _write_tables(made, language, Records(**{name: list(rows) for name, rows in tables.items()}))
+        _write_tables(made, language, Records(**tables))
         for system, file in logged_files(logged or ()).items():
-            _write_lines(made / file, (logged or {})[system])
-        dataset = load(name, made.parent)
+            rows = (logged or {})[system]
+            _write_lines(made / file, rows.lines() if isinstance(rows, Shelf) else map(line_of, rows))
+        written = check(name, made.parent)
         if not dry_run:
             _place(made, folder / name)
-    return dataset
+    return written
 
 
 def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
@@ -76,8 +87,8 @@ def require_free(name: str, folder: Path, *, replace: bool = False) -> None:
         raise DatasetError(f"the data set {name} is there already; give another --name, or --replace")
 
 
-def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False) -> Dataset:
-    """Add records to the data set `name` (`name:ru` for one of its languages) and return it as read back.
+def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False) -> Written:
+    """Add records to the data set `name` (`name:ru` for one of its languages) and read it back.
 
     dry_run: do it elsewhere, and leave nothing.
     Raises DatasetError for an id that is there already, with another content; nothing has changed then.
@@ -85,14 +96,14 @@ def add(name: str, folder: Path, tables: Records, *, dry_run: bool = False) -> D
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    merged = _merged(Records.read(place, language), tables, name)
+    merged = _merged(place, language, tables)
     with _made(name, folder, dry_run) as made:
         shutil.copytree(place, made)
         _write_tables(made, language, merged)
-        dataset = load(f"{name}:{language}", made.parent)
+        written = check(f"{name}:{language}", made.parent)
         if not dry_run:
             take_place(made, place, files_of(place))
-    return dataset
+    return written
 
 
 def logged_files(systems: Iterable[str]) -> dict[str, str]:
@@ -132,33 +143,36 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _merged(there: Records, more: Records, name: str) -> Records:
-    found: dict[str, list[Record]] = {}
-    for table in fields(Records):
-        known: dict[str, Record] = {record.id: record for record in getattr(there, table.name)}
-        for record in getattr(more, table.name):
-            if known.setdefault(record.id, record) != record:
-                raise DatasetError(f"data set {name}, {table.name}: {record.id!r} is there already, and differs")
-        found[table.name] = list(known.values())
-    return Records(**found)  # type: ignore[arg-type]
+def _merged(place: Path, language: str, more: Records) -> Records:
+    found: dict[str, Shelf[Any]] = {}
+    for table, model in MODELS.items():
+        merged = found[table] = Shelf(model)
+        for where, record in lines_of_table(place / f"{table}.{language}.jsonl", model, held=False):
+            if not merged.put(record.id, record):
+                raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
+        for record in getattr(more, table):
+            if not merged.put(record.id, record) and merged.get(record.id) != record:
+                raise DatasetError(f"data set {place.name}, {table}: {record.id!r} is there already, and differs")
+    return Records(**found)
 
 
 def _write_tables(place: Path, language: str, tables: Records) -> None:
     for table in fields(Records):
         records = getattr(tables, table.name)
         if records or table.name in BASE:
-            _write_lines(place / f"{table.name}.{language}.jsonl", records)
+            ordered = (
+                records.lines(by_key=True)
+                if isinstance(records, Shelf)
+                else map(line_of, sorted(records, key=lambda record: record.id))
+            )
+            _write_lines(place / f"{table.name}.{language}.jsonl", ordered)
 
 
-def _write_lines(path: Path, records: Sequence[Record | Mapping[str, Any]]) -> None:
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
     mask = secrets.exact_masker()
-    lines = []
-    for record in records:
-        if isinstance(record, Mapping):
-            line = json.dumps(record, ensure_ascii=False, allow_nan=False)
-        else:
-            line = record.model_dump_json(exclude_defaults=True)
-        if mask(line) != line:
-            line = json.dumps(secrets.masked(json.loads(line), mask), ensure_ascii=False)
-        lines.append(f"{line}\n")
-    file_of(path, "".join(lines))
+    with whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            masked = mask(line)
+            if masked != line:
+                masked = json.dumps(secrets.masked(json.loads(line), mask), ensure_ascii=False)
+            file.write(f"{masked}\n")

@@ -61,11 +61,9 @@ class Source:
 
         Raises EmbeddingError for vectors of differing widths, and StoreError where no column holds vectors.
         """
-        if table.embedding is None:
-            raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
         with self._reading(table, (table.id, text_column, table.embedding)) as cursor:
             width = self._width(cursor, table)
-            place, column = _place(table), sql.Identifier(table.embedding)
+            place, column = _place(table), sql.Identifier(str(table.embedding))
             query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(
                 x=sql.Identifier(text_column), c=column, t=place, i=sql.Identifier(table.id)
             )

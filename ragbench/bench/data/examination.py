@@ -158,7 +158,7 @@ def _oddity(
 
 
 def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
-    asked, texts = labelled(data.questions), {one.id: one.text for one in data.questions}
+    asked, texts = list(labelled(data.questions)), {one.id: one.text for one in data.questions}
     found = [
         (one.kind, Example(one.question, texts[one.question], one.other, one.text))
         for one in doubts(data.chunks, data.questions)

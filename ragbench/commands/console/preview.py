@@ -37,7 +37,7 @@ def tell(found: Brought, source: str, language: str, *, check: bool = False) -> 
     tell_rest(found.notes, found.left_out)
     if check:
         _tell_oddities(found, language)
-    else:
+    elif unlabelled < len(found.questions):
         for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
             terminal.say(f"warning: {warning}")
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ragbench import names
 from ragbench.datasets.brought import Brought, named_by
 from ragbench.datasets.files import DatasetError, normalise
 from ragbench.datasets.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.datasets.rows import fault
+from ragbench.datasets.shelf import Shelf
 from ragbench.datasets.traces.elements import LeftOut
+from ragbench.datasets.traces.passages import UNPRINTABLE, Passages
 from ragbench.datasets.traces.spans import Passage, Rating, Trace
 from ragbench.datasets.traces.steps import Steps
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
 MAX_NAME = 300
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 FOUND = ("question", "answer", "reference", "passages", "ids", "scores", "latency", "retrieving", "generating",
          "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
 """What is told of each trace whether it was there."""
@@ -32,20 +34,33 @@ UNREFERENCED = "faithfulness_rating"
 """What an answer without a reference is rated by."""
 
 
+class _Past(BaseModel):
+    """A question of the past with the score that its user gave, on the scale of its vendor."""
+
+    record: PastQuestion
+    given: Rating | None
+
+
+class _Rated(BaseModel):
+    """An answer with the score that a user gave it, on the scale of its vendor."""
+
+    record: RatedAnswer
+    given: Rating
+
+
 class Assembly:
     """Collects traces, one after the other. lines: the log of the system, an object a trace."""
 
     def __init__(self, base: Mapping[str, ChunkRecord], ratings: Sequence[str], left_out: LeftOut) -> None:
-        self.lines: list[dict[str, Any]] = []
-        self._chunks: dict[str, ChunkRecord] = dict(base)
-        self._by_text = {chunk.text: chunk.id for chunk in base.values()}
-        self._named: dict[tuple[str | None, str | None], str] = {}
+        self.lines: Shelf[dict[str, Any]] = Shelf()
+        self._passages = Passages(base, _identifier, _clean)
         self._rated_by = set(ratings)
         self._left_out = left_out
-        self._questions: list[QuestionRecord] = []
-        self._past: list[tuple[PastQuestion, Rating | None]] = []
-        self._sessions: dict[str, list[tuple[float, int, Turn]]] = {}
-        self._answers: list[tuple[RatedAnswer, Rating]] = []
+        self._questions = Shelf(QuestionRecord)
+        self._past = Shelf(_Past)
+        self._turns = Shelf(Turn, by_key=True)
+        self._answers = Shelf(_Rated)
+        self._is_labelled = False
         self._there: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
@@ -56,7 +71,7 @@ class Assembly:
         """A document of the knowledge base, retrieved or not."""
         self._counts["documents"] += 1
         try:
-            self._name(passage)
+            self._passages.name(passage)
         except (DatasetError, ValidationError) as error:
             self._left_out.add(f"document with {_why(error)}")
 
@@ -81,32 +96,36 @@ class Assembly:
                 f"{documents}no trace with a question: give a file of traces, and documents beside it; left out were "
                 f"{why or 'none'}"
             )
-        if not self._chunks and not any(len(turns) > 1 for turns in self._sessions.values()):
+        dialogues = self._dialogues()
+        if not self._passages.chunks and not dialogues:
             raise DatasetError(
                 "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in "
                 "a further FILE or by --chunks-from"
             )
         scale = {name: _scale(values) for name, values in self._values.items()}
+        history, ratings = Shelf(PastQuestion), Shelf(RatedAnswer)
+        for past in self._past:
+            score = None if past.given is None else scale[past.given.name].get(past.given.value)
+            history.put(past.record.id, past.record.model_copy(update={"score": score}))
+        for one in self._answers:
+            given = {_identifier(one.given.name): _grade(one.given, scale)}
+            ratings.put(one.record.id, one.record.model_copy(update={"ratings": given}))
         found = Brought(
-            chunks=sorted(self._chunks.values(), key=lambda chunk: chunk.id),
-            questions=self._questions,
-            dialogues=[
-                Dialogue(id=name, turns=tuple(turn for _, _, turn in sorted(turns, key=lambda one: one[:2])))
-                for name, turns in self._sessions.items()
-                if len(turns) > 1
-            ],
-            history=[
-                past if given is None else past.model_copy(update={"score": scale[given.name].get(given.value)})
-                for past, given in self._past
-            ],
-            ratings=[
-                answer.model_copy(update={"ratings": {_identifier(given.name): _grade(given, scale)}})
-                for answer, given in self._answers
-            ],
-        )
+            chunks=self._passages.chunks, questions=self._questions, dialogues=dialogues, history=history,
+            ratings=ratings,
+        )  # fmt: skip
         found.left_out = self._left_out.told
         found.notes += [*told, *self._notes(scale)]
         found.runs += self._runs(found)
+        return found
+
+    def _dialogues(self) -> Shelf[Dialogue]:
+        """The sessions of more than one turn, their turns in the order of time."""
+        found = Shelf(Dialogue)
+        for name, group in itertools.groupby(self._turns.items(), lambda one: one[0].partition("\0")[0]):
+            turns = tuple(turn for _, turn in group)
+            if len(turns) > 1:
+                found.put(name, Dialogue(id=name, turns=turns))
         return found
 
     def _runs(self, found: Brought) -> list[str]:
@@ -115,14 +134,14 @@ class Assembly:
         measured = {
             "rag_metrics": there["answer"],
             "tier3_end_to_end": there["answer"] and there["reference"],
-            "sources": there["passages"] and self._chunks,
+            "sources": there["passages"] and self._passages.chunks,
         }
         runs = [" ".join([*(name for name, is_enough in measured.items() if is_enough), LOGGED if self.lines else ""])]
         if there["answer"] and not there["reference"]:
             runs.append(f"tier3_end_to_end {LOGGED} -p metrics={UNREFERENCED} -p primary={UNREFERENCED}")
         others = {
             "tier_ux": found.dialogues or found.history,
-            "real_users": any(past.url for past in found.history),
+            "real_users": self._counts["pages"],
         }
         runs.append(" ".join(name for name, is_enough in others.items() if is_enough))
         return [run.strip() for run in runs if run.strip()]
@@ -131,24 +150,26 @@ class Assembly:
         name = _identifier(trace.id)
         question, answer = _clean(asked), None if steps.answer is None else _clean(steps.answer)
         reference = None if trace.reference is None else _clean(trace.reference)
-        retrieved = None if steps.passages is None else [(self._name(one), one.score) for one in steps.passages]
+        retrieved = (
+            None if steps.passages is None else [(self._passages.name(one), one.score) for one in steps.passages]
+        )
         ids = [] if retrieved is None else list(dict.fromkeys(one for one, _ in retrieved))
-        relevant = dict.fromkeys(map(self._name, trace.relevant or ()), 1.0)
+        relevant = dict.fromkeys(map(self._passages.name, trace.relevant or ()), 1.0)
         session = None if trace.session is None else _identifier(trace.session)
         user = None if trace.user is None else _identifier(trace.user)
         record = QuestionRecord(
             id=name,
             text=question,
             reference=reference,
-            relevant={one: grade for one, grade in relevant.items() if one in self._chunks},
+            relevant={one: grade for one, grade in relevant.items() if self._passages.has(one)},
             answerable=True if relevant else None,
             cluster=session or (user and named_by("user", user)),
         )
         rating = self._rating(trace.ratings)
         at = None if steps.asked_at is None else datetime.fromtimestamp(steps.asked_at, UTC).isoformat()
-        known = [one for one in ids if one in self._chunks]
+        known = [one for one in ids if self._passages.has(one)]
         past = PastQuestion(
-            id=name, question=question, answer=answer, url=next(filter(None, map(self._url, known)), None),
+            id=name, question=question, answer=answer, url=next(filter(None, map(self._passages.url, known)), None),
             user=user, asked_at=at,
         )  # fmt: skip
         turn = Turn(question=question, answer=answer)
@@ -158,13 +179,16 @@ class Assembly:
             rated = RatedAnswer(
                 id=name, question_id=name, answer=answer, context=tuple(known), ratings={}, system=system
             )
-        self._questions.append(record)
+        self._questions.put(name, record)
+        self._is_labelled = self._is_labelled or bool(record.relevant)
         if at is not None or user is not None or rating is not None:
-            self._past.append((past, rating))
+            self._past.put(name, _Past(record=past, given=rating))
+            self._counts["pages"] += past.url is not None
         if session is not None:
-            self._sessions.setdefault(session, []).append((steps.asked_at or 0.0, len(self._questions), turn))
+            moment = f"{max(steps.asked_at or 0.0, 0.0):020.6f}"
+            self._turns.put(f"{session}\0{moment}\0{len(self._questions):012d}", turn)
         if rated is not None and rating is not None:
-            self._answers.append((rated, rating))
+            self._answers.put(name, _Rated(record=rated, given=rating))
         self._log(name, steps, retrieved, answer)
         self._tell(trace, steps, rating)
 
@@ -184,41 +208,7 @@ class Assembly:
             "output_tokens": steps.output_tokens, "cost": steps.cost, "model": steps.model,
         }  # fmt: skip
         if line.keys() != {"id"}:
-            self.lines.append({**line, **{key: value for key, value in more.items() if value is not None}})
-
-    def _name(self, passage: Passage) -> str:
-        """The id of a passage among the chunks: its own, or one made of its text.
-
-        A second text under an id is a passage of its own, named by both. One without a text is named and no chunk.
-        """
-        place = passage.id, passage.text
-        if (name := self._named.get(place)) is None:
-            name = self._named[place] = self._new_name(passage)
-        return name
-
-    def _new_name(self, passage: Passage) -> str:
-        text = None if passage.text is None else _clean(passage.text)
-        given = None if passage.id is None else _identifier(passage.id)
-        if text is None:
-            return given or ""
-        known = None if given is None else self._chunks.get(given)
-        if known is not None and known.text != text:
-            self._counts["changed"] += 1
-            given = named_by("passage", given or "", text)
-        name = given or self._by_text.get(text) or named_by("passage", text)
-        if name not in self._chunks:
-            url = (
-                passage.url
-                if passage.url and len(passage.url) <= 8192 and not _UNPRINTABLE.search(passage.url)
-                else None
-            )
-            title = None if passage.title is None else _clean(passage.title)
-            self._chunks[name] = ChunkRecord(id=name, text=text, url=url, title=title)
-            self._by_text.setdefault(text, name)
-        return name
-
-    def _url(self, chunk: str) -> str | None:
-        return self._chunks[chunk].url
+            self.lines.put(line["id"], {**line, **{key: value for key, value in more.items() if value is not None}})
 
     def _rating(self, given: Iterable[Rating]) -> Rating | None:
         """The score that a user gave; the scores of programs are counted."""
@@ -273,9 +263,9 @@ class Assembly:
             notes.append(f"{ended} ended in an error, kept as a question without an answer: {what}")
         if counts["unnamed"]:
             notes.append(f"{_many(counts['unnamed'], 'trace names', 'traces name')} passages without their text")
-        if counts["changed"]:
+        if self._passages.changed:
             notes.append(
-                f"{counts['changed']:,} texts stand under an id that has another: each is a passage of its own"
+                f"{self._passages.changed:,} texts stand under an id that has another: each is a passage of its own"
             )
         if len(self._models) > 1:
             what = ", ".join(f"{name} {count:,}" for name, count in self._models.most_common(SHOWN))
@@ -289,7 +279,7 @@ class Assembly:
         if scores:
             what = ", ".join(f"{name} {count:,}" for name, count in sorted(scores.items()))
             notes.append(f"scores that are not taken for users' (--rating NAME says which are): {what}")
-        if not any(question.relevant for question in self._questions):
+        if not self._is_labelled:
             notes.append("nothing says which passages are relevant, so retrieval has no labels")
         return notes
 
@@ -315,7 +305,7 @@ def _grade(given: Rating, scale: Mapping[str, Mapping[float, int]]) -> float | N
 
 def _identifier(name: str) -> str:
     """The name itself where a record may have it; else one made of it."""
-    if 0 < len(name) <= MAX_NAME and not _UNPRINTABLE.search(name) and not names.is_torn(name):
+    if 0 < len(name) <= MAX_NAME and not UNPRINTABLE.search(name) and not names.is_torn(name):
         return name
     return named_by("id", name.encode("utf-8", "backslashreplace").decode())
 
