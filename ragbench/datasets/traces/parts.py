@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+
+from pydantic import TypeAdapter
 
 from ragbench.datasets.shelf import stored, temporary
 from ragbench.datasets.traces.elements import LeftOut
 from ragbench.datasets.traces.spans import Trace
+
+_TRACE = TypeAdapter(Trace)
 
 
 class Parts:
@@ -17,14 +21,14 @@ class Parts:
     def __init__(self) -> None:
         self._file = temporary(
             "CREATE TABLE traces (number INTEGER PRIMARY KEY, id TEXT UNIQUE)",
-            "CREATE TABLE parts (id TEXT, place TEXT, part BLOB)",
+            "CREATE TABLE parts (id TEXT, place TEXT, part TEXT)",
             "CREATE INDEX of_trace ON parts (id)",
         )
 
     def add(self, part: Trace, place: str) -> None:
         """A part of a trace, found at this place."""
         stored(self._file, "INSERT OR IGNORE INTO traces (id) VALUES (?)", (part.id,))
-        stored(self._file, "INSERT INTO parts VALUES (?, ?, ?)", (part.id, place, pickle.dumps(part)))
+        stored(self._file, "INSERT INTO parts VALUES (?, ?, ?)", (part.id, place, json.dumps(_TRACE.dump_python(part))))
 
     def traces(self, left_out: LeftOut) -> Iterator[Trace]:
         """The traces, each whole, in the order in which they came first; steps that stand there twice are left out."""
@@ -32,7 +36,7 @@ class Parts:
             whole: Trace | None = None
             seen: set[str] = set()
             for place, raw in self._file.execute("SELECT place, part FROM parts WHERE id = ? ORDER BY rowid", (name,)):
-                part: Trace = pickle.loads(raw)  # noqa: S301 - our own, out of a file that has no name
+                part = _TRACE.validate_python(json.loads(raw))
                 spans = []
                 for span in part.spans:
                     if span.id in seen:
