@@ -340,7 +340,11 @@ def told(name: str, seed: int) -> bool:
     return found[scripted_trial.FAULTS[name]] == "found"
 
 
-@pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
+FEW = (scripted_trial.HONEST, "likes length", "falls for master keys", "prefers the first answer")
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in scripted_trial.FAULTS if name not in FEW]
+
+
+@pytest.mark.parametrize("name", [*FEW, *MORE])
 def test_a_scripted_judge(name: str) -> None:
     assert told(name, 1000)
 

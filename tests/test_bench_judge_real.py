@@ -38,6 +38,7 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     assert shares["right_in_both_orders"] == pytest.approx(np.mean(right))
 
 
+@pytest.mark.slow
 def test_several_people_some_of_whom_are_missing(project: Path, shared_data: Find) -> None:
     folder = shared_data("mtrag-human-eval").parent
     rows = real_judges.mtrag(folder, "faithfulness")

@@ -150,7 +150,7 @@ def test_the_order_of_rows_changes_no_sign_of_scores(
 
 
 @pytest.mark.fault("determinism", tried="rows in another order", count=6)
-@pytest.mark.parametrize("raters", [2, 3])
+@pytest.mark.parametrize("raters", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
 def test_the_order_of_rows_changes_no_sign_of_agreement(
     ratings: pandas.DataFrame, tmp_path: Path, raters: int, scale: str

@@ -154,7 +154,7 @@ def test_one_system_alone_is_shown_without_a_comparison() -> None:
 
 @pytest.mark.parametrize("systems", [1, 2, 3, 12])
 @pytest.mark.parametrize("metrics", [1, 4, 20])
-@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("language", ["en", pytest.param("ru", marks=pytest.mark.slow)])
 def test_any_number_of_systems_and_metrics(systems: int, metrics: int, language: str) -> None:
     names = [f"a system with a rather long name, number {i}" for i in range(systems)]
     page = Page(measurement(names, [f"metric_{i}@10" for i in range(metrics)], 12), language=language)

@@ -109,7 +109,10 @@ def test_a_design_effect_is_at_least_one(effect: float) -> None:
         stats.estimate(np.ones(9), clusters=list("aaabbbccc"), bounds=(0, 1), design_effect=effect)
 
 
-@pytest.mark.parametrize(("share", "near"), [(0.98, 0.95), (0.99, 0.97), (0.995, 0.97)])
+@pytest.mark.parametrize(
+    ("share", "near"),
+    [(0.98, 0.95), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(0.99, 0.97), (0.995, 0.97)])],
+)
 def test_coverage_near_the_ceiling_with_thirty_clusters(share: float, near: float) -> None:
     """Clusters of 2 to 28, hits alike inside them; hit@5 lies below hit@10 and lends where that has no miss."""
     groups = np.repeat(np.arange(30), np.tile([2, 4, 6, 8, 12, 28], 5))

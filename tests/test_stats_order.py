@@ -44,7 +44,7 @@ def moved(values: Sequence[Any] | np.ndarray | None, order: np.ndarray) -> Any:
 @pytest.mark.fault("determinism", tried="rows in another order", count=30)
 @pytest.mark.parametrize("seeds", SOME)
 @pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("n", [40, N, 6_000])
+@pytest.mark.parametrize("n", [40, N, pytest.param(6_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_metric_has_the_same_interval_alone_in_company_and_in_any_order(
     kind: str, n: int, grouped: bool, seeds: range

@@ -232,7 +232,9 @@ def test_a_page_plans_what_a_study_plans_also_in_a_family() -> None:
     assert (several[0].questions_needed or 0) > (alone[0].questions_needed or 0)
 
 
-@pytest.mark.parametrize("pilot", ["normal", "graded", pytest.param("shares", marks=pytest.mark.slow), "groups"])
+@pytest.mark.parametrize(
+    "pilot", ["normal", "groups", *(pytest.param(name, marks=pytest.mark.slow) for name in ("graded", "shares"))]
+)
 def test_the_true_number_lies_between_the_two_that_the_pilot_leaves_open(pilot: str) -> None:
     """Of 400 pilots; the truth from the deviation of two million questions. Chi-square would cover .70 of `graded`."""
     rng, n, covered = np.random.default_rng(4), 80, []
