@@ -22,7 +22,7 @@ Secrets are read from the environment alone: `key_variable` and `url_variable` n
 `RAGBENCH_DATABASE_URL` is {Settings.model_fields["database_url"].description}.
 """
 TYPES = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
-PLURALS = {"integer": "whole numbers", "number": "numbers"}
+PLURALS = {"integer": "whole numbers", "number": "numbers", "string": "texts"}
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}"}
 NAMES = ("NAME", "METRIC")
 
@@ -69,7 +69,8 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
 def words(one: dict[str, Any]) -> str:
     """A value's type."""
     if one["type"] == "array":
-        return f"list of {one['minItems']} {PLURALS[one['items']['type']]}"
+        number = f"{one['minItems']} " if "minItems" in one else ""
+        return f"list of {number}{PLURALS[one['items']['type']]}"
     return "path" if one.get("format") == "path" else TYPES[one["type"]]
 
 

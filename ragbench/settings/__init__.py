@@ -33,6 +33,7 @@ from ragbench.settings.endpoints import (
     ProviderSettings,
     WebSettings,
 )
+from ragbench.settings.parts import RetrieverSettings
 from ragbench.settings.tables import (
     Band,
     BudgetSettings,
@@ -40,6 +41,7 @@ from ragbench.settings.tables import (
     DatabaseSettings,
     DifferenceSettings,
     GateSettings,
+    IndexSettings,
     QuestionTable,
     SourceSettings,
     SystemSettings,
@@ -60,6 +62,7 @@ PROCESS_VARIABLES = frozenset(
 
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
+    *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
     *(("embedders", "database", "databases"), ("judges", "provider", "providers")),
     ("generators", "provider", "providers"),
 )
@@ -116,6 +119,9 @@ class Settings(BaseSettings):
     embedders: dict[str, EmbedderSettings] = Field(
         default={"hashing": EmbedderSettings()}, description="how texts become vectors"
     )
+    retrievers: dict[str, RetrieverSettings] = Field(
+        default={"bm25": RetrieverSettings()}, description="how passages are found"
+    )
     systems: dict[str, SystemSettings] = Field(
         default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
     )
@@ -164,14 +170,14 @@ class Settings(BaseSettings):
             ) from None
         return given
 
-    @field_validator("embedders", "generators", mode="after")
+    @field_validator("embedders", "retrievers", "generators", mode="after")
     @classmethod
     def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return {**cls.model_fields[str(info.field_name)].default, **given}
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
-        for table in ("systems", "embedders", "generators", "judges", "providers", "databases"):
+        for table in ("systems", "embedders", "retrievers", "generators", "judges", "providers", "databases"):
             for name in getattr(self, table):
                 if why := names.fault(name):
                     raise ValueError(f"[{table}.{name[:40]!r}]: the name {why}")
@@ -189,12 +195,38 @@ class Settings(BaseSettings):
                         f"{table}.{name}.{field} = {given!r}: there is no such table; "
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
+        self._hybrids_are_of_others()
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def _hybrids_are_of_others(self) -> None:
+        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
+        for name, one in self.retrievers.items():
+            for part in one.retrievers:
+                if part not in legal:
+                    raise ValueError(
+                        f"retrievers.{name}.retrievers = {part!r}: a hybrid is made of other kinds: {', '.join(legal)}"
+                    )
+
+    def retriever(self, system: str) -> RetrieverSettings | None:
+        """How that system finds passages; None for one that does it itself."""
+        one = self.systems[system]
+        if one.embedder is not None:
+            index = one.model_dump(include=set(IndexSettings.model_fields))
+            return RetrieverSettings(kind="dense", embedder=one.embedder, **index)
+        return None if one.retriever is None else self.retrievers[one.retriever]
+
+    def embedders_of(self, system: str) -> tuple[str, ...]:
+        """The embedders that the system's search is made with; of a hybrid's parts, each once."""
+        whole = self.retriever(system)
+        if whole is None:
+            return ()
+        parts = [self.retrievers[name] for name in whole.retrievers] or [whole]
+        return tuple(dict.fromkeys(one.embedder for one in parts if one.embedder is not None))
 
     def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
         """The judges that are meant: those that are named, else all configured ones, else the offline one."""

@@ -20,14 +20,28 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class SystemSettings(Table):
-    """One system under test: an embedder, your callable, or logged results. Exactly one of these."""
+class IndexSettings(Table):
+    """How vectors are searched: all of them (exact), or by an index that looks at some."""
 
-    embedder: str | None = Field(default=None, description="the NAME of [embedders.NAME] that its search is made with")
-    index: Literal["exact", "hnsw"] = Field(default="exact", description="of the search; hnsw is approximate")
+    index: Literal["exact", "hnsw", "ivfflat"] = Field(
+        default="exact", description="of the search; hnsw and ivfflat are approximate"
+    )
     m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
     ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
     ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
+    lists: int | None = Field(
+        default=None, ge=1, le=32_768, description="of IVFFlat: clusters of vectors; not set: one for 1,000 passages"
+    )
+    probes: int = Field(default=1, ge=1, le=32_768, description="of IVFFlat: clusters that a search looks at")
+
+
+class SystemSettings(IndexSettings):
+    """One system under test: a retriever of ragbench, your callable, or logged results. Exactly one of these."""
+
+    embedder: str | None = Field(
+        default=None, description="the NAME of [embedders.NAME]: short for a dense retriever with this index"
+    )
+    retriever: str | None = Field(default=None, description="the NAME of [retrievers.NAME]; bm25 needs no table")
     callable: str | None = Field(
         default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
     )
@@ -46,9 +60,10 @@ class SystemSettings(Table):
 
     @model_validator(mode="after")
     def _one_kind(self) -> SystemSettings:
-        given = [name for name in ("embedder", "callable", "results") if getattr(self, name) is not None]
+        kinds = ("embedder", "retriever", "callable", "results")
+        given = [name for name in kinds if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"a system is one of embedder, callable, results; given: {', '.join(given) or 'none'}")
+            raise ValueError(f"a system is one of {', '.join(kinds)}; given: {', '.join(given) or 'none'}")
         if self.callable is not None and ":" not in self.callable:
             raise ValueError(f"callable = {self.callable!r}: write it as module:function")
         return self

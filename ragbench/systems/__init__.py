@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ragbench.datasets import Dataset
 from ragbench.llm import Budget, Journal
-from ragbench.settings import Settings
+from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
-from ragbench.systems.retrieval import Retrieval, RetrievalError, System, steps
+from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
 from ragbench.types import Embedder
 
 __all__ = [
@@ -26,19 +28,23 @@ __all__ = [
 ]
 
 
-def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder: Embedder | None = None) -> System:
+Opened = Callable[[str, EmbedderSettings, Dataset], Embedder]
+"""Gives an embedder of a name, its settings and the data set that it is fitted on."""
+
+
+def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: Opened | None = None) -> System:
     """The system of the table `[systems.NAME]`, ready to be asked about `dataset`.
 
-    embedder: its own, where it was made before for the same data set.
-    Raises RetrievalError for a name or a part that is not there.
+    opened: gives its embedders, which may have been made before for the same data set; None makes them.
+    Raises RetrievalError for a name or a part that is not there, StoreError for an index that cannot be built.
     """
     if name not in settings.systems:
         raise RetrievalError(f"there is no system {name!r}; there are {', '.join(sorted(settings.systems))}")
     one = settings.systems[name]
-    if one.embedder is not None:
+    if (retriever := settings.retriever(name)) is not None:
         from ragbench.systems.configured import ConfiguredSystem
 
-        return ConfiguredSystem(name, one, settings.embedders[one.embedder], store, dataset, embedder)
+        return ConfiguredSystem(name, dataset, _retriever(retriever, settings, store, dataset, opened or _opened))
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
@@ -47,6 +53,30 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder
 
     assert one.results is not None, "settings let exactly one kind through"
     return LoggedSystem(name, one.results, dataset)
+
+
+def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened) -> Retriever:
+    if one.kind == "bm25":
+        from ragbench.systems.parts.bm25 import Bm25Retriever
+
+        return Bm25Retriever(one, dataset)
+    if one.kind == "hybrid":
+        from ragbench.systems.parts.fusion import HybridRetriever
+
+        parts = {part: settings.retrievers[part] for part in one.retrievers}
+        return HybridRetriever(
+            one, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
+        )
+    from ragbench.systems.parts.dense import DenseRetriever
+
+    embedder = settings.embedders[str(one.embedder)]
+    return DenseRetriever(one, embedder, opened(str(one.embedder), embedder, dataset), store, dataset)
+
+
+def _opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
+    from ragbench import embed
+
+    return embed.make(name, settings, [chunk.text for chunk in dataset.chunks])
 
 
 def make_generator(

@@ -68,13 +68,12 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
 
 def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
     """Systems that retrieve, with their embedders, and with their generators where answers are written."""
-    own = [settings.systems[name] for name in names]
-    writers = [one.generator or (DEFAULT_GENERATOR if one.embedder else "") for one in own] if request.writes else []
-    return Parts(
-        tuple(names),
-        tuple(one.embedder for one in own if one.embedder),
-        tuple(dict.fromkeys(filter(None, writers))),
-    )
+    writers = [
+        settings.systems[name].generator or (DEFAULT_GENERATOR if settings.retriever(name) else "")
+        for name in (names if request.writes else ())
+    ]
+    embedders = dict.fromkeys(one for name in names for one in settings.embedders_of(name))
+    return Parts(tuple(names), tuple(embedders), tuple(dict.fromkeys(filter(None, writers))))
 
 
 def _of_judges(named: Sequence[str], settings: Settings) -> Parts:

@@ -123,7 +123,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
 def needed_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> tuple[Needed, ...]:
     """What is missing where all the systems that were named have no embedder, and none was named itself."""
-    used = any(settings.systems[name].embedder for name in parted(systems) if name in settings.systems)
+    used = any(settings.embedders_of(name) for name in parted(systems) if name in settings.systems)
     return () if used or parted(given) or not parted(systems) else (Needed.of(Need.EMBEDDED),)
 
 
@@ -132,8 +132,7 @@ def chosen_embedders(given: requests.Names, systems: requests.Names, settings: S
 
     Raises BenchError for one that is not there, and for systems of which none has one.
     """
-    of_systems = [settings.systems[name] for name in parted(systems) or settings.systems]
-    used = [system.embedder for system in of_systems if system.embedder is not None]
+    used = [one for name in parted(systems) or settings.systems for one in settings.embedders_of(name)]
     if needed_embedders(given, systems, settings):
         raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
     names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
