@@ -15,7 +15,7 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import Embedder
 
 Made = TypeVar("Made")
-FITTED = ("hashing", "sentence_transformers")
+FITTED = ("hashing", "minilm", "navec", "sentence_transformers")
 """Embedders that are fitted or read from a disk; what asks elsewhere is made in no time, and made anew."""
 
 

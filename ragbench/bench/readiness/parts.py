@@ -21,6 +21,7 @@ from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
+from ragbench.embed import wheels
 from ragbench.judge import legal_names
 from ragbench.settings import ConfigurationError, EmbedderSettings, Settings
 from ragbench.settings.tables import SystemSettings
@@ -142,6 +143,8 @@ def _embedder(name: str, settings: Settings) -> str:
     one = settings.embedders[name]
     if one.kind == "openai":
         return _refused(lambda: _key(f"embedders.{name}", one))
+    if one.kind in ("minilm", "navec") and not wheels.is_installed(one.kind):
+        return wheels.missing(name, one.kind)
     if one.kind == "database":
         variable = settings.databases[str(one.database)].url_variable
         if variable and not os.environ.get(variable):
