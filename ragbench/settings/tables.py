@@ -35,6 +35,10 @@ class IndexSettings(Table):
     probes: int = Field(default=1, ge=1, le=32_768, description="of IVFFlat: clusters that a search looks at")
 
 
+PARTS = ("chunker", "rewriter", "reranker")
+"""What a configured system may have beside its retriever, by what its table calls them; each has tables of its own."""
+
+
 class SystemSettings(IndexSettings):
     """One system under test: a retriever of ragbench, your callable, or logged results. Exactly one of these."""
 
@@ -42,6 +46,11 @@ class SystemSettings(IndexSettings):
         default=None, description="the NAME of [embedders.NAME]: short for a dense retriever with this index"
     )
     retriever: str | None = Field(default=None, description="the NAME of [retrievers.NAME]; bm25 needs no table")
+    chunker: str | None = Field(
+        default=None, description="the NAME of [chunkers.NAME] that cuts the passages; not set: as they are"
+    )
+    rewriter: str | None = Field(default=None, description="the NAME of [rewriters.NAME] that puts the question anew")
+    reranker: str | None = Field(default=None, description="the NAME of [rerankers.NAME] that looks at the first again")
     callable: str | None = Field(
         default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
     )
@@ -64,6 +73,10 @@ class SystemSettings(IndexSettings):
         given = [name for name in kinds if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"a system is one of {', '.join(kinds)}; given: {', '.join(given) or 'none'}")
+        if self.embedder is None and self.retriever is None:
+            for name in PARTS:
+                if (part := getattr(self, name)) is not None:
+                    raise ValueError(f"{name} = {part!r} goes with embedder or retriever; this system has {given[0]}")
         if self.callable is not None and ":" not in self.callable:
             raise ValueError(f"callable = {self.callable!r}: write it as module:function")
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ragbench.datasets import Dataset
 from ragbench.llm import Budget, Journal
@@ -11,6 +12,10 @@ from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
 from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
 from ragbench.types import Embedder
+
+if TYPE_CHECKING:
+    from ragbench.systems.parts.reranking import Reranker
+    from ragbench.systems.parts.rewriting import Rewriter
 
 __all__ = [
     "Generation",
@@ -42,9 +47,17 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         raise RetrievalError(f"there is no system {name!r}; there are {', '.join(sorted(settings.systems))}")
     one = settings.systems[name]
     if (retriever := settings.retriever(name)) is not None:
-        from ragbench.systems.configured import ConfiguredSystem
+        from ragbench.systems.configured import ConfiguredSystem, Parts
 
-        return ConfiguredSystem(name, dataset, _retriever(retriever, settings, store, dataset, opened or _opened))
+        pieces = None
+        if one.chunker is not None:
+            from ragbench.systems.parts import chunking
+
+            pieces = chunking.cut(one.chunker, settings.chunkers[one.chunker], dataset)
+        searched = dataset if pieces is None else pieces.dataset
+        found = _retriever(retriever, settings, store, searched, opened or _opened)
+        rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
+        return ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
@@ -71,6 +84,28 @@ def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset
 
     embedder = settings.embedders[str(one.embedder)]
     return DenseRetriever(one, embedder, opened(str(one.embedder), embedder, dataset), store, dataset)
+
+
+def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
+    if name is None:
+        return None
+    from ragbench.llm import open_budget
+    from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
+
+    one = settings.rewriters[name]
+    if one.generator is None:
+        return FunctionRewriter(name, one)
+    budget = open_budget(settings.budget)
+    model = settings.generator(one.generator)
+    return ModelRewriter(name, one, model, journal=store.journal, budget=budget, language=settings.language)
+
+
+def _reranker(name: str | None, settings: Settings) -> Reranker | None:
+    if name is None:
+        return None
+    from ragbench.systems.parts.reranking import make
+
+    return make(name, settings.rerankers[name])
 
 
 def _opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:

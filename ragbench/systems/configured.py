@@ -3,71 +3,190 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ragbench.datasets import Dataset
+from ragbench.llm import ModelError
+from ragbench.store import Store
+from ragbench.systems.callables import told
+from ragbench.systems.parts.chunking import Pieces
 from ragbench.systems.parts.dense import DenseRetriever
-from ragbench.systems.parts.fusion import HybridRetriever
-from ragbench.systems.retrieval import Found, Progress, Retrieval, Retriever
-from ragbench.types import Question
+from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
+from ragbench.systems.parts.reranking import Reranker, reranked
+from ragbench.systems.parts.rewriting import Rewriter, Rewritten
+from ragbench.systems.retrieval import KINDS_SHOWN, Found, Progress, Retrieval, RetrievalError, Retriever, scaled
+from ragbench.types import Array, Hit, Question
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a system is made of. store: where a reranker's scores are kept."""
+
+    retriever: Retriever
+    store: Store
+    pieces: Pieces | None = None
+    rewriter: Rewriter | None = None
+    reranker: Reranker | None = None
+
+    @property
+    def is_retriever_alone(self) -> bool:
+        """Whether there is nothing besides."""
+        return (self.pieces, self.rewriter, self.reranker) == (None, None, None)
+
+    def depth(self, k: int) -> int:
+        """How many hits it takes of the retriever for k of the whole."""
+        wanted = k if self.reranker is None else max(k, self.reranker.settings.depth)
+        return wanted if self.pieces is None else self.pieces.depth(wanted)
 
 
 class ConfiguredSystem:
-    """Each question is one step through the parts."""
+    """A question is put anew, searched for, and the first passages are looked at again, where there are such parts.
 
-    def __init__(self, name: str, dataset: Dataset, retriever: Retriever) -> None:
-        self.name, self.dataset, self.retriever = name, dataset, retriever
-        self.is_stand_in = retriever.is_stand_in
+    A question at which a part fails has no hits, and the reason is kept; where all fail, that is an error as a whole.
+    """
+
+    def __init__(self, name: str, dataset: Dataset, parts: Parts) -> None:
+        self.name, self.dataset, self.parts, self.retriever = name, dataset, parts, parts.retriever
+        self.is_stand_in = parts.retriever.is_stand_in
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"kind": "configured", **self.retriever.description}
+        parts = self.parts
+        more = {"rewriter": parts.rewriter, "reranker": parts.reranker}
+        return {
+            "kind": "configured",
+            **self.retriever.description,
+            **(parts.pieces.description if parts.pieces is not None else {}),
+            **{part: dict(one.description) for part, one in more.items() if one is not None},
+        }
 
     @property
     def dense(self) -> DenseRetriever | None:
         """The part that embeds, where it is all there is to the system."""
-        return self.retriever if isinstance(self.retriever, DenseRetriever) else None
+        alone = self.parts.is_retriever_alone and isinstance(self.retriever, DenseRetriever)
+        return self.retriever if alone else None  # type: ignore[return-value]
 
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
     ) -> Retrieval:
-        """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer."""
+        """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer,
+        RetrievalError where a part fails at every question."""
         self.prepare(None if fresh else progress)
-        return self._retrieval(self.retriever.search(_texts(questions), k, progress=progress, fresh=fresh))
+        return self._retrieval(questions, k, progress=progress, fresh=fresh)
 
     def retrieve_one(self, question: Question, k: int) -> Retrieval:
         """One question, by itself and without looking what an index costs: what somebody waits for.
 
-        Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then
-        on. Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
+        Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
+        Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
         """
         anew = not any(one.asks_elsewhere for one in self._embedding)
-        self._alone(question, k, anew)
-        return self._alone(question, k, anew)
+        self._retrieval([question], k, fresh=anew, alone=True)
+        return self._retrieval([question], k, fresh=anew, alone=True)
 
     def timed(self, question: Question, k: int) -> dict[str, float]:
-        """Milliseconds by part of one question by itself, all of it done now."""
-        one = self._alone(question, k, True)
+        """Milliseconds by part of one question by itself, all of it done now but for what a model was paid for."""
+        one = self._retrieval([question], k, fresh=True, alone=True)
         taken = {"embed": one.embed_ms, "search": one.search_ms, **one.part_ms}
         return {part: float(ms[0]) for part, ms in taken.items() if ms is not None}
 
     def prepare(self, progress: Progress | None = None) -> None:
         """What belongs to the passages, where it is not there yet."""
-        self.retriever.prepare(progress)
-
-    def _alone(self, question: Question, k: int, fresh: bool) -> Retrieval:
-        return self._retrieval(self.retriever.search([question.text], k, fresh=fresh, alone=True))
+        pieces = self.parts.pieces
+        share = 1.0 if pieces is None else len(self.dataset.chunks) / len(pieces.dataset.chunks)
+        self.retriever.prepare(scaled(progress, share))
 
     @property
     def _embedding(self) -> list[DenseRetriever]:
         parts = self.retriever.parts.values() if isinstance(self.retriever, HybridRetriever) else [self.retriever]
         return [one for one in parts if isinstance(one, DenseRetriever)]
 
-    def _retrieval(self, found: Found) -> Retrieval:
-        taken = found.milliseconds
-        facts = {"kind": "configured", **found.facts}
-        return Retrieval(found.hits, taken.get("embed"), taken.get("search"), facts=facts, is_stand_in=self.is_stand_in)
+    def _retrieval(
+        self,
+        questions: Sequence[Question],
+        k: int,
+        *,
+        progress: Progress | None = None,
+        fresh: bool = False,
+        alone: bool = False,
+    ) -> Retrieval:
+        asked, written_ms = self._asked(questions)
+        errors = {question.id: one.reason for question, one in zip(questions, asked, strict=True) if not one.texts}
+        self._refuse_if_all("rewriter", errors, questions)
+        texts = [text for one in asked for text in one.texts]
+        share = (len(asked) - len(errors)) / len(texts) / (1 if self.parts.reranker is None else 2)
+        found = self.retriever.search(
+            texts, self.parts.depth(k), progress=scaled(progress, share), fresh=fresh, alone=alone
+        )
+        rankings, taken = self._by_question(asked, found)
+        reranked_ms = {}
+        if self.parts.reranker is not None:
+            rankings, reranked_ms["rerank"] = self._reranked(questions, rankings, errors, fresh, progress)
+            self._refuse_if_all("reranker", errors, questions)
+        if progress is not None and (failed := sum(not one.texts for one in asked)):
+            progress((1 if self.parts.reranker is not None else 2) * failed)
+        facts = {**found.facts, **self.description}
+        if errors:
+            facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
+        return Retrieval(
+            [[] if question.id in errors else row[:k] for question, row in zip(questions, rankings, strict=True)],
+            embed_ms=taken.get("embed"),
+            search_ms=taken.get("search"),
+            part_ms={**written_ms, **reranked_ms},
+            errors=errors,
+            facts=facts,
+            is_stand_in=self.is_stand_in,
+        )
 
+    def _asked(self, questions: Sequence[Question]) -> tuple[list[Rewritten], dict[str, Array]]:
+        """What is searched for, and the milliseconds of writing it."""
+        if self.parts.rewriter is None:
+            return [Rewritten((question.text,), "", 0.0) for question in questions], {}
+        try:
+            made = self.parts.rewriter.rewrite(questions)
+        except ModelError as error:
+            raise RetrievalError(f"systems.{self.name}: its rewriter: {error}") from error
+        return made, {"rewrite": np.array([one.milliseconds for one in made])}
 
-def _texts(questions: Sequence[Question]) -> list[str]:
-    return [question.text for question in questions]
+    def _by_question(self, asked: Sequence[Rewritten], found: Found) -> tuple[list[list[Hit]], dict[str, Array]]:
+        """Rankings of passages, those of one question's texts fused by ranks; milliseconds of its texts together."""
+        pieces, rows = self.parts.pieces, iter(found.hits)
+        rankings: list[list[Hit]] = []
+        for one in asked:
+            own = [next(rows) if pieces is None else pieces.passages(next(rows)) for _ in one.texts]
+            rankings.append(own[0] if len(own) == 1 else by_ranks(own))
+        owners = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
+        taken = {part: np.bincount(owners, ms, minlength=len(asked)) for part, ms in found.milliseconds.items()}
+        return rankings, taken
+
+    def _reranked(
+        self,
+        questions: Sequence[Question],
+        rankings: Sequence[list[Hit]],
+        errors: dict[str, str],
+        fresh: bool,
+        progress: Progress | None,
+    ) -> tuple[list[list[Hit]], Array]:
+        """By the question as it was asked. errors: takes the reasons of those at which the reranker fails."""
+        assert self.parts.reranker is not None
+        made, milliseconds = [], np.full(len(questions), np.nan)
+        for place, (question, hits) in enumerate(zip(questions, rankings, strict=True)):
+            try:
+                again, milliseconds[place] = reranked(self.parts.reranker, self.parts.store, question.text, hits, fresh)
+            except RetrievalError:
+                raise
+            except Exception as error:
+                again = []
+                errors.setdefault(question.id, f"reranker {self.parts.reranker.name}: {told(error)}")
+            made.append(again)
+            if progress is not None:
+                progress(1)
+        return made, milliseconds
+
+    def _refuse_if_all(self, part: str, errors: Mapping[str, str], questions: Sequence[Question]) -> None:
+        if questions and len(errors) == len(questions):
+            first = next(iter(errors.values()))
+            raise RetrievalError(f"systems.{self.name}: its {part} failed for all {len(questions)} questions: {first}")

@@ -11,6 +11,7 @@ from ragbench.systems.generation import Generation
 from ragbench.types import Array, Hit, Question
 
 ROUNDING = 1e-6
+KINDS_SHOWN = 5  # kinds of errors that are named
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragbench.store import Store
     from ragbench.systems import Retrieval, System
 
-BEFORE = ("embed", "search", "call")
+BEFORE = ("rewrite", "embed", "search", "rerank", "call")
 ANSWER, GENERATE, JUDGE = "answer", "generate", "judge"
 ORDER = (*BEFORE, GENERATE, ANSWER, JUDGE)
 PROBABILITIES = (0.5, 0.9, 0.99)

@@ -23,8 +23,8 @@ from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
 from ragbench.embed import wheels
 from ragbench.judge import legal_names
-from ragbench.settings import ConfigurationError, EmbedderSettings, Settings
-from ragbench.settings.tables import SystemSettings
+from ragbench.settings import ConfigurationError, Settings
+from ragbench.settings.tables import PARTS, SystemSettings
 
 IMPORT_SECONDS = 120.0
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
@@ -74,7 +74,13 @@ def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> P
         for name in (names if request.writes else ())
     ]
     embedders = dict.fromkeys(one for name in names for one in settings.embedders_of(name))
+    writers += [settings.rewriters[one].generator or "" for one in _used("rewriter", names, settings)]
     return Parts(tuple(names), tuple(embedders), tuple(dict.fromkeys(filter(None, writers))))
+
+
+def _used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
+    """The tables of a kind of part that systems name, each once."""
+    return list(dict.fromkeys(name for system in systems if (name := getattr(settings.systems[system], part))))
 
 
 def _of_judges(named: Sequence[str], settings: Settings) -> Parts:
@@ -89,6 +95,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     return [
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
+        *(said for name in _used("reranker", parts.systems, settings) if (said := _reranker(name, settings))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
         *(said for name in parts.judges if (said := _judge(name, settings))),
@@ -107,6 +114,9 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
 
     places = {f"systems.{name}.callable": settings.systems[name].callable for name in parts.systems}
     places |= {f"generators.{name}.callable": settings.generators[name].callable for name in parts.generators}
+    for part in PARTS:
+        table: Mapping[str, Any] = getattr(settings, f"{part}s")
+        places |= {f"{part}s.{name}.callable": table[name].callable for name in _used(part, parts.systems, settings)}
     wanted = {place: path for place, path in places.items() if path} | {path: path for path in parts.functions}
     trusted = {path for path in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
     if not trusted:
@@ -149,20 +159,27 @@ def _embedder(name: str, settings: Settings) -> str:
         variable = settings.databases[str(one.database)].url_variable
         if variable and not os.environ.get(variable):
             return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
-    return _model(name, one) if one.kind == "sentence_transformers" else ""
+    return _model(f"embedders.{name}.model", str(one.model)) if one.kind == "sentence_transformers" else ""
 
 
-def _model(name: str, one: EmbedderSettings) -> str:
+def _reranker(name: str, settings: Settings) -> str:
+    one = settings.rerankers[name]
+    if one.kind == "endpoint":
+        return _refused(lambda: _key(f"rerankers.{name}", one))
+    return _model(f"rerankers.{name}.model", str(one.model)) if one.kind == "cross_encoder" else ""
+
+
+def _model(key: str, model: str) -> str:
     """A folder that is meant and not there, or a model that no download can bring."""
-    place = f"embedders.{name}.model = {one.model!r}"
+    place = f"{key} = {model!r}"
     if find_spec("sentence_transformers") is None:
         return f"{place}: the package sentence-transformers is not installed: make setup"
-    path = Path(str(one.model)).expanduser()
+    path = Path(model).expanduser()
     folder = configuration.project_folder() / path
     if folder.is_dir():
         has = any((folder / file).is_file() for file in ("modules.json", "config.json"))
         return "" if has else f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
-    parts = str(one.model).split("/")
+    parts = model.split("/")
     is_path = path.is_absolute() or parts[0] in (".", "..", "~") or len(parts) > 2
     is_path = is_path or (len(parts) == 2 and folder.parent.is_dir())  # a model of a hub is called owner/model, too
     if is_path:
@@ -170,7 +187,7 @@ def _model(name: str, one: EmbedderSettings) -> str:
     if os.environ.get("HF_HUB_OFFLINE") == "1":
         from ragbench.embed.model import is_kept
 
-        if not is_kept(str(one.model)):
+        if not is_kept(model):
             return f"{place}: it is not on this machine, and HF_HUB_OFFLINE=1 forbids to download it: unset that once"
     return ""
 

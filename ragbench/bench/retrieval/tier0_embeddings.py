@@ -16,6 +16,7 @@ from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
+from ragbench.embed import wheels
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
@@ -163,6 +164,7 @@ def _space(
     ids = np.array([item.id for item in items], dtype=object)
     facts: dict[str, Any] = {
         **settings.model_dump(mode="json", exclude_defaults=True),
+        **({"model": wheels.MODELS[settings.kind]} if settings.kind in wheels.MODELS else {}),
         "embedder_identity": model.identity,
         "width": int(vectors.shape[1]),
     }

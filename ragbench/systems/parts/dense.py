@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.datasets import Dataset
+from ragbench.embed import wheels
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
 from ragbench.settings import EmbedderSettings, RetrieverSettings
@@ -36,6 +37,7 @@ class DenseRetriever:
     ) -> None:
         self.settings, self.embedder, self.store, self.dataset = settings, made, store, dataset
         self.batch, self.is_stand_in = embedder.batch, embedder.is_stand_in
+        self._model = embedder.model or wheels.MODELS.get(embedder.kind)
         Index.of(settings.index, len(dataset.chunks), settings.m, settings.ef_construction, settings.lists)
 
     @property
@@ -43,6 +45,7 @@ class DenseRetriever:
         settings = self.settings
         return {
             "embedder": self.embedder.name,
+            **({"model": self._model} if self._model else {}),
             "embedder_identity": self.embedder.identity,
             "index": settings.index,
             **settings.model_dump(include=set(BUILT[settings.index]), exclude_none=True),
