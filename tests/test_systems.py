@@ -375,5 +375,5 @@ def test_a_file_about_other_questions_measures_nothing(store: Store, tmp_path: P
 def test_a_system_that_is_not_configured_is_named(store: Store) -> None:
     systems = {"hashing": SystemSettings(embedder="hashing")}
     settings = Settings(embedders={"hashing": EmbedderSettings()}, systems=systems)
-    with pytest.raises(RetrievalError, match="there is no system 'x'; there are .*hashing"):
+    with pytest.raises(RetrievalError, match=r"there is no system 'x'; there are .*hashing"):
         make("x", settings, store, DATASET)
