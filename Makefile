@@ -36,7 +36,7 @@ report: $(READY)
 	$(BIN)/ragbench run
 
 test: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser" --durations=20
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser and not documents" --durations=20
 
 browser: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow" --durations=20
@@ -67,6 +67,7 @@ docs: $(READY)
 		-D language=$$language docs docs/_build/html/$$language || exit 1; done
 	rm -rf docs/_build/html/jupyter_execute
 	cp docs/_static/languages.html docs/_build/html/index.html
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -q -m "documents and not slow"
 
 reference: $(READY)
 	for page in metrics_page commands_page python_page settings_page parameters; do $(BIN)/python -m tests.$$page; done

@@ -43,6 +43,20 @@ def test_the_values_are_those_computed_by_hand_and_what_is_not_averaged_is_count
     assert missed["reason"].iloc[0] == "not in poor.jsonl"
 
 
+def test_who_answers_and_does_not_tell_what_it_retrieved_is_not_measured(project: Path) -> None:
+    """Without a list there is no ranking; an empty list, and a question that is not in the file, are zero."""
+    lines = [{"id": "q1", "answer": "At 8."}, {"id": "q2", "answer": "No.", "retrieved": []}]
+    write_lines(project / "good.jsonl", lines)
+    found = bench.tier1_retrieval(systems="good", metrics="mrr")
+    assert values(found, "good", "mrr@10") == {"q1": pytest.approx(math.nan, nan_ok=True), "q2": 0.0, "q3": 0.0}
+    untold = found.scores.query("sample == 'q1'")
+    assert set(untold["status"]) == {"missing_field"}
+    assert set(untold["reason"]) == {"the system answers, and does not tell what it retrieved (`retrieved`)"}
+    assert [(one.estimate.n, one.estimate.n_unmeasured) for one in found.estimates if one.metric == "mrr@10"] == [
+        (2, 1)
+    ]
+
+
 @pytest.mark.usefixtures("project")
 def test_the_baseline_comes_first_and_every_other_system_is_compared_with_it() -> None:
     found = bench.tier1_retrieval(systems="good,poor,ngrams", metrics="mrr,ndcg@5")
@@ -204,6 +218,7 @@ def test_two_measurements_are_equal_to_the_byte(tier: str, project: Path, monkey
         assert not any(math.isnan(one.estimate.value) for one in made.estimates)
 
 
+@pytest.mark.slow
 def test_xquad_in_russian_is_retrieved_far_above_chance(project: Path, shared_data: Callable[[str], Path]) -> None:
     from ragbench import datasets
 

@@ -111,6 +111,18 @@ def test_a_table_of_answers_is_scored(empty: Path, words: tuple[str, ...]) -> No
     assert ragbench("doctor").returncode == 0, "no data set is missed"
 
 
+def test_a_beir_folder_and_an_export_of_traces_are_told_by_what_they_hold(empty: Path) -> None:
+    (empty / "scifact").mkdir()
+    write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])
+    write_lines(empty / "scifact" / "queries.jsonl", [{"_id": "q", "text": "Zebras?"}])
+    assert begun(empty) == ["ragbench load beir scifact --name scifact", "ragbench run tier1_retrieval"]
+    write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
+    assert begun(empty, "prod.jsonl", "--force") == [
+        "ragbench load traces prod.jsonl --name prod",
+        "ragbench run --plan",
+    ]
+
+
 @pytest.mark.slow
 def test_questions_are_loaded_and_a_function_is_measured_on_them(empty: Path) -> None:
     write_lines(empty / "Help Desk.jsonl", ASKED)

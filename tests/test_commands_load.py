@@ -16,6 +16,8 @@ import psycopg
 import pytest
 
 from ragbench import bench, datasets, settings
+from ragbench.bench.answers.rag_metrics import RagMetricsRequest
+from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import DatasetError
 from tests import foreign_files as made
@@ -164,14 +166,17 @@ def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
         "traces", TRACES / "langfuse-observations.jsonl", TRACES / "langfuse-scores.jsonl", "--name", "mine"
     )
     assert '[systems.mine-logged] results = "data/mine/answers.logged.jsonl"' in said
-    assert "Next: ragbench run rag_metrics sources tier_ux -s mine-logged --dataset mine" in " ".join(said.split())
+    assert "Next: ragbench run rag_metrics sources -s mine-logged --dataset mine" in " ".join(said.split())
     assert "Then: ragbench run tier3_end_to_end -s mine-logged -p metrics=faithfulness_rating" in said
-    assert "Then: ragbench run real_users --dataset mine" in said
+    assert "Then: ragbench run tier_ux real_users --dataset mine" in said
     found = datasets.load("mine", project / "data")
     assert (len(found.questions), len(found.dialogues), len(found.history), len(found.ratings)) == (2, 1, 2, 2)
     with (project / "ragbench.toml").open("a", encoding="utf-8") as file:
         file.write('\n[systems.mine-logged]\nresults = "data/mine/answers.logged.jsonl"\n')
     settings.load.cache_clear()
+    known = settings.load()
+    assert RagMetricsRequest(dataset="mine").needed(known) == ()
+    assert RagMetricsRequest(dataset="small").needed(known) == (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
     rated = bench.rag_metrics(dataset="mine", metrics="faithfulness", resamples=100)
     assert (rated.facts["answers"], rated.estimates[0].estimate.n) == ("logged answers", 2)
     whole = bench.tier3_end_to_end(

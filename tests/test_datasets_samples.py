@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from ragbench.datasets import DatasetError
+from ragbench.datasets.cells import Forms
 from ragbench.datasets.samples import read_samples, samples_of
 from ragbench.types import Chunk, Sample
 
@@ -95,6 +96,19 @@ def test_what_is_wrong_with_a_table_is_named_with_its_line(tmp_path: Path, text:
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=message):
         read_samples(tmp_path / "a.csv")
+
+
+def test_columns_go_by_many_names_and_those_of_no_field_are_named(tmp_path: Path) -> None:
+    """Case, blanks and hyphens do not count; where a name stands exactly as expected, it goes before the others."""
+    (tmp_path / "a.csv").write_text(
+        "ID,Model,Вопрос,Output,Expected Answer,context,Human score\na,v1,Когда?,В 8.,В 9.,Зал.,5\n", encoding="utf-8"
+    )
+    forms = Forms()
+    assert read_samples(tmp_path / "a.csv", forms) == [
+        Sample("a", "Когда?", "В 8.", "В 9.", (Chunk("1", "Зал."),), system="v1")
+    ]
+    assert forms.unread == ["not read, as no field of a sample is called so: human_score"]
+    assert samples_of({"Question": "a?", "question": "b?", "answer": "c"})[0].user_input == "b?"
 
 
 def test_identifiers_and_rubrics() -> None:

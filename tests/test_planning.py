@@ -188,6 +188,7 @@ def test_a_table_of_answers_has_a_plan_too(project: Path) -> None:
         assert server.calls == 8
 
 
+@pytest.mark.slow
 def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ragbench import report
 

@@ -336,6 +336,7 @@ report.run([Path(sys.argv[1])])
 
 
 @pytest.mark.fault("disk", tried="a full disk, under a report and a site", count=1)
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_report_whole(copy: Path, tmp_path: Path) -> None:
     path, old = tmp_path / "notebooks" / "tier1_retrieval.ipynb", copy
     before = {file.name: file.read_bytes() for file in old.iterdir() if file.is_file()}

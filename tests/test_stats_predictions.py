@@ -22,8 +22,8 @@ def world(seed: int, labels: int, correlation: float, rest: int = 500) -> tuple[
     return truth[:labels], judge[:labels], judge[labels:]
 
 
-@pytest.mark.parametrize("labels", [20, 60])
-@pytest.mark.parametrize("correlation", [0.3, 0.8])
+@pytest.mark.parametrize("labels", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("correlation", [0.3, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_coverage_and_bias_where_the_judge_alone_fails(labels: int, correlation: float) -> None:
     right = judge = 0
     error = 0.0
@@ -330,6 +330,7 @@ def test_labels_at_an_end_of_the_scale_leave_the_judge_aside() -> None:
         stats.prediction_powered([0.5, 1.5], [0.4, 0.3], [0.3, 0.2], bounds=(0, 1))
 
 
+@pytest.mark.slow
 def test_coverage_near_the_ceiling() -> None:
     bounded = free = 0
     for seed in range(300):

@@ -95,6 +95,7 @@ def test_many_processes_start_it_at_once_and_share_one(own: Settings) -> None:
 
 
 @pytest.mark.fault("orphans", tried="a client that is killed with the server open", count=1)
+@pytest.mark.slow
 def test_killed_clients_do_not_keep_it_from_stopping(own: Settings) -> None:
     process = elsewhere("store = Store.open(settings)\nprint('open', flush=True)\nimport time; time.sleep(60)", own)
     assert process.stdout is not None
@@ -107,6 +108,7 @@ def test_killed_clients_do_not_keep_it_from_stopping(own: Settings) -> None:
 
 
 @pytest.mark.fault("database", tried="kills of the server between commands", count=3)
+@pytest.mark.slow
 def test_it_starts_again_after_kill_9_of_the_whole_server(own: Settings) -> None:
     for _ in range(3):
         pid = server.start(own).pid

@@ -417,6 +417,7 @@ def test_a_function_that_answers_by_itself_and_one_that_scores(tmp_path: Path, m
     assert [one.answer for one in found.answers["q1"]] == ["Yes."]
     assert [one.status for one in found.answers["q2"]] == [Status.MISSING_FIELD]
     assert found.answers["q1"][0].seconds is not None
+    assert not found.untold
     scored = FunctionSystem("scores", "answers_alone:scores", dataset, 60).retrieve(questions, 5)
     assert not scored.answers, "a chunk whose id is answer, with its score"
     assert [hit.chunk.id for hit in scored.hits[0]] == ["library", "answer"]

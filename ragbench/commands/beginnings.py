@@ -20,7 +20,8 @@ from ragbench import datasets
 from ragbench.datasets import documents
 from ragbench.datasets.folder import NAME
 from ragbench.datasets.rows import cut_list, read_rows
-from ragbench.datasets.samples import NAMES, read_samples
+from ragbench.datasets.samples import NAMES, fields, read_samples
+from ragbench.datasets.traces import elements, formats
 from ragbench.language import LANGUAGES
 from ragbench.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
 from ragbench.settings.addresses import without_passwords
@@ -29,7 +30,8 @@ from ragbench.settings.schema import LINE
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
     f"({', '.join(documents.KINDS)}), a table of answers or questions (.csv, .tsv, .json, .jsonl, .parquet), "
-    "your function as module:function, or a database's postgresql:// address"
+    "a BEIR folder, an export of traces (.json, .jsonl), your function as module:function, or a database's "
+    "postgresql:// address"
 )
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 URLS = ("postgresql://", "postgres://")
@@ -53,9 +55,9 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers, questions: tables of these. documents: a folder of these. functions: system →
-    module:function. variable: that holds the address of a database to read. unwritten: files that its data lacks. said:
-    what was found, in words.
+    empty where none does. answers: a table of these. brought: what becomes a data set, and the kind of `ragbench load`.
+    documents: a folder of these. functions: system → module:function. variable: that holds the address of a database to
+    read. unwritten: files that its data lacks. said: what was found, in words.
     """
 
     folder: Path
@@ -63,7 +65,7 @@ class Beginning:
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
     answers: Path | None = None
-    questions: Path | None = None
+    brought: tuple[str, Path] | None = None
     documents: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
     variable: str = ""
@@ -76,7 +78,7 @@ class Beginning:
         made = cls(folder)
         made._take_sets(folder / "data")
         if not made.sets:
-            kinds: dict[str, list[Path]] = {"answers": [], "questions": []}
+            kinds: dict[str, list[Path]] = {"answers": [], "questions": [], "traces": []}
             for path in sorted(folder.iterdir()):
                 if path.suffix.lower() in TABLES and path.is_file():
                     kinds.get(_kind(path), []).append(path)
@@ -88,12 +90,13 @@ class Beginning:
                     )
                 if found:
                     made._take_table(found[0])
+        for place in () if made.said else (folder, *_folders(folder)):
+            if not made.said and _is_beir(place):
+                made._take_beir(place)
         if not made.said and os.environ.get(OF_RAGBENCH):
             made._take_database(OF_RAGBENCH)
-        if not made.said:
-            below = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith("."))
-            place = next((path for path in (*below, folder) if documents.paths(path)), None)
-            if place is not None:
+        for place in () if made.said else (*_folders(folder), folder):
+            if not made.said and documents.paths(place):
                 made._take_documents(place)
         if not made.said:
             raise ValueError(f"{folder} holds nothing to begin with; put there, or name, {LEGAL}")
@@ -107,6 +110,8 @@ class Beginning:
             path = folder / word
             if word.startswith(URLS):
                 made._take_database(OF_ITS_OWN)
+            elif path.is_dir() and _is_beir(path):
+                made._take_beir(path)
             elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
                 made._take_documents(path)
             elif path.is_dir():
@@ -117,7 +122,7 @@ class Beginning:
                 made._take_function(word)
             else:
                 raise ValueError(f"{without_passwords(word)}: that is not there; {LEGAL} is expected")
-        if made.functions and not (made.sets or made.questions or made.variable):
+        if made.functions and not (made.sets or made.variable):
             made._take_sets(folder / "data")
         return made
 
@@ -145,9 +150,10 @@ class Beginning:
         if self.documents:
             brought = f"ragbench load documents {self._word(self.documents)} --name {self.sets[0]}"
             return [brought, f"ragbench draft {self.sets[0]} --questions 120", "ragbench run tier1_retrieval"]
-        if self.questions:
-            brought = f"ragbench load questions {self._word(self.questions)} --name {self.sets[0]}"
-            return [brought, "ragbench run tier1_retrieval"]
+        if self.brought:
+            kind, path = self.brought
+            brought = f"ragbench load {kind} {self._word(path)} --name {self.sets[0]}"
+            return [brought] if kind == "traces" else [brought, "ragbench run tier1_retrieval"]
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
             return [how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
@@ -194,15 +200,23 @@ class Beginning:
             self.said.append(f"{path.name}: {len(samples)} answers{f' of {len(systems)} systems' if systems else ''}")
         elif kind == "questions":
             found = datasets.question_sets.read(path)
-            self.questions = path
-            self.sets.insert(0, _named(path))
-            self.said.append(f"{path.name}: {len(found.questions)} questions")
+            self._take("questions", path, f"{path.name}: {len(found.questions)} questions")
+        elif kind == "traces":
+            self._take(kind, path, f"{path.name}: traces of {_tool(path)}")
         else:
             columns = cut_list(next(read_rows(path))[1])
             raise ValueError(
                 f"{path.name}: a column question, with response or answer for answers, is expected; it has {columns}; "
                 "`ragbench load --help` lists what else can be brought in"
             )
+
+    def _take_beir(self, path: Path) -> None:
+        self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
+
+    def _take(self, kind: str, path: Path, said: str) -> None:
+        self.brought = (kind, path)
+        self.sets.insert(0, _named(path.resolve()))
+        self.said.append(said)
 
     def _take_documents(self, path: Path) -> None:
         self.documents = path
@@ -287,14 +301,34 @@ def _holds_a_set(path: Path) -> bool:
 
 
 def _kind(path: Path) -> str:
-    """`answers` or `questions`, by the columns of its first row; empty for other tables and what cannot be read."""
+    """`answers`, `questions` or `traces`, by its first row; empty for others and what cannot be read."""
     try:
-        columns = next(iter(read_rows(path, keep_empty=True)))[1].keys()
+        columns = fields(next(iter(read_rows(path, keep_empty=True)))[1]).keys()
     except (datasets.DatasetError, StopIteration):
-        return ""
+        columns = {}.keys()
     if columns & set(NAMES["response"]):
         return "answers"
-    return "questions" if columns & {"question"} else ""
+    if columns & {"question"}:
+        return "questions"
+    return "traces" if _tool(path) else ""
+
+
+def _tool(path: Path) -> str:
+    """What wrote an export of traces; empty for any other file."""
+    try:
+        first = next(elements.records(path, elements.LeftOut()), None)
+    except datasets.DatasetError:
+        return ""
+    found = formats.format_of(first[1]) if first else None
+    return found.NAME if found else ""
+
+
+def _is_beir(path: Path) -> bool:
+    return all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
+
+
+def _folders(path: Path) -> list[Path]:
+    return [one for one in sorted(path.iterdir()) if one.is_dir() and not one.name.startswith(".")]
 
 
 def _defined(path: Path) -> Iterator[str]:

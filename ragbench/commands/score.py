@@ -67,9 +67,10 @@ def score(
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
-    Columns: user_input, response, reference, retrieved_contexts (also question, answer, ground_truth, contexts), and
-    id, system, cluster where they matter. Fields that a metric needs and no sample has are named before anything is
-    paid for. Several systems in one file are compared question by question.
+    Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
+    else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
+    that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
+    compared question by question.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
@@ -137,9 +138,9 @@ def score(
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
+    for note in (*forms.unread, *(forms.notes if plan else ())):
+        terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
-        for note in forms.notes:
-            terminal.say(note)
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)

@@ -58,7 +58,7 @@ def read(path: Path) -> tuple[Brought, Mapping[str, list[dict[str, Any]]]]:
         raise DatasetError(f"{path.name}: holds no samples; at least one is expected")
     brought.chunks = sorted(chunks.values(), key=lambda chunk: chunk.id)
     brought.questions = list(questions.values())
-    brought.notes += forms.notes
+    brought.notes += [*forms.unread, *forms.notes]
     if not any(question.relevant for question in brought.questions):
         brought.notes.append(
             "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"

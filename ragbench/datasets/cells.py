@@ -54,9 +54,11 @@ def held(cell: str) -> tuple[Any, Form] | None:
 
 @dataclass
 class Forms:
-    """How the lists of a table were written, field by field: what a preview says was understood."""
+    """How the lists of a table were written, field by field, and what is in none: what was understood."""
 
     seen: dict[str, dict[Form, list[int]]] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    """A sentence on what is no field, where there is any."""
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""

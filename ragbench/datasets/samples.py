@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from ragbench import names
 from ragbench.datasets.cells import Form, Forms, held
 from ragbench.datasets.files import MAX_ROWS, DatasetError, parse_json
 from ragbench.datasets.question_sets import flag
-from ragbench.datasets.rows import cut, read_rows
+from ragbench.datasets.rows import cut, cut_list, read_rows
 from ragbench.expectations import kind
 from ragbench.types import Chunk, Sample
 
@@ -21,21 +23,27 @@ if TYPE_CHECKING:
 
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "sample_id", "question_id"),
-    "user_input": ("user_input", "question", "query"),
-    "response": ("response", "answer"),
-    "reference": ("reference", "ground_truth", "ground_truth_answer"),
+    "user_input": ("user_input", "question", "query", "input", "prompt", "вопрос"),
+    "response": ("response", "answer", "output", "actual_output", "prediction", "ответ"),
+    "reference": (
+        "reference", "ground_truth", "ground_truth_answer", "expected", "expected_answer", "expected_output",
+        "reference_answer", "correct_answer", "golden_answer", "эталон", "правильный_ответ",
+    ),
     "references": ("ground_truths",),
-    "contexts": ("retrieved_contexts", "contexts"),
+    "contexts": (
+        "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_documents", "retrieved_passages",
+        "passages", "documents", "контексты", "контекст", "фрагменты",
+    ),
     "context_ids": ("retrieved_context_ids", "context_ids"),
     "reference_contexts": ("reference_contexts",),
     "reference_context_ids": ("reference_context_ids",),
     "rubric": ("rubric", "rubrics"),
     "language": ("language",),
     "cluster": ("cluster",),
-    "system": ("system",),
+    "system": ("system", "model", "система"),
     "shown": ("shown",),
-}
-"""What a field may be called, the present name first."""
+}  # fmt: skip
+"""What a field may be called, the present name first; case, blanks and hyphens do not tell two names apart."""
 
 PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
 """Who asks and who answers in a dialogue."""
@@ -49,13 +57,17 @@ def read_samples(path: Path, forms: Forms | None = None) -> list[Sample]:
     not given. Lists may stand in a cell as JSON, Python or numpy print them; forms: is told how they were written.
     Raises DatasetError with file, line and field for what cannot be read.
     """
-    rows = list(read_rows(path, keep_empty=True))
-    found = []
+    rows = [(place, fields(item)) for place, item in read_rows(path, keep_empty=True)]
+    found: list[Sample] = []
+    unread: dict[str, None] = {}
     for (place, item), number in zip(rows, _numbers([item for _, item in rows]), strict=True):
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
+        unread.update(dict.fromkeys(name for name in item if name not in _KNOWN))
         found += _samples(item, place, number, forms)
+    if unread and forms is not None:
+        forms.unread.append(f"not read, as no field of a sample is called so: {cut_list(unread)}")
     return _unique(found)
 
 
@@ -72,10 +84,10 @@ def samples_of(
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, Mapping):
-        return _unique(_samples(given, place, 1))
+        return _unique(_samples(fields(given), place, 1))
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
-    given, found = list(given), []
+    given, found = [fields(item) if isinstance(item, Mapping) else item for item in given], []
     numbers = iter(_numbers([item for item in given if isinstance(item, Mapping)]))
     for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
@@ -218,6 +230,19 @@ def _flag(value: Any, place: str) -> bool | None:
             f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
         ) from None
     return found
+
+
+def fields(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row under names as NAMES has them: `Ground Truth` as `ground_truth`."""
+    if item.keys() <= _KNOWN:
+        return item
+    exact = {name: value for name, value in item.items() if name in _KNOWN}
+    return {**{_field(name): value for name, value in item.items()}, **exact}
+
+
+@functools.lru_cache(maxsize=1000)
+def _field(name: Any) -> str:
+    return re.sub(r"[\s-]+", "_", str(name).strip().lower())
 
 
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:

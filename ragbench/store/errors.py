@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ class StoreError(RuntimeError):
     """The database cannot do what was asked. The message names the thing, the value and the next command."""
 
 
+_REFUSED = re.compile(r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)")
 AGAIN = "run the same command again: what was computed is kept"
 
 
@@ -47,6 +49,8 @@ def explain(error: BaseException | None) -> str:
         return f"the database user may not do this ({said}); ask the server's owner for the right"
     if "too many clients" in said or "remaining connection slots" in said:
         return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
+    if (refused := _REFUSED.search(said)) is not None:
+        return f"the server refuses the connection ({refused[1]}); look at the database's name, user and password"
     if went_away(error):
         return f"the database server went away during the run ({said}); {AGAIN}"
     return said

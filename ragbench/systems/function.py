@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.datasets import Dataset
+from ragbench.datasets.rows import cut_list
 from ragbench.systems.callables import find, told
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
@@ -46,6 +47,7 @@ class FunctionSystem:
         hits: list[list[Hit]] = []
         errors: dict[str, str] = {}
         answers: dict[str, tuple[Generation, ...]] = {}
+        untold: set[str] = set()
         milliseconds = np.zeros(len(questions))
         if progress is not None and not fresh:
             progress(len(self.dataset.chunks))
@@ -55,8 +57,12 @@ class FunctionSystem:
                 answer = self._function(question.text, k)
                 milliseconds[place] = (time.perf_counter() - begun) * 1000
                 if isinstance(answer, Mapping) and not isinstance(answer.get("answer", 0.0), int | float):
+                    if strange := answer.keys() - {"answer", "retrieved"}:
+                        raise RetrievalError(f"it returned {cut_list(strange)} beside answer; retrieved is expected")
                     taken = milliseconds[place] / 1000
                     answers[question.id] = (Generation.of(answer["answer"], self.path, seconds=taken),)
+                    if "retrieved" not in answer:
+                        untold.add(question.id)
                     answer = answer.get("retrieved", ())
                 hits.append(reader.hits(answer, k))
             except Exception as error:
@@ -72,4 +78,6 @@ class FunctionSystem:
         facts = {**self.description, **reader.facts()}
         if errors:
             facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
-        return Retrieval(hits, search_ms=milliseconds, errors=errors, facts=facts, answers=answers)
+        return Retrieval(
+            hits, search_ms=milliseconds, errors=errors, untold=frozenset(untold), facts=facts, answers=answers
+        )

@@ -85,7 +85,7 @@ class LoggedSystem:
         hits = []
         for question in questions:
             try:
-                hits.append(reader.hits(self._lists.get(question.id, ()), k))
+                hits.append(reader.hits(self._lists.get(question.id) or (), k))
             except RetrievalError as error:
                 raise RetrievalError(f"{self._shown}, question {question.id}: {error}") from None
         if progress is not None:
@@ -100,7 +100,9 @@ class LoggedSystem:
         errors |= {q.id: self._failed[q.id] for q, found in zip(questions, hits, strict=True)
                    if q.id in self._failed and not found}  # fmt: skip
         answers = {q.id: self._answers[q.id] for q in questions if q.id in self._answers}
-        return Retrieval(hits, errors=errors, facts=facts, answers=answers, logged_ms=self._read_clocks(questions))
+        untold = frozenset(name for name in answers if self._lists[name] is None)
+        clocks = self._read_clocks(questions)
+        return Retrieval(hits, errors=errors, untold=untold, facts=facts, answers=answers, logged_ms=clocks)
 
     def _read_clocks(self, questions: Sequence[Question]) -> dict[str, Array]:
         """What was logged of search and of the whole answer, where the parts of answers were logged at all."""
@@ -116,7 +118,7 @@ class LoggedSystem:
 class _Line:
     """What was logged of one question."""
 
-    retrieved: Any
+    retrieved: Any  # None where nothing was said of it
     answers: tuple[Generation, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict)
     error: str = ""
@@ -157,7 +159,7 @@ def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, _Line]]:
         error = item.get("error") or ""
         if not isinstance(error, str):
             raise DatasetError(f"{place}: error = {cut(error)}: a text is expected")
-        yield name, _Line(item.get("retrieved", ()), _answers(item, place, error), _stages(item, place), error)
+        yield name, _Line(item.get("retrieved"), _answers(item, place, error), _stages(item, place), error)
 
 
 def _stages(item: Mapping[str, Any], place: str) -> dict[str, float]:

@@ -15,6 +15,10 @@ KINDS_SHOWN = 5  # kinds of errors that are named
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
 
 
+UNTOLD = "the system answers, and does not tell what it retrieved (`retrieved`)"
+"""Why there is no value of retrieval at questions of `Retrieval.untold`."""
+
+
 class RetrievalError(ValueError):
     """A system under test cannot be made, or what it gave cannot be read."""
 
@@ -28,6 +32,8 @@ class Retrieval:
         where the system did not do that work now (logged results), or does both in one (your callable: search_ms).
     part_ms: "rewrite", "rerank" → the same of what a configured system does before and after, where it does.
     errors: question id → why it has no hits, for questions that failed.
+    untold: ids of the questions that were answered without a word of what was retrieved: no ranking, and none that is
+        empty either.
     logged_ms: stage → (questions,) milliseconds that were logged, NaN where they were not: "search" (the whole
         retrieval), and "answer" (from the question to the answer) beside it.
     answers: question id → what a system that answers by itself gave, once for every repeat there is.
@@ -40,6 +46,7 @@ class Retrieval:
     part_ms: Mapping[str, Array] = field(default_factory=dict)
     logged_ms: Mapping[str, Array] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    untold: frozenset[str] = frozenset()
     facts: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, tuple[Generation, ...]] = field(default_factory=dict)
     is_stand_in: bool = False

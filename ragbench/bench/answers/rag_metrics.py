@@ -20,7 +20,7 @@ from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
 from ragbench.bench.scoring import judged_metrics, repeats
 from ragbench.bench.scoring import measure as scoring
-from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers
+from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
 from ragbench.judge import Rule
 from ragbench.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
@@ -76,7 +76,9 @@ class RagMetricsRequest(Draws):
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Answers: the data set's own, where no table of them was named."""
-        return () if self.answers else (Needed.of(Need.RATINGS, Need.IDEAL),)
+        if self.answers or logged_answers(self.dataset, settings):
+            return ()
+        return (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
 
     @property
     def asks_judges(self) -> bool:

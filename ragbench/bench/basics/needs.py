@@ -21,6 +21,7 @@ class Need(StrEnum):
     PAGES = "questions with relevant pages"
     REFERENCES = "references"
     IDEAL = "references with relevant passages"
+    LOGGED = "logged answers"
     RATINGS = "rated answers"
     DECISIONS = "labelled decisions"
     DIALOGUES = "dialogues"
@@ -54,7 +55,7 @@ def number(need: Need, data: Dataset) -> int:
             return len(data.dialogues)
         case Need.HISTORY:
             return len(data.history)
-        case Need.EMBEDDED:
+        case Need.EMBEDDED | Need.LOGGED:
             return 0
 
 
@@ -68,6 +69,7 @@ def named(need: Need, _: Translator) -> str:
         Need.PAGES: _("questions with relevant pages"),
         Need.REFERENCES: _("questions with references"),
         Need.IDEAL: _("references with relevant passages"),
+        Need.LOGGED: _("logged answers"),
         Need.RATINGS: _("rated answers"),
         Need.DECISIONS: _("labelled decisions"),
         Need.DIALOGUES: _("dialogues"),
@@ -78,7 +80,8 @@ def named(need: Need, _: Translator) -> str:
 
 @dataclass(frozen=True)
 class Needed:
-    """At least so many of one of these. What no data set has (`Need.EMBEDDED`) is asked for where it is missing."""
+    """At least so many of one of these. What no data set has by itself (`Need.EMBEDDED`, `Need.LOGGED`) is asked for
+    where it is missing."""
 
     any_of: tuple[Need, ...]
     least: int = 1

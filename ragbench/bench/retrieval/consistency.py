@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from ragbench import rankings
@@ -46,19 +46,23 @@ def rows(
 
     Unmeasured, with the reason, where there is no repeat, and where a question failed in one of the runs.
     """
+    from ragbench.systems.retrieval import UNTOLD
+
     found = []
     for place, question in enumerate(asked):
-        turns = [_turn(question, run.hits[place], run.errors, unit, k) for run in runs]
+        turns = [_turn(question, run.hits[place], run.errors.keys() | run.untold, unit, k) for run in runs]
         score = metric(turns)
         reason = score.reason
         if len(runs) < 2:
             reason = ONCE if repeats < 2 else LOGGED
+        elif question.id in runs[0].untold:
+            reason = UNTOLD
         found.append((system, metric.label, question.id, score.value, score.status.value, reason, None))
     return found
 
 
-def _turn(question: Question, hits: Sequence[Hit], errors: Mapping[str, str], unit: rankings.Unit, k: int) -> Sample:
-    if question.id in errors:
+def _turn(question: Question, hits: Sequence[Hit], without: Set[str], unit: rankings.Unit, k: int) -> Sample:
+    if question.id in without:
         return Sample(question.id)
     documents = first(hits, unit)[:k]
     return Sample(question.id, contexts=tuple(Chunk(name, hit.chunk.text) for name, hit in documents))

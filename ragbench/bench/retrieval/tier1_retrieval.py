@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -226,15 +227,18 @@ def _scores(
     system: str, asked: Sequence[Question], runs: Sequence[Retrieval], ranking: Ranking, request: Tier1Request
 ) -> list[tuple[Any, ...]]:
     from ragbench.metrics.evaluation import evaluate
+    from ragbench.systems.retrieval import UNTOLD
 
-    values, why = evaluate(ranking, request.rankings), runs[0].errors
+    values, why, untold = evaluate(ranking, request.rankings), runs[0].errors, runs[0].untold
     rows: list[tuple[Any, ...]] = []
     for each in request.chosen:
         if each.label == consistency.NAME:
             rows += consistency.rows(system, each, asked, runs, request.repeats, request.unit, request.k)
         else:
             rows += [
-                (system, each.label, question.id, float(value), Status.OK.value, why.get(question.id, ""), None)
+                (system, each.label, question.id, math.nan, Status.MISSING_FIELD.value, UNTOLD, None)
+                if question.id in untold
+                else (system, each.label, question.id, float(value), Status.OK.value, why.get(question.id, ""), None)
                 for question, value in zip(asked, values[each.label], strict=True)
             ]
     return rows

@@ -71,8 +71,13 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
-    logged = sorted((project / settings.data_folder / data.name).glob("answers.*.jsonl"))
-    return _of_log(data, logged) or _of_dataset(data)
+    return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
+
+
+def logged_answers(dataset: str, settings: Settings) -> list[Path]:
+    """The files with what systems are logged to have answered, beside the tables of a data set."""
+    name = (dataset or settings.dataset).partition(":")[0]
+    return sorted((configuration.project_folder() / settings.data_folder / name).glob("answers.*.jsonl"))
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:

@@ -116,14 +116,16 @@ class Assembly:
             "rag_metrics": there["answer"],
             "tier3_end_to_end": there["answer"] and there["reference"],
             "sources": there["passages"] and self._chunks,
-            "tier_ux": found.dialogues or found.history,
         }
         runs = [" ".join([*(name for name, is_enough in measured.items() if is_enough), LOGGED if self.lines else ""])]
         if there["answer"] and not there["reference"]:
             runs.append(f"tier3_end_to_end {LOGGED} -p metrics={UNREFERENCED} -p primary={UNREFERENCED}")
-        if any(past.url for past in found.history):
-            runs.append("real_users")
-        return [run.strip() for run in runs]
+        others = {
+            "tier_ux": found.dialogues or found.history,
+            "real_users": any(past.url for past in found.history),
+        }
+        runs.append(" ".join(name for name, is_enough in others.items() if is_enough))
+        return [run.strip() for run in runs if run.strip()]
 
     def _take(self, trace: Trace, steps: Steps, asked: str) -> None:
         name = _identifier(trace.id)
