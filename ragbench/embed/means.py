@@ -10,7 +10,8 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,7 @@ class NavecEmbedder:
 
     @cached_property
     def _navec(self) -> Any:
-        from navec import Navec
-
-        return Navec.load(self._file)
+        return _loaded(self._file)
 
     @cached_property
     def _total(self) -> int:
@@ -101,3 +100,11 @@ class NavecEmbedder:
                     if spelt in numbers:
                         yield numbers[spelt]
                         break
+
+
+@lru_cache(maxsize=1)
+def _loaded(file: Path) -> Any:
+    """Kept in the process: systems that share it read it once."""
+    from navec import Navec
+
+    return Navec.load(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +62,24 @@ class ModelEmbedder:
 
     @cached_property
     def _model(self) -> Any:
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-
-        logging.disable_progress_bar()  # it would run across ours
         try:
-            return SentenceTransformer(self._source, trust_remote_code=False)
+            return _loaded(self._source)
         except Exception as error:
             said = " ".join(str(error).split())[:200]
             raise EmbeddingError(
                 f"embedders.{self.name}.model = {self._source!r} cannot be loaded: {said}; name a folder with a "
                 "sentence-transformers model, or a model that this machine can reach"
             ) from None
+
+
+@lru_cache(maxsize=2)
+def _loaded(source: str) -> Any:
+    """Kept in the process: systems that share a model read it once."""
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # it would run across ours
+    return SentenceTransformer(source, trust_remote_code=False)
 
 
 def content_of(named: str, folder: Path, model: Callable[[], Any]) -> str:

@@ -210,10 +210,10 @@ class Settings(BaseSettings):
         return self
 
     def _parts_fit(self) -> None:
-        for name, one in self.rewriters.items():
-            if one.generator is not None and self.generators[one.generator].kind != "openai":
+        for name, rewriter in self.rewriters.items():
+            if rewriter.generator is not None and self.generators[rewriter.generator].kind != "openai":
                 raise ValueError(
-                    f'rewriters.{name}.generator = {one.generator!r}: it asks no model; kind = "openai" does'
+                    f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
                 )
         legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
         for name, one in self.retrievers.items():

@@ -15,7 +15,9 @@ class StoreError(RuntimeError):
     """The database cannot do what was asked. The message names the thing, the value and the next command."""
 
 
-_REFUSED = re.compile(r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)")
+_REFUSED = re.compile(
+    r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)"
+)
 AGAIN = "run the same command again: what was computed is kept"
 
 

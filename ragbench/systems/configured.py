@@ -159,7 +159,9 @@ class ConfiguredSystem:
             own = [next(rows) if pieces is None else pieces.passages(next(rows)) for _ in one.texts]
             rankings.append(own[0] if len(own) == 1 else by_ranks(own))
         owners = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
-        taken = {part: np.bincount(owners, ms, minlength=len(asked)) for part, ms in found.milliseconds.items()}
+        taken = {
+            part: np.bincount(owners, ms, minlength=len(asked)).astype(float) for part, ms in found.milliseconds.items()
+        }
         return rankings, taken
 
     def _reranked(

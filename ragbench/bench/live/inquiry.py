@@ -114,9 +114,10 @@ def _one(session: Session, store: Store, system: System, question: Question, k: 
         system.name,
         hits=tuple(got.hits[0]),
         reason=got.errors.get(question.id, ""),
-        **{f"{part}_ms": ms for part, ms in times.items()},
         is_stand_in=got.is_stand_in,
     )
+    timed: dict[str, Any] = {f"{part}_ms": ms for part, ms in times.items()}
+    made = replace(made, **timed)
     return replace(made, answer=answers[0], generator=system.name, answers_itself=True) if answers else made
 
 

@@ -198,12 +198,21 @@ def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Pr
 
 
 def _through_all_parts(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
+    """A question at which a part fails has no readings."""
+    from ragbench.systems import RetrievalError
+
+    def taken(question: Question) -> dict[str, float]:
+        try:
+            return dict(system.timed(question, depth))
+        except RetrievalError:
+            return {}
+
     system.prepare()
     for question in timed[:WARMING]:
-        system.timed(question, depth)
+        taken(question)
     found = []
     for question in timed:
-        found.append(system.timed(question, depth))
+        found.append(taken(question))
         progress(2)
     parts = dict.fromkeys(part for one in found for part in one)
     return {part: np.array([one.get(part, np.nan) for one in found]) for part in parts}

@@ -82,7 +82,7 @@ class DenseRetriever:
             else self.store.vectors(self.embedder, texts, kind="query", batch=self.batch, progress=progress)
         )
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
-        one = {"batch": 1} if alone else {}
+        one: dict[str, Any] = {"batch": 1} if alone else {}
         found = self.store.search(
             self.dataset.content_hash, self.embedder, queries, k, progress=progress, **one, **self.how
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragbench.settings import RetrieverSettings
 from ragbench.systems.retrieval import Found, Progress, Retriever, scaled
-from ragbench.types import Array, Hit
+from ragbench.types import Array, Chunk, Hit
 
 CONSTANT = 60.0
 """Of Cormack, Clarke and Buettcher 2009."""
@@ -96,7 +96,7 @@ def _from_0_to_1(ranking: Sequence[Hit]) -> list[float]:
 
 def _summed(worth: Sequence[Sequence[float]], rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
     sums: defaultdict[str, float] = defaultdict(float)
-    chunks = {}
+    chunks: dict[str, Chunk] = {}
     for values, ranking in zip(worth, rankings, strict=True):
         for value, hit in zip(values, ranking, strict=True):
             sums[hit.chunk.id] += value

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -160,10 +160,10 @@ class EndpointReranker:
             found = {row["index"]: row["relevance_score"] for row in rows}
         except (ValueError, RecursionError, KeyError, TypeError):
             raise ValueError(f"{unreadable}: a list `results` of `index` and `relevance_score` is expected") from None
-        scores = [found.get(place) for place in range(number)]
+        scores: list[Any] = [found.get(place) for place in range(number)]
         if len(rows) != number or not all(type(one) in (int, float) and math.isfinite(one) for one in scores):
             raise ValueError(f"{unreadable}: one finite score is expected for each of {number} texts")
-        return [float(one) for one in scores]  # type: ignore[arg-type]
+        return [float(one) for one in scores]
 
 
 class FunctionReranker:
@@ -189,10 +189,13 @@ class FunctionReranker:
         return [float(one) for one in self._function(question, list(texts))]
 
 
-KINDS = {"cross_encoder": CrossEncoderReranker, "endpoint": EndpointReranker, "callable": FunctionReranker}
+KINDS: dict[str, Callable[[str, RerankerSettings], Reranker]] = {
+    "cross_encoder": CrossEncoderReranker,
+    "endpoint": EndpointReranker,
+    "callable": FunctionReranker,
+}
 
 
 def make(name: str, settings: RerankerSettings) -> Reranker:
     """The reranker of the table `[rerankers.NAME]`. Raises RetrievalError for one that cannot be."""
-    made: Reranker = KINDS[settings.kind](name, settings)
-    return made
+    return KINDS[settings.kind](name, settings)

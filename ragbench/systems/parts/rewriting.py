@@ -127,7 +127,8 @@ class FunctionRewriter:
         return [self._one(question.text) for question in questions]
 
     def _one(self, text: str) -> Rewritten:
-        begun, texts, reason = time.perf_counter(), (), ""
+        begun, reason = time.perf_counter(), ""
+        texts: tuple[Any, ...] = ()
         try:
             given = self._function(text)
             texts = (given,) if isinstance(given, str) else tuple(given)
