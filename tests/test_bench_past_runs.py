@@ -194,7 +194,7 @@ BROKEN: list[tuple[Any, dict[str, Any], str]] = [
     ),
     (
         result,
-        {"per_query_details": made.RESULT["per_query_details"][:1] * 2},
+        {"per_query_details": [{**one, "id": "q1"} for one in made.RESULT["per_query_details"][:2]]},
         "per_query_details.2.id = 'q1' stands there twice",
     ),
 ]

@@ -19,6 +19,7 @@ from sqlalchemy import text
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import EmbeddingError, Store, StoreError, server
+from ragbench.store.errors import told_plainly
 from ragbench.types import Chunk, Vectors
 from tests.own_database import own_database
 
@@ -108,6 +109,17 @@ def test_a_server_that_never_comes_back_is_a_clear_error(own: Settings) -> None:
         with pytest.raises(StoreError, match=r"went away during the run.*run the same command again"):
             store.load_chunks("gone", "gone", CHUNKS[:3])
         assert time.monotonic() - begun < 60
+
+
+@pytest.mark.fault("database", tried="a database that is not there", count=1)
+def test_a_database_that_is_not_there_is_no_server_that_went_away(own: Settings) -> None:
+    with Store.open(own) as store:
+        nowhere = store.engine.url.set(database="nowhere").render_as_string(hide_password=False)
+    with (
+        pytest.raises(StoreError, match=r'^while opening it: the server refuses the connection \(database "nowhere"'),
+        told_plainly("opening it"),
+    ):
+        psycopg.connect(nowhere.replace("postgresql+psycopg", "postgresql"))
 
 
 @pytest.mark.fault("database", tried="kills of the server during a run", count=1)

@@ -88,6 +88,21 @@ def test_what_was_not_measured_is_counted() -> None:
     assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
 
 
+def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_path: Path) -> None:
+    """Six reasons, of which the five most frequent are named: 5 + 4 + 3 + 2 + 2 of 17, and one of another kind."""
+    why = [f"reason {letter}" for letter, count in zip("abcdef", (5, 4, 3, 2, 2, 1), strict=True) for _ in range(count)]
+    made = measurement(("only",), ("mrr",), 17, facts={"primary": "mrr"})
+    scores = made.scores.assign(value=math.nan, status="missing_field", reason=why)
+    bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 17),), comparisons=())
+    bare = replace(bare, estimates=tuple(replace(e, estimate=replace(e.estimate, n=0)) for e in bare.estimates))
+    said = "not measured 17: reason a (5); reason b (4); reason c (3); reason d (2); reason e (2); others (1)."
+    assert f"On mrr, only: {said}" in re.sub("<[^>]+>", "", str(show.comparison.answer(Page(bare)).html()))
+    found = over({"tier1_retrieval": bare})
+    assert f"Tier 1: {said}" in str(show.about.standing(Page(found)).html())
+    found.save(tmp_path / "parts" / "overview")
+    assert f"Tier 1: {said}" in standing(Measurements(tmp_path), translator("en")).notes
+
+
 def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None:
     made = measurement(("a", "<b> & co"), ("mrr",), 20, facts={"primary": "mrr", "baseline": "a"})
     found = over({"tier1_retrieval": made})

@@ -18,7 +18,7 @@ import pytest
 from ragbench import report
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report.exports import articles, publish, tabular
+from ragbench.report.exports import articles, bare_numbers, publish, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import kept
 from ragbench.settings import secrets
@@ -243,11 +243,12 @@ def test_numbers_without_pairs_make_a_latex_table_too() -> None:
         "p": 0.0002,
     }  # fmt: skip
     bad = {**one, "metric": "ndcg@10", "value_first": 1.0923, "why": "outside_scale", "difference": float("nan")}
-    text = articles.latex_summaries([{**one, "why": ""}, bad], translator("en"))
-    values = r"$0.500$ & $0.700$ $[0.600, 0.800]$ & $+0.200$ $[0.100, 0.300]$"
-    assert rf"t\_1 mrr & {values} & $<0.001$ & $48$ / -- \\" in text
-    assert r"t\_1 ndcg@10 & $1.092$ & $0.700$ $[0.600, 0.800]$ & $\dagger$ & -- & $48$ / -- \\" in text
-    assert articles.latex_summaries([], translator("en")) == ""
+    text = bare_numbers.latex_summaries([{**one, "why": ""}, bad], translator("en"))
+    assert "metric & s (A) & s (B) & difference" in text
+    values = r"$0.500$ & $0.700$ $[0.600, 0.800]$ $\uparrow$ & $+0.200$ $[0.100, 0.300]$"
+    assert rf"mrr & {values} & $<0.001$ & $48$ / -- \\" in text
+    assert r"ndcg@10 & $1.092$ & $0.700$ $[0.600, 0.800]$ & $\dagger$ & -- & $48$ / -- \\" in text
+    assert bare_numbers.latex_summaries([], translator("en")) == ""
 
 
 GATE = {

@@ -62,6 +62,7 @@ def compare(
     if not to_screen:
         _say(found)
     outputs.caveat(report.stood_in(found), err=to_screen)
+    terminal.say(f"for an article: ragbench publish {out or folder.name} --to article", err=to_screen)
     terminal.say(index, err=to_screen)
 
 
@@ -79,6 +80,8 @@ def _say(found: RunComparison) -> None:
     from ragbench.bench.basics import tabulation
     from ragbench.bench.runs.changes import said
     from ragbench.language import translator
+    from ragbench.report.exports import bare_numbers
+    from ragbench.report.pages import comparison as report
 
     english = translator("en")
     for refusal in found.refused:
@@ -89,6 +92,7 @@ def _say(found: RunComparison) -> None:
         terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
         tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
     compared = sum(one.comparison is not None for one in found.summarized)
+    bare_numbers.table_of_summaries(report.summaries(found), english, apart=True).say()
     if found.summarized:
         terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
     terminal.say(f"{len(found.changes)} things changed between the runs")

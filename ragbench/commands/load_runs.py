@@ -40,20 +40,24 @@ def result(
         str, typer.Option("--dataset", "-d", help="Whose questions these are: then runs on it can be paired.")
     ] = "",
     unit: Annotated[str, typer.Option("--unit", help="chunk or url; the file's own if not given.")] = "",
+    baseline: Annotated[
+        str, typer.Option("--baseline", help="Name of a second run: the numbers of version 1 in comparison_v1_v2.")
+    ] = "",
     dry_run: DryRun = False,
 ) -> None:
     """A result file becomes a run: its metrics computed anew from what was retrieved, with intervals.
 
-    With --dataset its questions are paired with those of other runs, and --unit url collapses chunks to pages.
+    Its lists hold ids of chunks or addresses of pages. With --dataset its questions are paired with those of other
+    runs, and --unit url collapses chunks to pages.
 
-    Example: ragbench load result v2.json --name v2 --dataset helpdesk && ragbench compare latest v2
+    Example: ragbench load result v2.json --name v2 --dataset helpdesk --baseline v1 && ragbench compare v1 v2
     """
     from ragbench import settings
     from ragbench.bench.basics.session import dataset_of
     from ragbench.bench.runs import past_results
 
     read = dataset_of(dataset, settings.load()) if dataset else None
-    _keep(past_results.result(file, name, dataset=read, unit=unit), file.name, dry_run)
+    _keep(past_results.result(file, name, dataset=read, unit=unit, baseline=baseline), file.name, dry_run)
 
 
 def _keep(found: Loaded, source: str, dry_run: bool) -> None:

@@ -45,13 +45,15 @@ def publish(
         bool, typer.Option("--raw-csv", help="Texts in CSV as they are, also those that a spreadsheet executes.")
     ] = False,
 ) -> None:
-    """Write a run as a static site that works from a disk and from any host, with its numbers for other programs.
+    """Write a run, or a comparison, as a static site that works from a disk and from any host, with its numbers.
 
     In the folder: the pages, each also in `single/` as one file; `data/` with CSV, Parquet and JSON; `tables/` with
     LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
     machine is in it. Pages that `ragbench render -l ru` drew beside are in it too; with --language that one alone.
 
-    Example: `ragbench publish latest --to public`
+    Of a run that was loaded these are its numbers; a comparison goes by its folder, or its name in reports/comparisons.
+
+    Examples: `ragbench publish latest --to public`, `ragbench publish v1--v2 --to article`
     """
     from ragbench.report.exports.publish import publish as write
 

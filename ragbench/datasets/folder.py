@@ -85,7 +85,8 @@ class Dataset:
     Every table is sorted by id, so nothing depends on the order of lines. `content_hash` is the SHA-256 of all records
     after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order. Dialogues
     and decisions have hashes of their own, see `hash_with`: to add some changes nothing of what is measured without
-    them. `left_out` counts, by reason, what was passed over on the way in.
+    them. `left_out` counts, by reason, what was passed over on the way in. `without_vector` names past questions that
+    cannot be asked by the vectors that are stored beside them.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Dataset:
     content_hash: str
     documents: tuple[DocumentRecord, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    without_vector: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:

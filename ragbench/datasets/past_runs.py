@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.question_sets import Name, Names
+from ragbench.datasets.question_sets import Name, Page, Pages
 from ragbench.datasets.rows import checked, cut, read_rows
 
 VERSIONS = ("2.0",)
@@ -20,9 +21,23 @@ PROVENANCE = (
     "embedding_model", "judge_eval_mode", "consistency_runs",
 )  # fmt: skip
 COUNTS = frozenset(
-    {"tier", "total_queries", "successful_evaluations", "errors", "total_samples", "question_count", "top_k"}
+    {
+        *("tier", "tier_code", "total_queries", "total_evaluations", "successful_evaluations", "errors"),
+        *("total_samples", "question_count", "top_k"),
+    }
 )
-SIZES = ("total_queries", "total_samples", "total_questions", "question_count", "evaluated_queries")
+SIZES = (
+    "total_queries", "total_evaluations", "total_samples", "total_questions", "question_count", "evaluated_queries",
+)  # fmt: skip
+
+
+Unit = Literal["chunk", "url"]
+
+
+def unit_of(level: str) -> Unit | None:
+    """What an `evaluation_level` says was ranked; None where it says neither."""
+    folded = level.casefold()
+    return "chunk" if folded.startswith("chunk") else "url" if "url" in folded else None
 
 
 def _number(value: Any) -> float:
@@ -54,14 +69,17 @@ class _Entry(BaseModel):
     timestamp: Moment = None
     schema_version: StrictStr
     consistency_runs: StrictInt | None = None
+    evaluation_level: StrictStr = ""
 
 
 @dataclass(frozen=True)
 class PastRun:
     """A run of which only summaries are known.
 
-    tiers: the file's name of a tier → metric → value. sizes: tier → how many questions it was measured on, and how many
-    of them failed, where it says so. provenance: what the file says of code, models and data.
+    unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
+    depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a
+    tier → metric → value. sizes: tier → how many questions it was measured on, and how many of them failed, where it
+    says so. provenance: what the file says of code, models and data.
     """
 
     id: str
@@ -70,6 +88,8 @@ class PastRun:
     tiers: Mapping[str, Mapping[str, float]]
     sizes: Mapping[str, tuple[int | None, int | None]]
     consistency_runs: int | None
+    unit: Unit | None = None
+    depth: int | None = None
 
 
 def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
@@ -102,10 +122,18 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
         if any(run.id == identifier for run in found):
             raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
         told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
-        found.append(PastRun(identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs))
+        unit = unit_of(entry.evaluation_level)
+        found.append(
+            PastRun(identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row))
+        )
     if not found:
         raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
     return found, left_out
+
+
+def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
+    depth = row["tier_1_metrics"].get("top_k") if "tier_1_metrics" in tiers else None
+    return depth if isinstance(depth, int) and depth > 0 else None
 
 
 def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:
@@ -130,16 +158,49 @@ def _sizes(metrics: Mapping[str, Any]) -> tuple[int | None, int | None]:
     return (sizes[0] if sizes else None), (errors if isinstance(errors, int) else None)
 
 
+_PAGE_NUMBER = re.compile(r"(?:pageId=|attachments/)(\d+)")
+
+
+def page_key(url: str) -> str:
+    """A page's address as result files name it: `page:NUMBER` of a page of Confluence and of its attachments."""
+    number = _PAGE_NUMBER.search(url)
+    return f"page:{number[1]}" if number else url.strip()
+
+
 class Detail(BaseModel):
-    """What was retrieved for one question, and what should have been."""
+    """What was retrieved for one question, and what should have been: chunks, or pages by their `page_key`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: Name = None
     question: StrictStr | None = None
-    confluence_url: Name = None
-    ground_truth_chunk_ids: Names
-    retrieved_chunk_ids: Names
+    confluence_url: Page = None
+    unit: Unit
+    relevant: Pages = Field(validation_alias=AliasChoices("ground_truth_chunk_ids", "ground_truth_urls"))
+    retrieved: Pages = Field(validation_alias=AliasChoices("retrieved_chunk_ids", "retrieved_urls"))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_lists(cls, row: Any) -> Any:
+        if not isinstance(row, dict):
+            return row
+        of_pages = "retrieved_urls" in row
+        names = ("ground_truth_urls", "retrieved_urls") if of_pages else ()
+        keyed = {name: [page_key(url) for url in row[name]] for name in names if _are_texts(row.get(name))}
+        return {**row, **keyed, "unit": "url" if of_pages else "chunk"}
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+class Baseline(BaseModel):
+    """A number of version 1 that a result file was set against; its author knows of it no more than the number."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    metric: StrictStr
+    v1_naive_rag: Number
 
 
 class _Interval(BaseModel):
@@ -154,6 +215,7 @@ class _Metadata(BaseModel):
 
     evaluation_level: StrictStr
     timestamp: Moment = None
+    dataset_size: Annotated[StrictInt, Field(ge=0)] | None = None
     evaluated_queries: Annotated[StrictInt, Field(ge=0)] | None = None
     errors: Annotated[StrictInt, Field(ge=0)] | None = None
     top_k: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -167,13 +229,13 @@ class Result(BaseModel):
     benchmark_metadata: _Metadata
     metrics: dict[str, Number]
     confidence_intervals_95: dict[str, _Interval] = {}
+    comparison_v1_v2: list[Baseline] = []
     per_query_details: list[Detail] = []
 
     @property
-    def unit(self) -> str | None:
-        """What was ranked: "chunk" or "url"; None where the file says neither."""
-        level = self.benchmark_metadata.evaluation_level.casefold()
-        return "chunk" if level.startswith("chunk") else "url" if "url" in level else None
+    def unit(self) -> Unit | None:
+        """What was ranked; None where the file does not say."""
+        return unit_of(self.benchmark_metadata.evaluation_level)
 
     @property
     def told(self) -> dict[str, str]:
@@ -183,10 +245,11 @@ class Result(BaseModel):
         return {key: str(value) for key, value in sorted(known.items()) if value is not None and key not in skipped}
 
 
-def read_result(path: Path) -> Result:
-    """A result file with its details, whose questions are numbered from 1 where they have no id.
+def read_result(path: Path) -> tuple[Result, dict[str, int]]:
+    """A result file with its details, and what was left out of them, counted by reason.
 
-    Raises DatasetError naming file, field, value and what was expected; a question that stands there twice is one.
+    Questions are numbered from 1 where they have no id; one that stands there twice under its id is one, as ids are
+    made of questions. Raises DatasetError naming file, field, value and what was expected.
     """
     rows = list(read_rows(path))
     if len(rows) != 1:
@@ -194,16 +257,17 @@ def read_result(path: Path) -> Result:
             f"{path.name}: {len(rows)} items; one object with benchmark_metadata and metrics is expected"
         )
     result = checked(Result, rows[0][1], path.name)
-    seen: set[str] = set()
-    details = []
+    seen: dict[str, Detail] = {}
     for number, detail in enumerate(result.per_query_details, 1):
         name = detail.id or str(number)
         if name in seen:
-            raise DatasetError(f"{path.name}: per_query_details.{number}.id = {name!r} stands there twice")
-        seen.add(name)
-        if not detail.ground_truth_chunk_ids:
-            raise DatasetError(
-                f"{path.name}: per_query_details.{number}.ground_truth_chunk_ids = []: at least one is expected"
-            )
-        details.append(detail.model_copy(update={"id": name}))
-    return result.model_copy(update={"per_query_details": details})
+            if detail.question is None or detail.question != seen[name].question:
+                raise DatasetError(f"{path.name}: per_query_details.{number}.id = {name!r} stands there twice")
+            continue
+        if not detail.relevant:
+            field = f"ground_truth_{'urls' if detail.unit == 'url' else 'chunk_ids'}"
+            raise DatasetError(f"{path.name}: per_query_details.{number}.{field} = []: at least one is expected")
+        seen[name] = detail.model_copy(update={"id": name})
+    repeated = len(result.per_query_details) - len(seen)
+    left_out = {"question that stands there twice": repeated} if repeated else {}
+    return result.model_copy(update={"per_query_details": list(seen.values())}), left_out

@@ -118,7 +118,7 @@ class _Reading:
     marked: bool
     brought: Brought = field(default_factory=Brought)
     chunks: dict[str, tuple[str, ChunkRecord]] = field(default_factory=dict)
-    ids: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, tuple[str, str]] = field(default_factory=dict)
     items: list[tuple[str, Item]] = field(default_factory=list)
     by_category: bool = False
 
@@ -126,9 +126,13 @@ class _Reading:
         """Remember the item and its chunk; refuse what contradicts what was seen before."""
         self._chunk(item, place)
         if item.id is not None:
-            if item.id in self.ids:
-                raise DatasetError(f"{place}: id = {item.id!r} stands in {self.ids[item.id]} already; ids are unique")
-            self.ids[item.id] = place.rsplit(", ", 1)[1]
+            first, asked = self.ids.setdefault(item.id, (place, item.question or ""))
+            if first != place and asked == item.question:  # ids there are made of questions
+                self.brought.left_out["item that repeats a question under its id"] += 1
+                return
+            if first != place:
+                there = first.rsplit(", ", 1)[1]
+                raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
         for unknown in item.model_extra or {}:
             if unknown not in _UNUSED:
                 self.brought.left_out[f"field {unknown}, which means nothing here"] += 1

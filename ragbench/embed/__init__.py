@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ragbench.settings import EmbedderSettings
-from ragbench.types import Embedder
+from ragbench.settings import EmbedderSettings, Settings
+from ragbench.types import Embedder, EmbeddingError
+
+if TYPE_CHECKING:
+    from ragbench.store import Source
 
 
 def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = None) -> Embedder:
@@ -35,7 +40,29 @@ def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = N
         from ragbench import settings as configuration
         from ragbench.embed.tables import TableEmbedder
 
-        return TableEmbedder(name, str(settings.database), configuration.load())
+        known = configuration.load()
+        queries = settings.queries and partial(query_encoder, name, settings.queries, settings=known)
+        return TableEmbedder(name, str(settings.database), known, queries or None)
     from ragbench.embed.endpoint import EndpointEmbedder
 
     return EndpointEmbedder(name, settings)
+
+
+def query_encoder(name: str, queries: str, source: Source, *, settings: Settings) -> Embedder:
+    """The embedder `queries`, for the questions of the embedder `name`.
+
+    Raises EmbeddingError where it cannot be had, or its vectors have another width than those of the chunks.
+    """
+    import numpy as np
+
+    tables = source.tables.chunks
+    width = source.width(tables)
+    encoder = make(queries, settings.embedders[queries], [str(row[1]) for row in source.chunks() if row[1]])
+    found = np.asarray(encoder.embed(["?"], kind="query")).shape[1]
+    if found != width:
+        raise EmbeddingError(
+            f"embedders.{name}.queries = {queries!r}: its vectors have {found} dimensions, those of "
+            f"{tables.table}.{tables.embedding} in the database {source.name} have {width}; name "
+            "the model that made them"
+        )
+    return encoder

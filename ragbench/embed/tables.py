@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,25 +11,31 @@ import numpy as np
 from ragbench.datasets import normalise
 from ragbench.settings import ChunkTable, QuestionTable, Settings
 from ragbench.store import Source
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.types import Embedder, EmbeddingError, Vectors
+
+Encoder = Callable[[Source], Embedder]
 
 
 class TableEmbedder:
     """No model: a text's vector is the stored one of a row with that text, in the chunk or in the question table.
 
     Where several rows have the same text, the one with the lowest id speaks for all. `identity` holds a hash of all the
-    vectors, so that a table embedded anew is another embedder.
+    vectors, so that a table embedded anew is another embedder. queries: gives, for the open database, the
+    embedder that embeds all questions in place of the question table, so that any can be asked.
     """
 
-    def __init__(self, name: str, database: str, settings: Settings) -> None:
+    def __init__(self, name: str, database: str, settings: Settings, queries: Encoder | None = None) -> None:
         self.name, self.database = name, database
+        self.queries: Embedder | None = None
         with Source.open(database, settings) as source:
             tables = source.tables
             self._vectors = {"passage": _by_text(*source.vectors(tables.chunks, tables.chunks.text))}
             self._without = {"passage": _without(source, tables.chunks)}
             if tables.without_embedding == "refuse" and self._without["passage"]:
                 raise EmbeddingError(f"databases.{database}: {self._without['passage']}")
-            if tables.questions is not None and tables.questions.embedding is not None:
+            if queries is not None:
+                self.queries = queries(source)
+            elif tables.questions is not None and tables.questions.embedding is not None:
                 found = source.vectors(tables.questions, tables.questions.question)
                 self._vectors["query"] = _by_text(*found)
                 self._without["query"] = _without(source, tables.questions)
@@ -37,22 +43,27 @@ class TableEmbedder:
         for kind, (places, matrix) in sorted(self._vectors.items()):
             digest.update(f"{kind}{len(places)}{matrix.shape}".encode() + np.ascontiguousarray(matrix).tobytes())
             digest.update("\0".join(places).encode())
-        self.identity = f"database {database} {digest.hexdigest()}"
+        asking = "" if self.queries is None else f" questions: {self.queries.identity}"
+        self.identity = f"database {database} {digest.hexdigest()}{asking}"
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
         """The stored vectors. Raises EmbeddingError for a text that no row has, with how many rows have none."""
+        if kind == "query" and self.queries is not None:
+            return self.queries.embed(texts, kind=kind)
         if kind not in self._vectors:
             raise EmbeddingError(
                 f"the embedder {self.name}: the database {self.database} holds no vectors of questions; name their "
-                f"column (databases.{self.database}.questions.embedding), or use another embedder for both"
+                f"column (databases.{self.database}.questions.embedding), or the embedder that made the vectors: "
+                f'embedders.{self.name}.queries = "NAME"'
             )
         places, matrix = self._vectors[kind]
         missing = [number for number, text in enumerate(texts) if text not in places]
         if missing:
             what = "chunk" if kind == "passage" else "question"
+            way = "" if kind == "passage" else f'; to ask any question: embedders.{self.name}.queries = "NAME"'
             raise EmbeddingError(
                 f"the embedder {self.name}: the {what} {texts[missing[0]][:60]!r} has no vector in the database "
-                f"{self.database}; {self._without[kind] or 'no row of its table has this text'}",
+                f"{self.database}; {self._without[kind] or 'no row of its table has this text'}{way}",
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]
@@ -63,10 +74,8 @@ def _without(source: Source, table: ChunkTable | QuestionTable) -> str:
     rows, missing = source.counts(table)
     if not missing:
         return ""
-    return (
-        f"{missing:,} of {rows:,} rows of {table.table} have no vector in {table.embedding}; embed them, or set "
-        'without_embedding = "leave_out"'
-    )
+    way = ', or set without_embedding = "leave_out"' if isinstance(table, ChunkTable) else ""
+    return f"{missing:,} of {rows:,} rows of {table.table} have no vector in {table.embedding}; embed them{way}"
 
 
 def _by_text(texts: Sequence[str], matrix: Vectors) -> tuple[dict[str, int], Vectors]:

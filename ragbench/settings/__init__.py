@@ -66,7 +66,8 @@ NAMED = (
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
     *(("systems", part, f"{part}s") for part in PARTS),
     ("rewriters", "generator", "generators"),
-    *(("embedders", "database", "databases"), ("judges", "provider", "providers")),
+    *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
+    ("judges", "provider", "providers"),
     ("generators", "provider", "providers"),
 )
 """Which fields of which tables name one of which others."""
@@ -202,6 +203,12 @@ class Settings(BaseSettings):
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
         self._parts_fit()
+        for name, embedder in self.embedders.items():
+            if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
+                raise ValueError(
+                    f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
+                    "name a model that embeds any text"
+                )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
@@ -238,6 +245,11 @@ class Settings(BaseSettings):
             return ()
         parts = [self.retrievers[name] for name in whole.retrievers] or [whole]
         return tuple(dict.fromkeys(one.embedder for one in parts if one.embedder is not None))
+
+    def is_stand_in(self, embedder: str) -> bool:
+        """Whether the embedder of that name, or the one that embeds its questions, only stands in for a model."""
+        one = self.embedders[embedder]
+        return one.is_stand_in or (one.queries is not None and self.embedders[one.queries].is_stand_in)
 
     def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
         """The judges that are meant: those that are named, else all configured ones, else the offline one."""

@@ -52,6 +52,11 @@ class EmbedderSettings(WebSettings):
     )
     model: str | None = Field(default=None, description="of an endpoint, of a hub, or a folder with a model")
     database: str | None = Field(default=None, description="the NAME of [databases.NAME], for kind database")
+    queries: str | None = Field(
+        default=None,
+        description="of kind database: the NAME of [embedders.NAME] that embeds all questions, the model that made the "
+        "vectors; not set: the vectors of the questions in the tables",
+    )
     dimensions: int = Field(default=256, ge=0, le=16_000, description="of hashing, after SVD; 0: no SVD")
     ngrams: tuple[int, int] = Field(default=(3, 5), description="of hashing: shortest and longest, in characters")
     tfidf: bool = Field(default=True, description="of hashing: whether n-grams are weighted by TF-IDF")
@@ -70,6 +75,10 @@ class EmbedderSettings(WebSettings):
     def _complete(self) -> EmbedderSettings:
         if self.kind == "database" and not self.database:
             raise ValueError("an embedder of kind 'database' needs `database`, the name of a table [databases.NAME]")
+        if self.queries is not None and self.kind != "database":
+            raise ValueError(
+                f"queries = {self.queries!r} is of embedders of kind 'database', and this is {self.kind!r}"
+            )
         if self.kind in ("sentence_transformers", "openai") and not self.model:
             raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
         if self.kind == "openai" and not self.base_url:

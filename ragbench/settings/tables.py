@@ -137,7 +137,9 @@ class SourceSettings(Table):
     licence: str = Field(default="not stated", description="of the texts, on every page")
     language: Language = Field(default="ru", description="of the texts")
     without_embedding: Literal["refuse", "leave_out"] = Field(
-        default="refuse", description="what to do with rows without a vector, where the vectors in the tables are used"
+        default="refuse",
+        description="what to do with chunks without a vector, where the vectors in the tables are used; questions "
+        "without one are left out and counted, unless their embedder has `queries`",
     )
     chunks: ChunkTable = Field(default=ChunkTable(), description="your table of chunks: its name and its columns")
     questions: QuestionTable | None = Field(default=QuestionTable(), description="your table of past questions")

@@ -49,13 +49,20 @@ def explain(error: BaseException | None) -> str:
         return f"the database's disk is full ({said}); make room, then {AGAIN}"
     if isinstance(error, pg.InsufficientPrivilege):
         return f"the database user may not do this ({said}); ask the server's owner for the right"
-    if "too many clients" in said or "remaining connection slots" in said:
-        return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
+    if full := taken(said):
+        return full
     if (refused := _REFUSED.search(said)) is not None:
         return f"the server refuses the connection ({refused[1]}); look at the database's name, user and password"
     if went_away(error):
         return f"the database server went away during the run ({said}); {AGAIN}"
     return said
+
+
+def taken(said: str) -> str:
+    """What is said where a server has no connection left, told by its own words; empty where these are others."""
+    if "too many clients" in said or "remaining connection slots" in said:
+        return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
+    return ""
 
 
 def went_away(error: BaseException | None) -> bool:

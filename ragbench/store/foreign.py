@@ -64,17 +64,28 @@ class Source:
         if table.embedding is None:
             raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
         with self._reading(table, (table.id, text_column, table.embedding)) as cursor:
-            place = _place(table)
-            column = sql.Identifier(table.embedding)
-            widths = sql.SQL("SELECT DISTINCT vector_dims({c}::vector) FROM {t} WHERE {c} IS NOT NULL")
-            found = [width for (width,) in cursor.execute(widths.format(c=column, t=place)).fetchall()]
-            if len(found) != 1:
-                told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
-                raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
+            width = self._width(cursor, table)
+            place, column = _place(table), sql.Identifier(table.embedding)
             query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(
                 x=sql.Identifier(text_column), c=column, t=place, i=sql.Identifier(table.id)
             )
-            return _vectors(cursor, query, found[0])
+            return _vectors(cursor, query, width)
+
+    def width(self, table: ChunkTable) -> int:
+        """Of the vectors of a table. Raises as `vectors` does."""
+        with self._reading(table, (table.id, table.embedding)) as cursor:
+            return self._width(cursor, table)
+
+    def _width(self, cursor: Cursor[Any], table: ChunkTable | QuestionTable) -> int:
+        if table.embedding is None:
+            raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
+        widths = sql.SQL("SELECT DISTINCT vector_dims({c}::vector) FROM {t} WHERE {c} IS NOT NULL")
+        placed = widths.format(c=sql.Identifier(table.embedding), t=_place(table))
+        found = [width for (width,) in cursor.execute(placed).fetchall()]
+        if len(found) != 1:
+            told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
+            raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
+        return int(found[0])
 
     def counts(self, table: ChunkTable | QuestionTable) -> tuple[int, int]:
         """(rows, rows without a vector) of a table; every row counts as without where no column holds vectors."""

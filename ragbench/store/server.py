@@ -24,7 +24,7 @@ from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
 from ragbench.store.engine import connect
-from ragbench.store.errors import AGAIN, StoreError, explain, first_line
+from ragbench.store.errors import AGAIN, StoreError, explain, first_line, taken
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -97,6 +97,8 @@ def required(settings: Settings) -> None:
     """Start the embedded server. Raises StoreError where none answers, your own among them, with what to do."""
     found = start(settings)
     if not found.running:
+        if full := taken(found.problem):
+            raise StoreError(full)
         raise StoreError(f"{found}; start it, or name another one, then {AGAIN}")
 
 

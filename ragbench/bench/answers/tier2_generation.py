@@ -100,7 +100,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     if not any("embedder" in each.needs for each in metrics):
         return []
     names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
-    return stand_ins.facts("embedder", [name for name in names if session.settings.embedders[name].is_stand_in])
+    return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
 @tier(Tier2Request)

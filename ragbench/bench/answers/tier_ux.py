@@ -217,7 +217,7 @@ def _one(
     missing = len(cache) - len(there)
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
-        "stand_in": settings.is_stand_in, **({"cached_without_vector": missing} if missing else {}),
+        "stand_in": session.settings.is_stand_in(name), **({"cached_without_vector": missing} if missing else {}),
     }  # fmt: skip
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),

@@ -25,6 +25,7 @@ from ragbench.embed import wheels
 from ragbench.judge import legal_names
 from ragbench.settings import ConfigurationError, Settings
 from ragbench.settings.tables import PARTS, SystemSettings
+from ragbench.types import EmbeddingError
 
 IMPORT_SECONDS = 120.0
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
@@ -64,7 +65,8 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
         made |= Parts(embedders=parted(given["embedder"] or ""))
         if request.asks_judges:
             made |= _of_judges(parted(given["judges"] or ""), settings)
-    return made
+    known = [settings.embedders[name] for name in made.embedders if name in settings.embedders]
+    return made | Parts(embedders=tuple(one.queries for one in known if one.queries))
 
 
 def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
@@ -159,7 +161,24 @@ def _embedder(name: str, settings: Settings) -> str:
         variable = settings.databases[str(one.database)].url_variable
         if variable and not os.environ.get(variable):
             return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
+        return _queries(name, settings)
     return _model(f"embedders.{name}.model", str(one.model)) if one.kind == "sentence_transformers" else ""
+
+
+def _queries(name: str, settings: Settings) -> str:
+    """Whether questions would have another width than the stored vectors; an endpoint is not asked for it here."""
+    from ragbench.embed import query_encoder
+    from ragbench.store import Source, StoreError
+
+    one = settings.embedders[name]
+    if one.queries is None or settings.embedders[one.queries].kind == "openai" or _embedder(one.queries, settings):
+        return ""
+    try:
+        with Source.open(str(one.database), settings) as source:
+            query_encoder(name, one.queries, source, settings=settings)
+    except (EmbeddingError, StoreError) as error:
+        return str(error)
+    return ""
 
 
 def _reranker(name: str, settings: Settings) -> str:

@@ -22,22 +22,28 @@ def read(name: str, settings: Settings) -> Dataset:
     """The data set `db:NAME`: the tables of `[databases.NAME]`, read in read-only transactions.
 
     A question's relevant page is the URL that was shown with its answer, which is a proxy label; questions without one
-    stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. Where
-    `without_embedding = "leave_out"`, so are rows without a vector: chunks, and questions whose table has vectors.
+    stay in the history only. Rows without an id or a text are left out and counted, by reason, in `left_out`. So are
+    chunks without a vector where `without_embedding = "leave_out"`. Where an embedder takes the vectors of questions
+    from their table, and it has some, those without one are in the history only, too: `without_vector`.
     Raises StoreError for tables and columns that are not there, DatasetError where nothing is left.
     """
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()
-        embedded = _embedded(source, tables.chunks, tables.chunks.text)
+        leave_out = tables.without_embedding == "leave_out"
+        embedded = _embedded(source, tables.chunks, tables.chunks.text) if leave_out else None
         chunks = tuple(
             Chunk(identifier, text, url=_text(row[2]), title=_text(row[3]))
             for identifier, text, row in _kept(source.chunks(), "chunk", embedded, left_out)
         )
         asked = tables.questions
-        embedded = _embedded(source, asked, asked.question) if asked is not None else None
-        found = _kept(source.questions(), "question", embedded, left_out)
+        found = _kept(source.questions(), "question", None, left_out)
         history = tuple(_past(identifier, text, row, left_out) for identifier, text, row in found)
+        stored = [one for one in settings.embedders.values() if one.database == name and one.queries is None]
+        embedded = _embedded(source, asked, asked.question) if asked is not None and stored else None
+    unasked = frozenset(one.id for one in history if embedded is not None and one.question not in embedded)
+    if unasked:
+        left_out["question without a vector (it stays in the history)"] = len(unasked)
     if not chunks:
         raise DatasetError(f"{PREFIX}{name}: the table {tables.chunks.table} holds no chunk with a text")
     made = Dataset(
@@ -46,23 +52,24 @@ def read(name: str, settings: Settings) -> Dataset:
         title=tables.title or name,
         licence=tables.licence,
         chunks=chunks,
-        questions=tuple(_question(one, tables.language) for one in history if one.url),
+        questions=tuple(_question(one, tables.language) for one in history if one.url and one.id not in unasked),
         dialogues=(),
         decisions=(),
         history=history,
         ratings=(),
         content_hash="",
         left_out=dict(left_out),
+        without_vector=unasked,
     )
     return replace(made, content_hash=_hash(made))
 
 
 def _embedded(source: Source, table: ChunkTable | QuestionTable, column: str) -> set[str | None] | None:
-    """The texts that have a vector, where those without one are to be left out; None where all count.
+    """The texts that have a vector; None where all count.
 
     A table of questions without any vector is asked by vectors made anew.
     """
-    if source.tables.without_embedding != "leave_out" or table.embedding is None:
+    if table.embedding is None:
         return None
     rows, without = source.counts(table)
     if not without or (without == rows and table is source.tables.questions):

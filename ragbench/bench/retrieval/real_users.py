@@ -76,9 +76,9 @@ def real_users(request: RealUsersRequest) -> Measurement:
     """Retrieve for every logged question whose page is known, and describe all that was logged.
 
     The label is a proxy: the page that was shown to the user, one a question, whether or not it held the answer. Pages
-    are ranked, not chunks. Questions without a page, and those whose page is no longer in the base, are counted and
-    left out. What mask replaces is replaced in everything that is kept and shown; the search has read the questions as
-    they were asked.
+    are ranked, not chunks. Questions without a page, those whose page is no longer in the base, and those without a
+    vector where it is taken from their table, are counted and left out. What mask replaces is replaced in everything
+    that is kept and shown; the search has read the questions as they were asked.
 
     A data set without a log gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError or StoreError, each with what is legal.
@@ -88,7 +88,8 @@ def real_users(request: RealUsersRequest) -> Measurement:
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
     titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}
     log = _Log(history, titles, masker.text if request.mask else str)
-    known = [past for past in history if past.url in titles]
+    unasked = session.dataset.without_vector
+    known = [past for past in history if past.url in titles and past.id not in unasked]
     facts: dict[str, Any] = {
         "describes_users": True,
         "proxy": True,
@@ -96,6 +97,7 @@ def real_users(request: RealUsersRequest) -> Measurement:
         "n_history": len(history),
         "n_without_page": sum(past.url is None for past in history),
         "n_page_gone": sum(past.url is not None and past.url not in titles for past in history),
+        "n_without_vector": sum(past.url in titles and past.id in unasked for past in history),
         "n_users": len({past.user for past in history if past.user is not None}),
         "cluster_by": request.cluster_by,
     }

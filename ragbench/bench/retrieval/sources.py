@@ -101,7 +101,7 @@ def sources(request: SourcesRequest) -> Measurement:
         number = next((one.n_topics for one in covered.values()), request.n_topics)
         covered[name] = _covered(vectors, rows[name], request, number)
     known = told(session, found)
-    topics_stand_in = [chosen] if session.settings.embedders[chosen].is_stand_in else []
+    topics_stand_in = [chosen] if session.settings.is_stand_in(chosen) else []
     return Measurement(
         notebook=session.notebook,
         facts={

@@ -180,7 +180,7 @@ def _space(
         **_pictured(name, vectors, items, drawn, request),
     }
     estimates = spread.estimates(name, geometry, request.take(Sureness))
-    return _Space(name, facts, settings.is_stand_in, estimates, _scores(name, geometry, ids), tables)
+    return _Space(name, facts, session.settings.is_stand_in(name), estimates, _scores(name, geometry, ids), tables)
 
 
 def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:

@@ -251,7 +251,7 @@ def _retrieved(
     rows = []
     for name, one in found.items():
         for question, hits in zip(asked, one.hits, strict=True):
-            gains, documents = _gains(question, unit, pages), first(hits, unit)[:k]
+            gains, documents = gains_of(question, unit, pages), first(hits, unit)[:k]
             by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
             rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
     return frames.retrieved(rows)
@@ -259,13 +259,14 @@ def _retrieved(
 
 def _questions(asked: Sequence[Question], unit: Unit, pages: Mapping[str, str | None]) -> pd.DataFrame:
     """The questions with `gains`, one for each document that is `relevant`."""
-    gains = [_gains(question, unit, pages) for question in asked]
+    gains = [gains_of(question, unit, pages) for question in asked]
     table = frames.questions([replace(q, relevant=own) for q, own in zip(asked, gains, strict=True)], "source")
     column: list[Any] = [[float(own[name]) for name in sorted(own)] for own in gains]
     return table.assign(gains=column)
 
 
-def _gains(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
+def gains_of(question: Question, unit: Unit, pages: Mapping[str, str | None]) -> Mapping[str, float]:
+    """What is relevant to a question in this unit; pages: chunk → its page."""
     if unit == "chunk":
         return question.relevant
     return rankings.by_page([[]], [question.relevant], pages, [question.relevant_urls])[1][0]

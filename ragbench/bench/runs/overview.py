@@ -18,6 +18,7 @@ from ragbench.bench.basics import bands, requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, commit, part, versions
 from ragbench.bench.scoring import attendance
+from ragbench.counts import frequent
 from ragbench.llm import Price
 from ragbench.measurement import Finding, Measurement
 
@@ -106,6 +107,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "heading": _heading(places.notebook(f"{name}.ipynb")),
         "unmeasured": missing,
         "wanted": wanted,
+        "why": frequent(made.scores["reason"][made.scores["value"].isna()]),
         "incomplete": sum(one.incomplete for one in attendance.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),

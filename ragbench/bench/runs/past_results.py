@@ -14,10 +14,12 @@ from ragbench import rankings
 from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError
+from ragbench.bench.retrieval.tier1_retrieval import gains_of
+from ragbench.bench.runs.past_baseline import DIGITS, RESULT, baseline_run
 from ragbench.bench.runs.past_runs import RETRIEVAL, Loaded
 from ragbench.bench.runs.record import fingerprints, scores, told, values
 from ragbench.datasets import Dataset
-from ragbench.datasets.past_runs import Detail, Result, read_result
+from ragbench.datasets.past_runs import Detail, Result, page_key, read_result
 from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
@@ -26,13 +28,15 @@ from ragbench.types import Question, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULT = "result"
-DIGITS = 4
-"""As many as such files keep."""
-
 
 def result(
-    path: Path, name: str, *, dataset: Dataset | None = None, unit: str = "", sureness: Sureness | None = None
+    path: Path,
+    name: str,
+    *,
+    dataset: Dataset | None = None,
+    unit: str = "",
+    baseline: str = "",
+    sureness: Sureness | None = None,
 ) -> Loaded:
     """A result file as one run of the system `name`.
 
@@ -40,44 +44,63 @@ def result(
     ("chunk", "url"; empty: the file's own), with intervals; without them the file's numbers stay summaries.
     dataset: whose questions these are, matched by id: the run can then be paired with other runs on it, and pages are
     known for unit = "url". Questions that it does not have, or whose labels differ, are left out and counted.
-    Raises DatasetError for the file, BenchError for a unit that cannot be had.
+    baseline: the name under which the numbers of version 1, which the file was set against, become a run of their own.
+    Raises DatasetError for the file, BenchError for a unit or a baseline that cannot be had.
     """
-    read = read_result(path)
-    own = read.unit
+    read, left_out = read_result(path)
     if unit not in ("", "chunk", "url"):
         raise BenchError(f"unit = {unit!r}: chunk or url is expected")
+    runs, notes = baseline_run(read, path.name, name, baseline)
     if not read.per_query_details:
-        if unit and unit != own:
+        if unit and unit != read.unit:
             raise BenchError(
-                f"{path.name} ranks by {own or 'an unknown unit'} and keeps no per_query_details: it cannot be brought "
-                f"to unit = {unit!r}"
+                f"{path.name} ranks by {read.unit or 'an unknown unit'} and keeps no per_query_details: it cannot be "
+                f"brought to unit = {unit!r}"
             )
-        return Loaded((_summary(read, name),), {}, ("no per_query_details: the numbers stay as the file has them",))
-    if own != "chunk":
-        level = read.benchmark_metadata.evaluation_level
-        raise BenchError(
-            f"{path.name}: evaluation_level {level!r} with ids of chunks in its details: chunk is expected"
-        )
+        notes = ["no per_query_details: the numbers stay as the file has them", *notes]
+        return Loaded((_summary(read, name), *runs), left_out, tuple(notes))
+    own = _own_unit(read, path.name)
     wanted = unit or own
-    if wanted == "url" and dataset is None:
+    if (own, wanted) == ("url", "chunk"):
+        raise BenchError(f"{path.name} keeps the pages that were found, not their chunks: unit = 'url' is what it has")
+    if own != wanted and dataset is None:
         raise BenchError("unit = 'url' needs the page of every chunk: name the data set with --dataset")
-    kept, left_out = _matched(read.per_query_details, dataset)
+    kept, unmatched = _matched(read.per_query_details, dataset)
     made = _measured(read, kept, name, wanted, dataset, sureness or Sureness(0.95, 10_000, 0))
-    return Loaded((_recorded(read, made, name),), left_out, tuple(_differences(read, made, own, wanted)))
+    notes = [*_differences(read, made, own, wanted), *notes]
+    return Loaded((_recorded(read, made, name), *runs), {**left_out, **unmatched}, tuple(notes))
+
+
+def _own_unit(read: Result, file: str) -> str:
+    """What the details rank. Raises BenchError where it is not what the file says."""
+    found = sorted({detail.unit for detail in read.per_query_details})
+    level = read.benchmark_metadata.evaluation_level
+    if len(found) > 1:
+        raise BenchError(f"{file}: per_query_details hold chunks here and pages there; one of them is expected")
+    if read.unit not in (None, found[0]):
+        said = {"chunk": "ids of chunks", "url": "addresses of pages"}
+        raise BenchError(
+            f"{file}: evaluation_level {level!r} with {said[found[0]]} in its details: {found[0]} is expected"
+        )
+    return found[0]
 
 
 def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Detail], dict[str, int]]:
     if dataset is None:
         return list(details), {}
     known = {question.id: question for question in dataset.questions}
+    pages = {chunk.id: chunk.url for chunk in dataset.chunks}
     left_out: Counter[str] = Counter()
     kept = []
     for detail in details:
         question = known.get(str(detail.id))
         if question is None:
             left_out["question that the data set does not have"] += 1
-        elif set(question.relevant) != set(detail.ground_truth_chunk_ids):
-            left_out["question whose relevant chunks differ from the data set's"] += 1
+            continue
+        wanted = {page_key(one) if detail.unit == "url" else one for one in gains_of(question, detail.unit, pages)}
+        if wanted != set(detail.relevant):
+            what = "chunks" if detail.unit == "chunk" else "pages"
+            left_out[f"question whose relevant {what} differ from the data set's"] += 1
         else:
             kept.append(detail)
     if not kept:
@@ -92,12 +115,15 @@ def _measured(
 
     from ragbench.metrics.evaluation import evaluate
 
-    lists: Sequence[Sequence[str]] = [detail.retrieved_chunk_ids for detail in kept]
-    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.ground_truth_chunk_ids, 1.0) for detail in kept]
-    if unit == "url":
-        assert dataset is not None
+    lists: Sequence[Sequence[str]] = [detail.retrieved for detail in kept]
+    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.relevant, 1.0) for detail in kept]
+    asked = relevant
+    if unit == "url" and dataset is not None:
         pages = {chunk.id: chunk.url for chunk in dataset.chunks}
-        lists, relevant = rankings.by_page(lists, relevant, pages, [{} for _ in kept])
+        known = {question.id: question for question in dataset.questions}
+        asked = [gains_of(known[str(detail.id)], "url", pages) for detail in kept]
+        if kept[0].unit == "chunk":
+            lists, relevant = rankings.by_page(lists, relevant, pages)[0], asked
     metrics = [m for label in read.metrics if (m := declaration(label)) is not None and m.grain == "ranking"]
     values = evaluate(rankings.from_lists(lists, relevant, depth=read.benchmark_metadata.top_k), metrics)
     rows = [
@@ -119,7 +145,7 @@ def _measured(
             "n_questions": len(kept),
         },
         scores=table,
-        questions=_questions(kept, relevant, dataset, clusters),
+        questions=_questions(kept, asked, dataset, clusters),
         estimates=estimates,
     )
 
@@ -127,8 +153,14 @@ def _measured(
 def _clusters(kept: Sequence[Detail], dataset: Dataset | None) -> dict[str, str] | None:
     """Questions of one cluster of the data set, or of one page of the file, are not independent."""
     known = {} if dataset is None else {question.id: question.cluster for question in dataset.questions}
-    labels = {str(d.id): known.get(str(d.id)) or d.confluence_url or f"\0{d.id}" for d in kept}
+    labels = {str(d.id): known.get(str(d.id)) or _page(d) or f"\0{d.id}" for d in kept}
     return labels if len(set(labels.values())) < len(labels) else None
+
+
+def _page(detail: Detail) -> str | None:
+    """The page that a question is about; None where nothing says, or there are several."""
+    only = detail.relevant[0] if detail.unit == "url" and len(detail.relevant) == 1 else None
+    return detail.confluence_url or only
 
 
 def _questions(
@@ -200,7 +232,12 @@ def _summary(read: Result, name: str) -> RunRecord:
                 unit=read.unit, **told(metric),
             ).checked()
         )  # fmt: skip
-    return _run(read, name, (RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name),), tuple(numbers))
+    return _run(read, name, (_part_of(read, name),), tuple(numbers))
+
+
+def _part_of(read: Result, name: str) -> RunPart:
+    facts = {"k": read.benchmark_metadata.top_k}
+    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=facts)
 
 
 def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:

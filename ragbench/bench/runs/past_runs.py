@@ -14,9 +14,10 @@ from ragbench.store.records import RunPart, RunRecord, RunValue
 
 HISTORY = "history"
 RETRIEVAL = "tier1_retrieval"
+RETRIEVED = "tier_1_metrics"
 NOTEBOOKS = {
     "tier_0_metrics": "tier0_embeddings",
-    "tier_1_metrics": RETRIEVAL,
+    RETRIEVED: RETRIEVAL,
     "tier_2_metrics": "tier2_generation",
     "tier_3_metrics": "tier3_end_to_end",
     "tier_judge_metrics": "tier_judge",
@@ -33,7 +34,8 @@ ALIASES = {
 }
 BY_CHUNK = ("hit_rate",)
 BY_PAGE = ("recall", "precision", "ndcg")
-MEANS_OF_BOUNDED = frozenset({"hit_rate", "recall", "precision", "accuracy", "cache_hit_rate"})
+RANKED = frozenset({"hit_rate", "mrr", *BY_PAGE})
+MEANS_OF_BOUNDED = RANKED | {"accuracy", "cache_hit_rate"}
 IDENTITIES = {
     "code": ("git_commit_hash", "git_branch"),
     "data": ("dataset_file",),
@@ -80,7 +82,13 @@ def _record(run: PastRun, name: str) -> RunRecord:
         identities={kind: {k: about[k] for k in about if k in keys} for kind, keys in IDENTITIES.items()},
         manifest={"provenance": about},
         parts=tuple(
-            RunPart(notebook, dataset=about.get("dataset_file"), systems=(name,))
+            RunPart(
+                notebook,
+                dataset=about.get("dataset_file"),
+                unit=run.unit if notebook == RETRIEVAL else None,
+                systems=(name,),
+                facts={"k": run.depth} if notebook == RETRIEVAL and run.depth else {},
+            )
             for notebook in dict.fromkeys(value.notebook for value in values)
         ),
         values=tuple(values),
@@ -92,7 +100,7 @@ def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> Ru
     n, failed = run.sizes.get(tier, (None, None))
     measured = None if n is None else n - (failed or 0)
     reason = why_not(tier, label, run)
-    low, high = _interval(metric, value, measured)
+    low, high = interval(metric, value, measured)
     made = RunValue(
         notebook=NOTEBOOKS.get(tier, tier.removesuffix("_metrics")),
         system=system,
@@ -103,7 +111,7 @@ def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> Ru
         method="none" if low is None else "wilson",
         n=measured,
         n_unmeasured=failed,
-        unit=_unit(tier, label),
+        unit=_unit(tier, label, run),
         **told(metric),
     ).checked()
     return replace(made, comparable=False, reason=reason) if made.comparable and reason else made
@@ -112,13 +120,17 @@ def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> Ru
 def why_not(tier: str, label: str, run: PastRun) -> str:
     """Why a number of that benchmark must not be set against another run's; empty where it may be.
 
-    Its NDCG counts a page again for each of its chunks, so one relevant page can give more than 1. Its MRR by page
-    overwrote the one by chunk. Its end-to-end prompt reached the judge unfilled. Its ROUGE dropped Cyrillic. Its
-    consistency over one run is 1 by construction, and its retrieval was repeated with the same vector. Its judge tier
-    read a field that its data do not have, and then every call is an error. Its user-experience tier took a whole data
-    set for one session. Its distances are cosine, its nearest neighbour the second one found.
+    An entry that says by `evaluation_level` what its retrieval ranked was corrected: there only a hit rate below the
+    recall tells that two units are mixed. Of the others: its NDCG counts a page again for each of its chunks, so one
+    relevant page can give more than 1. Its MRR by page overwrote the one by chunk. Its end-to-end prompt reached the
+    judge unfilled. Its ROUGE dropped Cyrillic. Its consistency over one run is 1 by construction, and its retrieval was
+    repeated with the same vector. Its judge tier read a field that its data do not have, and then every call is an
+    error. Its user-experience tier took a whole data set for one session. Its distances are cosine, its nearest
+    neighbour the second one found.
     """
     name = label.partition("@")[0].removeprefix("avg_")
+    if tier == RETRIEVED and run.unit is not None and name in RANKED:
+        return mixed(run.tiers[tier])
     consistency = name in ("response_exact_match_rate", "response_semantic_consistency")
     broken_judge = tier == "tier_judge_metrics" and run.tiers[tier].get("error_rate", 0.0) >= 1.0
     other = (
@@ -132,16 +144,25 @@ def why_not(tier: str, label: str, run: PastRun) -> str:
     )
     if name == "e2e_score":
         return "unfilled_prompt"
-    if name == "mrr" and tier == "tier_1_metrics":
+    if name == "mrr" and tier == RETRIEVED:
         return "unknown_unit"
     return "other_definition" if other else ""
 
 
-def _unit(tier: str, label: str) -> str | None:
+def mixed(metrics: Mapping[str, float]) -> str:
+    """ "mixed_units" where a hit rate lies below the recall of its depth, which it cannot in one unit; else empty."""
+    pairs = [(value, metrics.get(f"hit_rate@{label.partition('@')[2]}"))
+             for label, value in metrics.items() if label.startswith("recall@")]  # fmt: skip
+    return "mixed_units" if any(hits is not None and hits < recall - 1e-9 for recall, hits in pairs) else ""
+
+
+def _unit(tier: str, label: str, run: PastRun) -> str | None:
     name = label.partition("@")[0]
+    if tier == RETRIEVED and run.unit is not None and name in RANKED:
+        return run.unit
     if tier == "real_user_metrics":
         return "url" if name in (*BY_PAGE, "mrr") else None
-    if tier == "tier_1_metrics":
+    if tier == RETRIEVED:
         return "chunk" if name in BY_CHUNK else "url" if name in BY_PAGE else None
     return None
 
@@ -157,7 +178,7 @@ def _metric(tier: str, label: str) -> Metric | None:
     return published or declaration(label.removeprefix("avg_")) or declaration(label)
 
 
-def _interval(metric: Metric | None, value: float, n: int | None) -> tuple[float | None, float | None]:
+def interval(metric: Metric | None, value: float, n: int | None) -> tuple[float | None, float | None]:
     """Wilson's interval of a mean of values between 0 and 1, which is right for shares and too wide for the others."""
     if metric is None or metric.name not in MEANS_OF_BOUNDED or not n or not 0 <= value <= 1:
         return None, None

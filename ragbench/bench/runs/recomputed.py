@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 OF_QUESTIONS = ("answers", "judgements", "repeated", "latencies", "readings", "chunks")
 """Tables that are still true of some of the questions."""
 COUNTED_ON_ALL = (
-    "doubts", "n_without_relevant", "n_without_context", "n_history", "n_without_page", "n_page_gone", "n_users",
-    "blame", "corrected", "slices_left_out",
+    "doubts", "n_without_relevant", "n_without_context", "n_history", "n_without_page", "n_page_gone",
+    "n_without_vector", "n_users", "blame", "corrected", "slices_left_out",
 )  # fmt: skip
 """Facts that are of all questions, and not counted again."""
 LEFT_OUT = {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from markupsafe import escape
 
 from ragbench.bench.runs.overview import NAME
-from ragbench.counts import reasons
 from ragbench.tables import Column, Found, Table
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def standing(measured: Measurements, _: Translator) -> Table:
     """A row for each page and system: the number that the page answers with, its interval and verdict.
 
-    The notes say what the overview says, why values are missing, with how many for each reason, and what models cost.
+    The notes say what the overview says, and what models cost.
     Without rows where nothing was measured.
     """
     from ragbench.bench.basics import verdicts
@@ -43,18 +42,8 @@ def standing(measured: Measurements, _: Translator) -> Table:
     )  # fmt: skip
     spent = [page["spent"] for page in found.pages if page.get("spent")]
     calls, money = sum(int(one["calls"]) for one in spent), sum(float(one.get("money") or 0) for one in spent)
-    notes = [escape(text).striptags() for text in answers(found)] + _reasons(measured, _)
+    notes = [escape(text).striptags() for text in answers(found)]
     if calls:
         notes.append(_.plural("{n} call of models, cost {money}", "{n} calls of models, cost {money}", calls,
                               money=_.number(money, 2)))  # fmt: skip
     return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)
-
-
-def _reasons(measured: Measurements, _: Translator) -> list[str]:
-    """Why values are missing: a line a page, the most frequent reasons first."""
-    said = []
-    for name in measured.names():
-        scores = measured[name].scores
-        if text := reasons(scores["reason"][scores["value"].isna()], _):
-            said.append(f"{name}: {text}")
-    return said

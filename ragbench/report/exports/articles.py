@@ -14,14 +14,12 @@ from ragbench.counts import brackets, missing
 from ragbench.language import Translator, translator
 from ragbench.measurement import Measurement
 from ragbench.report.keeping import files
-from ragbench.show.basics.material import Material, digits_of
+from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
 from ragbench.show.sentences import judges, repeats
-from ragbench.stand_ins import StandIn, caveat, of
+from ragbench.stand_ins import caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict
-
-SIDES = ("first", "second")
 
 
 def markdown(text: Any) -> str:
@@ -57,33 +55,6 @@ def latex_table(made: Measurement, _: Translator) -> str:
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
     notes += [_detectable(material), *_planned(material), *_said(material)]
     return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
-
-
-def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: Sequence[StandIn] = ()) -> str:
-    r"""Numbers of two runs that nothing pairs, for an article; a dagger at those that must not be compared.
-
-    stood_in: what only stood in for a model in either run.
-    """
-    if not rows:
-        return ""
-    columns = (
-        Column(_("metric")), Column("A", "interval"), Column("B", "interval"),
-        Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
-    )  # fmt: skip
-    numbers = [[[one[f"{key}_{side}"] for key in ("low", "high", "value")] for side in SIDES] for one in rows]
-    cells = [
-        (clean(f"{one['notebook']} {one['metric']}"), Found(*first), Found(*second),
-         Found(why="†") if one["why"] else Found(one["low"], one["high"], one["difference"]),
-         None if one["why"] else one["p"], tuple(_number(one[f"n_{side}"]) for side in SIDES))
-        for one, (first, second) in zip(rows, numbers, strict=True)
-    ]  # fmt: skip
-    caption = _("Two runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
-    made = Table(columns, tuple(cells), digits=[digits_of([*first, *second]) for first, second in numbers])
-    return made.with_notes(caption, caveat(stood_in, _)).latex("numbers-without-pairs")
-
-
-def _number(n: Any) -> int | None:
-    return None if n is None or n != n else int(n)
 
 
 def _systems(material: Material, *, apart: bool = False) -> Table:
@@ -167,6 +138,16 @@ def _value(material: Material, system: str, metric: str) -> Found | None:
     return Found(e.low, e.high, e.value, verdict=verdict, word=word)
 
 
+def markdown_table(made: Measurement, _: Translator) -> str:
+    """A page's table in Markdown; empty for a page without numbers."""
+    material = Material(made, _)
+    if not material.metrics:
+        return ""
+    note = brackets((e.estimate for e in made.estimates), _)
+    notes = (note, _detectable(material), *_planned(material), *_said(material))
+    return _systems(material, apart=True).with_notes(*notes).markdown()
+
+
 def summary(
     manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], gate: Mapping[str, Any] | None, _: Translator
 ) -> str:
@@ -181,11 +162,7 @@ def summary(
         if described.get("failure"):
             lines += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
         if name in measurements:
-            material = Material(measurements[name], _)
-            if material.metrics:
-                note = brackets((e.estimate for e in measurements[name].estimates), _)
-                notes = (note, _detectable(material), *_planned(material), *_said(material))
-                lines += [_systems(material, apart=True).with_notes(*notes).markdown()]
+            lines += [text] if (text := markdown_table(measurements[name], _)) else []
             lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
     lines += [
         f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"

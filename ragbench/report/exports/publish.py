@@ -8,21 +8,25 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from ragbench import settings
 from ragbench.folders import new_folder
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report.exports import articles, tabular
+from ragbench.report.exports import articles, bare_numbers, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import files, kept, results
+from ragbench.report.pages import comparison, numbers
 from ragbench.report.pages.assembly import Measurements
 from ragbench.report.pages.drawing import draw
 from ragbench.report.pages.editions import Edition, editions
 from ragbench.settings import secrets
+from ragbench.store.records import OWN
 
 Mask = Literal["real_users", "all", "none"]
 SINGLE = "single"
@@ -59,11 +63,16 @@ def publish(
     each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
     take for formulas.
 
+    A run that was loaded has its numbers alone, on one page. A comparison, by its folder or its name below
+    reports/comparisons, is published like a run.
+
     Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
     another word for `mask`.
     """
     if mask not in ("real_users", "all", "none"):
         raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
+    if (fill := _sheet(name)) is not None:
+        return _published_sheet(fill, to, mask, language or settings.load().language, single=single, raw_csv=raw_csv)
     run = kept.pages_of(name)
     with new_folder(to) as site:
         work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
@@ -79,11 +88,60 @@ def publish(
         articles.write(site, manifest, measurements, gate, spoken)
         if single:
             for one in [Edition(language)] if language else editions(manifest):
-                (site / SINGLE / one.folder).mkdir(parents=True)
-                for page in sorted((site / one.folder).glob("*.html")):
-                    files.write(site / SINGLE / one.folder / page.name, self_contained(page, site))
+                _single(site, one.folder)
         shutil.rmtree(work)
     return to / "index.html"
+
+
+def _sheet(name: str | Path) -> Callable[[Path], object] | None:
+    """What puts the measurements of a comparison, or of a loaded run, into a folder; None for what has a notebook."""
+    compared = comparison.folder_of(name)
+    if compared is not None:
+        return lambda work: shutil.copytree(compared / "parts", work / "parts")
+    if kept.folder_of(name) is not None or (record := kept.find(name)).origin == OWN:
+        return None
+    return lambda work: numbers.measurement(record).save(work / "parts" / numbers.NAME)
+
+
+def _published_sheet(
+    fill: Callable[[Path], object], to: Path, mask: Mask, language: str, *, single: bool, raw_csv: bool
+) -> Path:
+    """The site of what no notebook made."""
+    with new_folder(to) as site:
+        work = site / WORK
+        work.mkdir()
+        fill(work)
+        copied, veil = Measurements(work), Veil()
+        for each in copied.names():
+            veiled = mask == "all" or (mask == "real_users" and each.endswith("real_users"))
+            copied.replace(each, _without_paths(veil.measurement(copied[each]) if veiled else copied[each]))
+        measurements = {each: copied[each] for each in copied.names()}
+        (comparison.draw if comparison.OVERALL in measurements else numbers.draw)(work, language)
+        _copied(work, site)
+        tabular.write(site / "data", measurements, raw=raw_csv)
+        for table in ("summarized", numbers.NAME):
+            for made in (one.extra[table] for one in measurements.values() if table in one.extra):
+                tabular.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
+        files.write(site / "summary.md", bare_numbers.sheet_summary(measurements, translator(language)))
+        if single:
+            _single(site, "")
+        shutil.rmtree(work)
+    return to / "index.html"
+
+
+def _without_paths(made: Measurement) -> Measurement:
+    """Without the paths among what changed between two runs."""
+    if "changes" not in made.extra:
+        return made
+    told = made.extra["changes"].map(lambda cell: without_paths(cell) if isinstance(cell, str) else cell)
+    return replace(made, extra={**made.extra, "changes": told})
+
+
+def _single(site: Path, folder: str) -> None:
+    """Each page of a folder of the site once more as one file."""
+    (site / SINGLE / folder).mkdir(parents=True)
+    for page in sorted((site / folder).glob("*.html")):
+        files.write(site / SINGLE / folder / page.name, self_contained(page, site))
 
 
 def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ragbench.measurement import (
     without_nan,
     without_rows,
 )
-from ragbench.report.exports import articles
+from ragbench.report.exports import articles, bare_numbers
 from ragbench.report.keeping import files, results
 from ragbench.report.pages import parts, sheets
 from ragbench.report.pages.sheets import Block
@@ -69,7 +69,7 @@ def draw(folder: Path, language: str) -> None:
         parts.write(folder, page)
         _table(folder, str(row["page"]), articles.latex_table(known, _))
     rows = whole.extra["summarized"].to_dict("records")
-    _table(folder, "numbers-without-pairs", articles.latex_summaries(rows, _, stand_ins.of(whole.facts)))
+    _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
     rest = Page(whole, language=language)
     blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
     blocks.append(Block(sheets.views(rest, "changes"), _("What changed between the runs")))
@@ -116,17 +116,31 @@ def overall(comparison: RunComparison) -> Measurement:
         facts={
             "first": comparison.first.id,
             "second": comparison.second.id,
-            "runs": [_about(comparison.first, "A"), _about(comparison.second, "B")],
+            "runs": [about(comparison.first, "A"), about(comparison.second, "B")],
             "stand_ins": [one.fact for one in stood_in(comparison)],
             "told": bool(comparison.first.identities and comparison.second.identities),
         },
         extra={
             "pairings": pd.DataFrame(pairings, columns=["page", "notebook", "first", "second"]),
-            "summarized": pd.DataFrame([_summary(one) for one in comparison.summarized], columns=list(SUMMARY)),
+            "summarized": pd.DataFrame(summaries(comparison), columns=list(SUMMARY)),
             "changes": _table_of(comparison.changes, Change),
             "refused": _table_of(comparison.refused, Refusal),
         },
     )
+
+
+def summaries(comparison: RunComparison) -> list[dict[str, Any]]:
+    """The numbers that nothing pairs, one a row, as `bare_numbers.table_of_summaries` takes them."""
+    return [_summary(one) for one in comparison.summarized]
+
+
+def folder_of(name: str | Path) -> Path | None:
+    """The folder of the comparison that a name means: a path, or a name below reports/comparisons; None for none."""
+    from ragbench import settings
+
+    shelf = settings.project_folder() / settings.load().reports_folder / "comparisons"
+    there = [Path(name)] if Path(name).name != str(name) else [shelf / name, Path(name)]
+    return next((one for one in there if (one / "parts" / OVERALL / "findings.json").is_file()), None)
 
 
 def _table_of(rows: Sequence[Any], of: type[Any]) -> pd.DataFrame:
@@ -268,12 +282,12 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
     english = translator("en")
     found: dict[str, Any] = without_nan(
         {
-            "first": _about(comparison.first, "A"),
-            "second": _about(comparison.second, "B"),
+            "first": about(comparison.first, "A"),
+            "second": about(comparison.second, "B"),
             "changes": [asdict(one) for one in comparison.changes],
             "refused": [{**asdict(one), "text": said(one, english)} for one in comparison.refused],
             "pairings": [_pairing_json(each) for each in comparison.pairings],
-            "summaries": [_summary(one) for one in comparison.summarized],
+            "summaries": summaries(comparison),
             "stand_ins": [one.fact for one in stood_in(comparison)],
             "caveat": stand_ins.caveat(stood_in(comparison), english),
         }
@@ -293,7 +307,8 @@ def _pairing_json(each: Pairing) -> dict[str, Any]:
     }
 
 
-def _about(record: RunRecord, letter: str) -> dict[str, Any]:
+def about(record: RunRecord, letter: str) -> dict[str, Any]:
+    """What pages say of a run under its letter."""
     started = None if record.started is None else record.started.strftime("%Y-%m-%d %H:%M UTC")
     return {
         "letter": letter,

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ragbench import raised
-from ragbench.counts import counted
+from ragbench.counts import counted, reasons
 from ragbench.language import DASH
 from ragbench.show.about.summary import leading
 from ragbench.show.basics.links import metric_name, row_anchor
@@ -172,6 +172,8 @@ def _missing(found: Overview) -> list[str]:
     if missing:
         share = _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
+    why = {found.short(page): reasons(page.get("why") or {}, _) for page in found.pages}
+    said += [f"{page}: {text}." for page, text in why.items() if text]
     few = sum(int(page.get("incomplete") or 0) for page in found.pages)
     if few:
         said.append(

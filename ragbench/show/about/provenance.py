@@ -107,6 +107,7 @@ def _names(material: Material) -> dict[str, str]:
         "masked": _("users' ids and addresses masked"),
         "n_history": _("past questions"),
         "n_page_gone": _("past questions whose page is gone"),
+        "n_without_vector": _("past questions without a vector"),
         "n_sessions": _("dialogues"),
         "n_texts": _("texts"),
         "n_to_be_shown": _("answers to be shown"),

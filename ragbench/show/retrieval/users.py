@@ -32,7 +32,8 @@ SCORES = range(1, 6)
 def proxy(material: Material, present: frozenset[str]) -> Markup:
     """What the label of real questions is worth, and how many have none."""
     _, known = material.text, material.facts
-    logged, without, gone = (int(known.get(key, 0)) for key in ("n_history", "n_without_page", "n_page_gone"))
+    keys = ("n_history", "n_without_page", "n_page_gone", "n_without_vector")
+    logged, without, gone, bare = (int(known.get(key, 0)) for key in keys)
     if not logged:
         return html.warning(_("This data set has no log of real questions (history), so nothing could be measured."))
     asked = _.plural("{n} question was logged", "{n} questions were logged", logged)
@@ -43,7 +44,8 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
         _.plural("the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone)
         if gone
         else "",
-        _.plural("{n} is measured", "{n} are measured", logged - without - gone),
+        _.plural("{n} has no vector in its table", "{n} have no vector in their table", bare) if bare else "",
+        _.plural("{n} is measured", "{n} are measured", logged - without - gone - bare),
     ]
     label = _(
         "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "

@@ -2,5 +2,6 @@
 
 from ragbench.show.runs.compared import changes, effects, fallen, refused, runs, summaries
 from ragbench.show.runs.history import history
+from ragbench.show.runs.numbers import numbers
 
-__all__ = ["changes", "effects", "fallen", "history", "refused", "runs", "summaries"]
+__all__ = ["changes", "effects", "fallen", "history", "numbers", "refused", "runs", "summaries"]

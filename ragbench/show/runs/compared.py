@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.verdicts import planned_of
 from ragbench.bench.runs.changes import Refusal, said
-from ragbench.language import DASH
+from ragbench.language import DASH, Translator
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import chip, small, spread
 from ragbench.show.basics.material import Material, digits_of
@@ -207,7 +207,7 @@ def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
         text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
         count = one[f"n_{side}"]
         value = spread(text.removesuffix(f" {DASH}"))
-        cells.append(html.cell(letter, value + small("" if _missing(count) else f"n {_.integer(int(count))}")))
+        cells.append(html.cell(letter, value + small("" if missing(count) else f"n {_.integer(int(count))}")))
     if one["why"]:
         cells.append(html.wide_cell(why(material, one["why"]), 3))
     else:
@@ -219,23 +219,28 @@ def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
             html.cell(_("verdict"), chip(material, Verdict(one["verdict"])), "rb-word"),
         ]
     detectable = one["minimum_detectable"]
-    if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or _missing(detectable):
+    if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
         return html.row(cells)
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    margin, needed = (None if _missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
-    counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not _missing(one[f"n_{side}"])]
+    margin, needed = (None if missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
+    counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not missing(one[f"n_{side}"])]
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
     return html.row(cells, "rb-over") + html.under(text, len(cells))
 
 
-def _missing(value: Any) -> bool:
+def missing(value: Any) -> bool:
+    """Whether a cell of a table holds nothing."""
     return value is None or value != value
 
 
 def why(material: Material, reason: str) -> Markup:
     """Why two numbers are not set against each other, in words."""
-    _ = material.text
+    return shown(reason_said(reason, material.text), EXCERPT)
+
+
+def reason_said(reason: str, _: Translator) -> str:
+    """Why a number is not set against another, in words."""
     words = {
         "outside_scale": _("not comparable: a value lies outside of its scale"),
         "mixed_units": _("not comparable: passages and pages are mixed in one number"),
@@ -250,6 +255,4 @@ def why(material: Material, reason: str) -> Markup:
         "describes": _("a number that describes: neither direction is good"),
         "unmeasured": _("not measured"),
     }
-    return (
-        shown(words[reason]) if reason in words else _.html("not comparable: {reason}", reason=shown(reason, EXCERPT))
-    )
+    return words[reason] if reason in words else _("not comparable: {reason}", reason=reason)

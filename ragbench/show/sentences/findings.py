@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from ragbench.bench.basics.families import headed
 from ragbench.bench.basics.verdicts import beside
-from ragbench.counts import counted
+from ragbench.counts import counted, frequent, reasons
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -135,6 +135,8 @@ def _alone(material: Material, system: str, metric: str) -> Markup:
     _, estimate = material.text, material.estimate(system, metric)
     if estimate is None:
         return Markup("")
+    if not estimate.n and estimate.n_unmeasured:
+        return html.p(_unmeasured(material, system, metric))
     number = html.number(material.value(estimate, metric))
     value = html.all(number, " (", counted(estimate, _, material.digits(metric)), ")")
     text = _.html(
@@ -144,6 +146,16 @@ def _alone(material: Material, system: str, metric: str) -> Markup:
     more += [repeats.sentence(material, system, metric)] * (len(material.systems) == 1)
     more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
     return html.p(text) + html.more(" ".join(filter(None, more)))
+
+
+def _unmeasured(material: Material, system: str, metric: str) -> Markup:
+    """`v1 was not measured by faithfulness: no reply in time (48)`."""
+    scores = material.measurement.scores
+    own = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
+    why = reasons(frequent(own), material.text)
+    return material.text.html(
+        "On {metric}, <b>{system}</b>: {why}.", metric=shown(metric), system=shown(system), why=shown(why)
+    )
 
 
 def _judge(said: str) -> str:

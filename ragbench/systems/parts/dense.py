@@ -36,7 +36,9 @@ class DenseRetriever:
         self, settings: RetrieverSettings, embedder: EmbedderSettings, made: Embedder, store: Store, dataset: Dataset
     ) -> None:
         self.settings, self.embedder, self.store, self.dataset = settings, made, store, dataset
-        self.batch, self.is_stand_in = embedder.batch, embedder.is_stand_in
+        self.batch = embedder.batch
+        self.asking: Embedder = getattr(made, "queries", None) or made  # what embeds the questions
+        self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
         self._model = embedder.model or wheels.MODELS.get(embedder.kind)
         Index.of(settings.index, len(dataset.chunks), settings.m, settings.ef_construction, settings.lists)
 
@@ -93,7 +95,7 @@ class DenseRetriever:
     @property
     def asks_elsewhere(self) -> bool:
         """Whether a vector is paid for."""
-        return isinstance(self.embedder, EndpointEmbedder)
+        return isinstance(self.asking, EndpointEmbedder)
 
     def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
@@ -114,8 +116,8 @@ class DenseRetriever:
         if self.settings.index != "exact":
             exact = self.store.exact_in_blocks(self.dataset.content_hash, self.embedder, queries, k)
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
-        if isinstance(self.embedder, EndpointEmbedder) and (named := self._answered_by(self.embedder, fresh)):
-            facts["embedder_answered_by"] = {"asked": self.embedder.settings.model, "replies": named}
+        if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
+            facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
         if isinstance(self.embedder, ModelEmbedder) and (truncated := self._truncated(self.embedder)):
             facts["chunks_truncated"] = truncated
         return facts

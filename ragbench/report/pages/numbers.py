@@ -1,0 +1,42 @@
+"""The page of a run of which only numbers are kept: what was loaded from elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from ragbench.language import translator
+from ragbench.measurement import Measurement
+from ragbench.report.exports import bare_numbers
+from ragbench.report.keeping import files
+from ragbench.report.pages import sheets
+from ragbench.report.pages.comparison import about
+from ragbench.show import Page
+from ragbench.store.records import RunRecord
+
+NAME = "numbers"
+COLUMNS = ("notebook", "system", "metric", "value", "low", "high", "n", "n_unmeasured", "unit", "reason")
+
+
+def measurement(record: RunRecord) -> Measurement:
+    """A run's numbers, one a row, with the reason of each that must not be compared."""
+    import pandas as pd
+
+    rows = [[asdict(value)[name] for name in COLUMNS] for value in record.values]
+    return Measurement(
+        notebook=NAME,
+        facts={"run": record.id, "runs": [about(record, "")]},
+        extra={NAME: pd.DataFrame(rows, columns=list(COLUMNS))},
+    )
+
+
+def draw(folder: Path, language: str) -> None:
+    """Draw the page, and a LaTeX table a notebook, from what lies in the folder; the same bytes every time."""
+    _ = translator(language)
+    made = Measurement.load(folder / "parts" / NAME)
+    page = Page(made, language=language)
+    html = sheets.html(_, str(made.facts["run"]), [sheets.Block(sheets.views(page, "runs", NAME))], over=_("Numbers"))
+    sheets.write(folder, "index", html)
+    (folder / "tables").mkdir(exist_ok=True)
+    for notebook, table in bare_numbers.tables_of_numbers(made.extra[NAME].to_dict("records"), _).items():
+        files.write(folder / "tables" / f"{notebook}.tex", table.latex(notebook))
