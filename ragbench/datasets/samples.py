@@ -232,7 +232,7 @@ def _flag(value: Any, place: str) -> bool | None:
     return found
 
 
-def fields(item: Mapping[str, Any]) -> Mapping[str, Any]:
+def fields(item: Mapping[Any, Any]) -> Mapping[str, Any]:
     """The row under names as NAMES has them: `Ground Truth` as `ground_truth`."""
     if item.keys() <= _KNOWN:
         return item

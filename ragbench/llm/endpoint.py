@@ -71,7 +71,7 @@ class Endpoint:
         yet kept.
         Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
         """
-        read_tokens = sum(estimate_tokens(text) for _, text in request.messages)
+        read_tokens = self._tokens(request)
         try:
             kept = await patiently(
                 self._settings,
@@ -138,6 +138,10 @@ class Endpoint:
         self._under_way.discard(sent)
         if not sent.cancelled():
             sent.exception()  # looked at, so that asyncio does not report it where nobody waits any more
+
+    def _tokens(self, request: Request) -> int:
+        """About how many are read."""
+        return sum(estimate_tokens(text) for _, text in request.messages)
 
     async def _ask(self, request: Request, seconds: float) -> Reply:
         """Ask in the best way that the endpoint is known to understand, and learn from its refusals."""

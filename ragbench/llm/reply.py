@@ -66,12 +66,12 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
     usage = usage if isinstance(usage, dict) else {}
     refusal, named = message.get("refusal"), document.get("model")
     return Reply(
-        text=_storable(hide(_text_of(message))),
-        finish=_storable(hide(str(choices[0].get("finish_reason") or "stop"))),
-        refusal=_storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
+        text=storable(hide(_text_of(message))),
+        finish=storable(hide(str(choices[0].get("finish_reason") or "stop"))),
+        refusal=storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        served_model=_storable(hide(named)[:LONGEST_NAME]) if isinstance(named, str) else None,
+        served_model=storable(hide(named)[:LONGEST_NAME]) if isinstance(named, str) else None,
     )
 
 
@@ -120,7 +120,7 @@ def _text_of(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Without what no database stores: the null character, and halves of surrogate pairs."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 

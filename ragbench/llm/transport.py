@@ -20,6 +20,7 @@ from pydantic_core import to_json
 
 from ragbench.llm.errors import Fault
 from ragbench.settings import ConfigurationError, WebSettings
+from ragbench.settings.endpoints import Patience
 from ragbench.settings.secrets import Mask, masker_of
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -27,6 +28,7 @@ MAX_BYTES = 8 * 1024 * 1024
 BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
 SHORTEST_SECONDS = 0.01
 """What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
 _UNTRUSTED = {
@@ -35,44 +37,59 @@ _UNTRUSTED = {
     18: "it is signed by itself; name its file in the variable SSL_CERT_FILE if it is your own",
     19: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
     20: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
-    62: "it was made for another host; set base_url to the name that it was made for",
-    64: "it was made for another host; set base_url to the name that it was made for",
+    62: "it was made for another host; set {address} to the name that it was made for",
+    64: "it was made for another host; set {address} to the name that it was made for",
 }
 """What OpenSSL's reasons of distrust mean, and what can be done; the numbers are its own (X509_V_ERR_…)."""
-_MENDED = {
+MENDED = {
     401: "{key}",
     402: "the account has no money left: add some, then run again",
     403: "ask the provider for the right to this model, or name another `model`",
     404: "look at `model` and `base_url`",
     405: "look at `base_url`",
 }
-"""What helps where every call is refused. {key}: where the key is looked for."""
+"""What helps where every call to a model is refused. {key}: where the key is looked for."""
 _random = secrets.SystemRandom()
 Result = TypeVar("Result")
 
 
 class Transport:
-    """One endpoint's answers to what is posted to a path of it; to be made, used and closed on one event loop.
+    """One endpoint's answers to what is sent to it; to be made, used and closed on one event loop.
 
     aiohttp alone: a fraction of the official client's cost a call (tests/benchmarks/bench_llm.py measures it).
-    connections: at the same time at most. max_bytes: of a response, packed and unpacked.
+    connections: at the same time at most. max_bytes: of a response, packed and unpacked. headers: sent besides, or
+    instead of the usual ones; their values may be secret. address: the setting that holds the address, for messages;
+    mended: what helps, by the status with which every call is refused.
     """
 
     def __init__(
-        self, endpoint: WebSettings, key: SecretStr | None, connections: int, max_bytes: int = MAX_BYTES
+        self,
+        endpoint: Patience,
+        key: SecretStr | None,
+        connections: int,
+        max_bytes: int = MAX_BYTES,
+        *,
+        headers: Mapping[str, str] | None = None,
+        address: str = "base_url",
+        mended: Mapping[int, str] = MENDED,
+        hide: Mask | None = None,
     ) -> None:
         import aiohttp
 
-        self._base = str(endpoint.base_url).rstrip("/")
         self._max_bytes = max_bytes
-        self._key_place = _place(endpoint.key_variable)
-        self._hide = masker_of(key.get_secret_value() if key else "")
+        self._base = self._place = ""
+        if isinstance(endpoint, WebSettings):
+            self._base, self._place = str(endpoint.base_url).rstrip("/"), _place(endpoint.key_variable)
+        self._mended, self._address = mended, address
+        self._hide = hide or masker_of(key.get_secret_value() if key else "")
+        own = dict(headers or {}) | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
+        taken = {name.lower() for name in own}
+        usual = {name: value for name, value in _HEADERS.items() if name.lower() not in taken}
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # a part of a packed response can be of any size once unpacked
-            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}),
+            headers=usual | own,
         )
         self._within = partial(
             aiohttp.ClientTimeout, sock_connect=endpoint.connect_seconds, sock_read=endpoint.read_seconds
@@ -80,18 +97,28 @@ class Transport:
         self._limits = self._within(endpoint.timeout_seconds)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
-        """The body of a good response, whole and unpacked within so many seconds. Raises Fault."""
+        """The body of a good response to what is posted to a path of the endpoint; see `ask`."""
+        return await self.ask("POST", f"{self._base}/{path}", to_json(body), seconds)
+
+    async def ask(
+        self, method: str, url: str, data: bytes, seconds: float, heard: Callable[[bytes], object] | None = None
+    ) -> bytes:
+        """The body of a good response, whole and unpacked within so many seconds. Raises Fault.
+
+        heard: gets the parts of a good response as they arrive.
+        """
         import aiohttp
 
-        data = to_json(body)
         try:
             limits = self._limits if seconds == self._limits.total else self._within(seconds)
-            url = f"{self._base}/{path}"
-            async with self._session.post(url, data=data, allow_redirects=False, timeout=limits) as response:
+            sent: dict[str, Any] = {"data": data or None, "allow_redirects": False, "timeout": limits}
+            async with self._session.request(method, url, **sent) as response:
+                good = response.status // 100 == 2
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
-                content = self._unpacked(await self._limited(response.content.iter_any()), self._hide(encoding))
-                if response.status != 200:
-                    raise _refusal(response.status, response.headers, content, self._hide, self._key_place)
+                parts = self._limited(response.content.iter_any(), heard if good else None)
+                content = self._unpacked(await parts, self._hide(encoding))
+                if not good:
+                    raise self._refusal(response.status, response.headers, content)
                 return content
         except aiohttp.ConnectionTimeoutError:
             raise Fault("timeout", f"no connection within {self._limits.sock_connect:g} s (connect_seconds)") from None
@@ -102,11 +129,11 @@ class Transport:
             where = "timeout_seconds" if seconds == limit else "what patience_seconds left of timeout_seconds"
             raise Fault("timeout", f"no whole response within {seconds:.3g} s ({where})") from None
         except aiohttp.ClientConnectorCertificateError as error:
-            raise Fault("fatal", _distrust(error.host, error.certificate_error)) from None
+            raise Fault("fatal", _distrust(error.host, error.certificate_error, self._address)) from None
         except aiohttp.ClientSSLError as error:
             raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
         except aiohttp.ClientConnectorError as error:
-            raise Fault("connection", _unreached(error)) from None
+            raise Fault("connection", _unreached(error, self._address)) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
 
@@ -114,7 +141,7 @@ class Transport:
         """Let the connections go."""
         await self._session.close()
 
-    async def _limited(self, parts: AsyncIterator[bytes]) -> bytes:
+    async def _limited(self, parts: AsyncIterator[bytes], heard: Callable[[bytes], object] | None) -> bytes:
         """The parts together, whatever length was announced. Raises Fault above the limit."""
         found, size = [], 0
         async for part in parts:
@@ -122,6 +149,8 @@ class Transport:
             size += len(part)
             if size > self._max_bytes:
                 raise self._too_long()
+            if heard is not None:
+                heard(part)
         return b"".join(found)
 
     def _unpacked(self, content: bytes, encoding: str) -> bytes:
@@ -138,27 +167,46 @@ class Transport:
             raise self._too_long()
         return found
 
+    def _refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
+        said = _message(content, self._hide)
+        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        if status in (408, 409, 425) or status >= 500 or status == 429:
+            if status == 429 and "insufficient_quota" in said:
+                return Fault("fatal", f"{reason}; {MENDED[402]}")
+            kind = "busy" if status in (429, 503, 529) else "server"
+            return Fault(kind, reason, retry_after(headers))
+        if 300 <= status < 400:
+            to = f"set {self._address} to the final address"
+            return Fault("fatal", f"HTTP {status}: a redirect, which is not followed; {to}")
+        if status in (400, 403, 422) and _MODERATED.search(said):
+            return Fault("refused", reason)
+        if status in self._mended:
+            return Fault("fatal", f"{reason}; {self._mended[status].format(key=self._place)}")
+        return Fault("mechanism" if status in (400, 422) else "request", reason)
+
     def _too_long(self) -> Fault:
         return Fault("request", f"the response has more than {self._max_bytes} bytes")
 
 
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
     """The key in the variable that the settings name; None where they name none. Raises ConfigurationError."""
-    if settings.key_variable is None:
-        return None
-    key = SecretStr(os.environ.get(settings.key_variable, "").strip())  # no traceback that shows variables shows it
+    return None if settings.key_variable is None else key_in(who, settings.key_variable)
+
+
+def key_in(who: str, variable: str) -> SecretStr:
+    """The key in a variable. Raises ConfigurationError where there is none."""
+    key = SecretStr(os.environ.get(variable, "").strip())  # no traceback that shows variables shows it
     if not key:
         raise ConfigurationError(
-            f"{who} needs its key in the variable {settings.key_variable}, which is not set: "
-            f"export {settings.key_variable}=…"
+            f"{who} needs its key in the variable {variable}, which is not set: export {variable}=…"
         )
     if not re.fullmatch(r"[\x21-\x7e]+", key.get_secret_value()):
-        raise ConfigurationError(f"the variable {settings.key_variable} holds characters that no key has")
+        raise ConfigurationError(f"the variable {variable} holds characters that no key has")
     return key
 
 
 async def patiently(
-    settings: WebSettings,
+    settings: Patience,
     attempt: Callable[[float], Awaitable[Result]],
     again: Callable[[], object] = lambda: None,
 ) -> Result:
@@ -189,40 +237,21 @@ def pause_after(fault: Fault, attempt: int) -> float:
     return (fault.retry_after or 0.0) + _random.uniform(0, span)
 
 
-def _distrust(host: str, error: Exception) -> str:
-    said = _UNTRUSTED.get(getattr(error, "verify_code", 0)) or str(error)
+def _distrust(host: str, error: Exception, address: str) -> str:
+    said = _UNTRUSTED.get(getattr(error, "verify_code", 0), str(error)).replace("{address}", address)
     return f"the certificate of {host} is not trusted: {said}"
 
 
-def _unreached(error: Any) -> str:
+def _unreached(error: Any, address: str) -> str:
     number = error.os_error.errno or 0
     said = os.strerror(number) if number > 0 else error.os_error.strerror or "no such host"
-    return f"Cannot connect to host {error.host}:{error.port} ({said}); look whether it runs, and at base_url"
+    return f"Cannot connect to host {error.host}:{error.port} ({said}); look whether it runs, and at {address}"
 
 
 def _place(key_variable: str | None) -> str:
     if key_variable is None:
         return "no key was sent: name the variable that holds it as `key_variable`"
     return f"look at the key in the variable {key_variable}"
-
-
-def _refusal(status: int, headers: Mapping[str, str], content: bytes, hide: Mask, key: str) -> Fault:
-    said = _message(content, hide)
-    reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
-    if status in (408, 409, 425) or status >= 500 or status == 429:
-        if status == 429 and "insufficient_quota" in said:
-            return Fault("fatal", f"{reason}; {_MENDED[402]}")
-        kind = "busy" if status in (429, 503, 529) else "server"
-        return Fault(kind, reason, retry_after(headers))
-    if 300 <= status < 400:
-        return Fault("fatal", f"HTTP {status}: a redirect, which is not followed; set base_url to the final address")
-    if status in (400, 403, 422) and _MODERATED.search(said):
-        return Fault("refused", reason)
-    if status in _MENDED:
-        return Fault("fatal", f"{reason}; {_MENDED[status].format(key=key)}")
-    if status in (400, 422):
-        return Fault("mechanism", reason)
-    return Fault("request", reason)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -250,6 +279,7 @@ def _message(content: bytes, hide: Mask) -> str:
         inner = document.get("error", document) if isinstance(document, dict) else document
         if isinstance(inner, dict):
             said = " ".join(str(inner[name]) for name in ("code", "message", "detail") if inner.get(name))
+            said = said or json.dumps(inner, ensure_ascii=False)
         else:
             said = str(inner)
     except (ValueError, RecursionError):

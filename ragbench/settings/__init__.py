@@ -34,6 +34,7 @@ from ragbench.settings.endpoints import (
     WebSettings,
 )
 from ragbench.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
+from ragbench.settings.systems import SystemSettings
 from ragbench.settings.tables import (
     PARTS,
     Band,
@@ -45,7 +46,6 @@ from ragbench.settings.tables import (
     IndexSettings,
     QuestionTable,
     SourceSettings,
-    SystemSettings,
     Table,
 )
 
@@ -284,6 +284,13 @@ class Settings(BaseSettings):
         return model.model_copy(update=shared.model_dump(exclude=own))
 
 
+def key_variables(found: Settings) -> set[str]:
+    """The variables that these settings name as holding keys."""
+    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
+    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    return named | {name for one in found.systems.values() for name in one.header_variables}
+
+
 def config_path() -> Path:
     """The project's file: `RAGBENCH_CONFIG`, else ragbench.toml in this folder or the nearest one above it."""
     named = os.environ.get("RAGBENCH_CONFIG")
@@ -375,8 +382,7 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _refuse_unknown_variables(found: Settings) -> None:
-    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
-    keys = {one.key_variable for table in tables for one in table.values()}
+    keys = key_variables(found)
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name.split("__")[0] not in legal and name not in keys:

@@ -24,11 +24,9 @@ def _web_address(value: str | None) -> str | None:
     return value.rstrip("/")
 
 
-class WebSettings(Table):
-    """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
+class Patience(Table):
+    """How long anything may take, and how often it is tried."""
 
-    base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
-    key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
     timeout_seconds: float = Field(default=60.0, gt=0, description="of one attempt, whole; of one call of a function")
     connect_seconds: float = Field(default=10.0, gt=0, description="of an attempt, to connect")
     read_seconds: float | None = Field(
@@ -36,6 +34,13 @@ class WebSettings(Table):
     )
     attempts: int = Field(default=8, ge=1, le=100, description="how often a call is tried before it is given up")
     patience_seconds: float = Field(default=300.0, gt=0, description="of all attempts of a call together")
+
+
+class WebSettings(Patience):
+    """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
+
+    base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
+    key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
 
     _http_only = field_validator("base_url")(_web_address)
 

@@ -47,9 +47,9 @@ def document_masker() -> Mask:
     return _masking(frozenset(value for value in _values() if not value.isdecimal()))
 
 
-def masker_of(value: str) -> Mask:
-    """A function that masks one secret, however it is written."""
-    return _masking(frozenset({value} if len(value) >= SHORTEST else ()))
+def masker_of(*values: str) -> Mask:
+    """A function that masks these secrets, however they are written."""
+    return _masking(frozenset(value for value in values if len(value) >= SHORTEST))
 
 
 def masked(value: Any, mask: Mask) -> Any:
@@ -95,8 +95,7 @@ def _values() -> set[str]:
     except (settings.ConfigurationError, OSError):
         known = None
     if known is not None:
-        tables = (known.judges, known.embedders, known.providers, known.generators)
-        named |= {one.key_variable for table in tables for one in table.values() if one.key_variable}
+        named |= settings.key_variables(known)
     values = {os.environ[name].strip() for name in named if name in os.environ}
     for value in os.environ.values():
         if "://" in value:

@@ -39,53 +39,12 @@ PARTS = ("chunker", "rewriter", "reranker")
 """What a configured system may have beside its retriever, by what its table calls them; each has tables of its own."""
 
 
-class SystemSettings(IndexSettings):
-    """One system under test: a retriever of ragbench, your callable, or logged results. Exactly one of these."""
-
-    embedder: str | None = Field(
-        default=None, description="the NAME of [embedders.NAME]: short for a dense retriever with this index"
-    )
-    retriever: str | None = Field(default=None, description="the NAME of [retrievers.NAME]; bm25 needs no table")
-    chunker: str | None = Field(
-        default=None, description="the NAME of [chunkers.NAME] that cuts the passages; not set: as they are"
-    )
-    rewriter: str | None = Field(default=None, description="the NAME of [rewriters.NAME] that puts the question anew")
-    reranker: str | None = Field(default=None, description="the NAME of [rerankers.NAME] that looks at the first again")
-    callable: str | None = Field(
-        default=None, description="your function of (question, k) that returns ids in rank order, as module:function"
-    )
-    timeout_seconds: float = Field(
-        default=60.0, gt=0, description="of one call of your function; a question that takes longer counts as one at "
-        "which it raised",
-    )  # fmt: skip
-    results: Path | None = Field(
-        default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
-    )
-    generator: str | None = Field(
-        default=None,
-        description="the NAME of [generators.NAME] that writes its answers; not set: those that it gives itself, else "
-        "the extractive stand-in's",
-    )
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> SystemSettings:
-        kinds = ("embedder", "retriever", "callable", "results")
-        given = [name for name in kinds if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"a system is one of {', '.join(kinds)}; given: {', '.join(given) or 'none'}")
-        if self.embedder is None and self.retriever is None:
-            for name in PARTS:
-                if (part := getattr(self, name)) is not None:
-                    raise ValueError(f"{name} = {part!r} goes with embedder or retriever; this system has {given[0]}")
-        if self.callable is not None and ":" not in self.callable:
-            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
-        return self
-
-
 class BudgetSettings(Table):
     """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
 
-    calls: int | None = Field(default=None, ge=1, description="of models at most; not set: no limit")
+    calls: int | None = Field(
+        default=None, ge=1, description="of models and of systems over HTTP at most; not set: no limit"
+    )
     tokens: int | None = Field(default=None, ge=1, description="read and written at most; not set: no limit")
     money: float | None = Field(default=None, gt=0, description="in the unit of the prices, at most; not set: no limit")
 

@@ -1,4 +1,4 @@
-"""Systems under test (configured parts, your Python callable, logged results), and who writes their answers."""
+"""Systems under test (configured parts, your callable, a service, logged results), and who writes their answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragbench.datasets import Dataset
-from ragbench.llm import Budget, Journal
+from ragbench.llm import Budget, Journal, open_budget
 from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
@@ -62,6 +62,13 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         from ragbench.systems.function import FunctionSystem
 
         return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
+    if one.url is not None:
+        from ragbench.store import server
+        from ragbench.store.journal import DatabaseJournal
+        from ragbench.systems.remote import RemoteSystem
+
+        journal = DatabaseJournal(store.engine, lambda: server.start(settings))
+        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget))
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"
@@ -89,7 +96,6 @@ def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset
 def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
     if name is None:
         return None
-    from ragbench.llm import open_budget
     from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
 
     one = settings.rewriters[name]

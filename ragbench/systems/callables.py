@@ -17,6 +17,7 @@ from typing import Any
 from ragbench import settings, trust, waves
 from ragbench.expectations import kind
 from ragbench.llm.loop import run
+from ragbench.systems.frameworks import adapted
 from ragbench.systems.hands import Hands, OutOfTimeError
 
 SHOWN_CHARACTERS = 300
@@ -24,15 +25,17 @@ IN_A_ROW = 5
 """Calls that ran out of time one after the other, after which a function is called no more."""
 
 
-def find(path: str, parameters: str, seconds: float, limit: str) -> Callable[..., Any]:
+def find(
+    path: str, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda found: found
+) -> Callable[..., Any]:
     """The function at module:function, its answer awaited where it is a coroutine's.
 
     The module is looked for beside ragbench.toml first.
 
-    parameters: what it takes, for the message. seconds: of one call at most; limit: the setting that says so. Raises
-    ValueError where it cannot be imported, is not there, or is no function; UntrustedError, before anything is
-    imported, where its user does not trust it. A call raises OutOfTimeError when its time is over: what hangs is left
-    behind in a thread that keeps no process from ending.
+    parameters: what it takes, for the message. seconds: of one call at most; limit: the setting that says so. adapt:
+    makes a function of what is found, where it is none. Raises ValueError where it cannot be imported, is not there, or
+    is no function; UntrustedError, before anything is imported, where its user does not trust it. A call raises
+    OutOfTimeError when its time is over: what hangs is left behind in a thread that keeps no process from ending.
     """
     trust.require(trust.of_callable(path), lambda: trust.of_project(settings.load()))
     module_name, _, function_name = path.partition(":")
@@ -51,6 +54,7 @@ def find(path: str, parameters: str, seconds: float, limit: str) -> Callable[...
             offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
             raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
         found = getattr(found, part)
+    found = adapt(found)
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
 
@@ -97,7 +101,7 @@ def tell_missing() -> None:
     missing = {}
     for path in paths:
         try:
-            find(path, "a question", 0, "")
+            find(path, "a question", 0, "", adapted)
         except ValueError as error:
             missing[path] = str(error)
     Path(temporary).write_text(json.dumps(missing), encoding="utf-8")

@@ -11,6 +11,7 @@ import numpy as np
 from ragbench.datasets import Dataset
 from ragbench.datasets.rows import cut_list
 from ragbench.systems.callables import find, told
+from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import KINDS_SHOWN, Progress, Retrieval, RetrievalError
@@ -18,7 +19,8 @@ from ragbench.types import Hit, Question
 
 
 class FunctionSystem:
-    """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine.
+    """Called once a question with its text and k; what it returns is read by `ItemReader`. It may be a coroutine, and
+    an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
     The module is looked for beside ragbench.toml first. A question at which it raises, or runs out of time,
@@ -31,7 +33,7 @@ class FunctionSystem:
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
         self.name, self.path, self.dataset = name, path, dataset
         try:
-            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds")
+            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds", adapted)
         except ValueError as error:
             raise RetrievalError(f"systems.{name}.callable = {path!r}: {error}") from error
 
@@ -71,13 +73,17 @@ class FunctionSystem:
                 errors[question.id] = told(error)
             if progress is not None:
                 progress(2)
-        if questions and len(errors) == len(questions):
-            first = next(iter(errors.values()))
-            for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
-            raise RetrievalError(f"systems.{self.name}: {self.path} failed{for_all}: {first}")
-        facts = {**self.description, **reader.facts()}
-        if errors:
-            facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
+        failures = counted(f"systems.{self.name}: {self.path}", questions, errors)
+        facts = {**self.description, **reader.facts(), **failures}
         return Retrieval(
             hits, search_ms=milliseconds, errors=errors, untold=frozenset(untold), facts=facts, answers=answers
         )
+
+
+def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) -> dict[str, Any]:
+    """Facts of the questions that failed; nothing where none did. Raises RetrievalError where all did."""
+    if questions and len(errors) == len(questions):
+        first = next(iter(errors.values()))
+        for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
+        raise RetrievalError(f"{who} failed{for_all}: {first}")
+    return {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]} if errors else {}

@@ -23,8 +23,8 @@ SHOWN = 5  # unknown ids that are named
 class ItemReader:
     """Reads the lists of one system and counts what had to be passed over.
 
-    A document counts once, at its first place. An id that the data set does not have keeps its rank, as a chunk without
-    text, and is counted in `unknown`: it was retrieved, and it can't be relevant.
+    A document counts once, at its first place. What has an id that the data set does not have, and not the text of one
+    of its chunks either, keeps its rank and is counted in `unknown`: it was retrieved, and it can't be relevant.
     """
 
     chunks: Sequence[Chunk]
@@ -34,7 +34,7 @@ class ItemReader:
 
     def __post_init__(self) -> None:
         self._by_id = {chunk.id: chunk for chunk in self.chunks}
-        self._by_text = {chunk.text: chunk for chunk in reversed(self.chunks)}  # the first of several
+        self._by_text = {chunk.text: chunk for chunk in reversed(self.chunks) if chunk.text}  # the first of several
 
     def hits(self, items: Any, k: int) -> list[Hit]:
         """The first k distinct hits of a list of items, or of a mapping from id to score (equal scores keep its order).
@@ -93,7 +93,7 @@ class ItemReader:
             return Hit(self._by_text.get(str(text)) or Chunk(str(text), str(text)), score)
         url, title = (None if item.get(key) is None else str(item[key]) for key in ("url", "title"))
         own = Chunk(str(name), str(text or ""), url, title)
-        return Hit(self._by_id.get(str(name), own), score)
+        return Hit(self._by_id.get(str(name)) or self._by_text.get(own.text) or own, score)
 
 
 def _score(value: Any) -> float:

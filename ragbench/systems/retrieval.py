@@ -29,13 +29,15 @@ class Retrieval:
 
     hits: nearest first; empty where nothing was retrieved or the question failed (`errors` tells which).
     embed_ms, search_ms: (questions,) milliseconds a question; work done for many at once is divided evenly. None
-        where the system did not do that work now (logged results), or does both in one (your callable: search_ms).
+        where the system did not do that work now (logged results), or does both in one (your callable, a service:
+        search_ms).
     part_ms: "rewrite", "rerank" → the same of what a configured system does before and after, where it does.
     errors: question id → why it has no hits, for questions that failed.
     untold: ids of the questions that were answered without a word of what was retrieved: no ranking, and none that is
         empty either.
     logged_ms: stage → (questions,) milliseconds that were logged, NaN where they were not: "search" (the whole
-        retrieval), and "answer" (from the question to the answer) beside it.
+        retrieval), and "answer" (from the question to the answer) beside it; of a service, whose replies are kept with
+        what they took, "call", and "first_token" (until the first piece of its answer).
     answers: question id → what a system that answers by itself gave, once for every repeat there is.
     facts: JSON values for the page and the manifest: embedder, index, recall against exact search, counts.
     """

@@ -93,6 +93,11 @@ def of_settings(settings: Settings) -> Reach:
     endpoints |= {f"rerankers.{name}": one for name, one in settings.rerankers.items()}
     found += [_endpoint(name, one.base_url, one.key_variable) for name, one in endpoints.items() if one.base_url]
     found += [
+        _endpoint(f"systems.{name}", one.url, *one.header_variables)
+        for name, one in settings.systems.items()
+        if one.url
+    ]
+    found += [
         Item("texts", f"{table}.{name}", f"may download the model {one.model} from its hub", _digest(str(one.model)))
         for table, kind in (("embedders", "sentence_transformers"), ("rerankers", "cross_encoder"))
         for name, one in getattr(settings, table).items()
@@ -181,10 +186,12 @@ def _code(content: bytes) -> list[str] | None:
         return None
 
 
-def _endpoint(name: str, address: str, variable: str | None) -> Item:
-    if variable is None:
+def _endpoint(name: str, address: str, *variables: str | None) -> Item:
+    sent = [variable for variable in variables if variable]
+    if not sent:
         return Item("texts", name, f"sends texts to {address}, without a key", _digest(address))
-    return Item("key", name, f"sends the value of {variable} to {address}", _digest(variable, address))
+    values = f"value{'s' if len(sent) > 1 else ''} of {', '.join(sent)}"
+    return Item("key", name, f"sends the {values} to {address}", _digest(*sent, address))
 
 
 def _files(paths: Iterable[Path], project: Path, says: str = "code of the project") -> list[Item]:

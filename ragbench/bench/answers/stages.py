@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 BEFORE = ("rewrite", "embed", "search", "rerank", "call")
-ANSWER, GENERATE, JUDGE = "answer", "generate", "judge"
-ORDER = (*BEFORE, GENERATE, ANSWER, JUDGE)
+FIRST, ANSWER, GENERATE, JUDGE = "first_token", "answer", "generate", "judge"
+ORDER = (*BEFORE, FIRST, GENERATE, ANSWER, JUDGE)
+WITHIN = (FIRST, JUDGE)
+"""Parts that are no part of the sum: one lies within the call, the other comes after the answer."""
 PROBABILITIES = (0.5, 0.9, 0.99)
 
 
@@ -48,19 +50,6 @@ def calls(
     milliseconds = found.search_ms
     read = store.readings(about, lambda: {"call": milliseconds}, fresh=clock.fresh_timings)["call"]
     rows = [(name, question.id, "call", float(ms)) for question, ms in zip(asked, read, strict=True) if ms == ms]
-    return pd.DataFrame(rows, columns=list(timing.LATENCIES))
-
-
-def logged(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:
-    """Milliseconds of the stages that a log knows."""
-    import pandas as pd
-
-    rows = [
-        (name, question.id, part, float(ms))
-        for part, taken in found.logged_ms.items()
-        for question, ms in zip(asked, taken, strict=True)
-        if ms == ms
-    ]
     return pd.DataFrame(rows, columns=list(timing.LATENCIES))
 
 
@@ -97,7 +86,7 @@ def quantiles(table: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]:
         own = table[table["system"] == system]
         for part in ORDER:
             values = own.loc[own["part"] == part, "ms"].to_numpy(dtype=float)
-            if not len(values) or (part == ANSWER and set(own["part"]) <= {"call", ANSWER, JUDGE}):
+            if not len(values) or (part == ANSWER and set(own["part"]) <= {"call", ANSWER, *WITHIN}):
                 continue
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)
@@ -116,7 +105,7 @@ def _sums(table: pd.DataFrame, answered: Answered) -> pd.DataFrame:
     """What a user waits for, of the questions whose every stage was read."""
     import pandas as pd
 
-    waited = table[table["part"] != JUDGE]
+    waited = table[~table["part"].isin(WITHIN)]
     parts = []
     for system in answered.generators:
         own = waited[waited["system"] == system]

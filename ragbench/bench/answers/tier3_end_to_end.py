@@ -288,7 +288,7 @@ def _read_clocks(
         for name, one in made.items()
         if one.description["kind"] == "callable"
     ]
-    parts += [stages.logged(name, asked, runs[0]) for name, runs in found.runs.items() if runs[0].logged_ms]
+    parts += [timing.noted(name, asked, runs[0]) for name, runs in found.runs.items() if runs[0].logged_ms]
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 

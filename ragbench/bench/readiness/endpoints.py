@@ -1,4 +1,4 @@
-"""One short question to each model behind an endpoint: whether it answers, and which model it says it is."""
+"""One short question to each model and system behind an address: whether it answers, and as which model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.readiness.parts import Parts
-from ragbench.settings import ConfigurationError
+from ragbench.settings import ConfigurationError, SystemSettings
 from ragbench.types import EmbeddingError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class NoReplyError(RuntimeError):
 
 
 def probes(settings: Settings, parts: Parts) -> Iterator[Probe]:
-    """A probe of each judge, generator and embedder that is reached over a network. Each raises what its room raises,
-    and NoReplyError where it was asked in vain."""
+    """A probe of each judge, generator, embedder and system that is reached over a network. Each raises what its room
+    raises, and NoReplyError where it was asked in vain."""
     for name in parts.judges:
         if name in settings.judges:
             judge = settings.judge(name)
@@ -46,6 +46,9 @@ def probes(settings: Settings, parts: Parts) -> Iterator[Probe]:
             yield "embedder", name, str(embedder.model), partial(_embedder, name, embedder)
         elif embedder.kind == "sentence_transformers" and not _is_folder(embedder):
             yield "embedder", name, str(embedder.model), partial(_hub, name, embedder)
+    for name in parts.systems:
+        if address := settings.systems[name].url:
+            yield "system", name, address, partial(_system, name, settings.systems[name])
 
 
 def faults(parts: Parts, settings: Settings) -> list[str]:
@@ -65,13 +68,14 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
 
 def _fault(probe: Probe) -> str:
     from ragbench.llm import ModelError
+    from ragbench.systems import RetrievalError
 
     role, name, model, ask = probe
     try:
         ask()
     except (ModelError, ConfigurationError) as error:
         return str(error)
-    except EmbeddingError as error:
+    except (EmbeddingError, RetrievalError) as error:
         return "" if PATIENCE in str(error) and NOWHERE not in str(error) else str(error)
     except NoReplyError as error:
         return f"{role} {name!r} ({model}): {error}" if NOWHERE in str(error) else ""
@@ -81,11 +85,18 @@ def _fault(probe: Probe) -> str:
 def _answered_before(settings: Settings) -> Callable[[str, str, str], bool]:
     """Whether the database keeps a reply, or a vector, of a model."""
     from ragbench.store import Store
+    from ragbench.systems.remote import named
 
     with Store.open(settings) as store:
         sizes = {(size.judge, size.model) for size in store.journal.sizes() if size.replies}
         embedders = {name for name in settings.embedders if _has_vectors(store, name, settings)}
-    return lambda role, name, model: name in embedders if role == "embedder" else (name, model) in sizes
+
+    def known(role: str, name: str, model: str) -> bool:
+        if role == "embedder":
+            return name in embedders
+        return (named(settings.systems[name]) if role == "system" else (name, model)) in sizes
+
+    return known
 
 
 def _has_vectors(store: Store, name: str, settings: Settings) -> bool:
@@ -140,6 +151,15 @@ def _embedder(name: str, settings: EmbedderSettings) -> str | None:
     embedder = EndpointEmbedder(name, settings.model_copy(update=SHORT))
     embedder.embed([QUESTION])
     return next(iter(embedder.answered_by), None)
+
+
+def _system(name: str, settings: SystemSettings) -> str:
+    from ragbench.systems.remote import RemoteSystem
+    from ragbench.types import Question
+
+    brief = {key: value for key, value in SHORT.items() if key in SystemSettings.model_fields}
+    RemoteSystem(name, settings.model_copy(update=brief), ()).retrieve([Question("probe", QUESTION)], 1)
+    return str(settings.url)  # a service has no other name
 
 
 def _hub(name: str, settings: EmbedderSettings) -> str | None:

@@ -23,8 +23,8 @@ from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
 from ragbench.embed import wheels
 from ragbench.judge import legal_names
-from ragbench.settings import ConfigurationError, Settings
-from ragbench.settings.tables import PARTS, SystemSettings
+from ragbench.settings import ConfigurationError, Settings, SystemSettings
+from ragbench.settings.tables import PARTS
 from ragbench.types import EmbeddingError
 
 IMPORT_SECONDS = 120.0
@@ -98,6 +98,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
         *(said for name in _used("reranker", parts.systems, settings) if (said := _reranker(name, settings))),
+        *(said for name in parts.systems if (said := _headers(name, settings.systems[name]))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
         *(said for name in parts.judges if (said := _judge(name, settings))),
@@ -149,6 +150,12 @@ def _results(name: str, system: SystemSettings) -> str:
     if system.results is None or (configuration.project_folder() / system.results).is_file():
         return ""
     return f"systems.{name}.results = {str(system.results)!r}: there is no such file"
+
+
+def _headers(name: str, system: SystemSettings) -> str:
+    from ragbench.llm.transport import key_in
+
+    return _refused(lambda: [key_in(f"systems.{name}.headers", one) for one in system.header_variables])
 
 
 def _embedder(name: str, settings: Settings) -> str:

@@ -198,6 +198,8 @@ def _retrieve(
     session: Session, asked: Sequence[Question], request: Tier1Request, labels: Sequence[str] | None
 ) -> tuple[dict[str, list[Retrieval]], timing.Timed]:
     """All runs of every system, the first one first, and what the clock said."""
+    import pandas as pd
+
     from ragbench.store import Store
     from ragbench.systems import make, steps
 
@@ -212,7 +214,11 @@ def _retrieve(
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
         how = (made, store, asked, depth, data.content_hash, request.take(Clock), session.progress)
         found, misses = timing.indexes(*how, request.take(Sureness), labels)
-        return runs, timing.Timed(timing.latencies(*how), found, misses)
+        read = [timing.latencies(*how)]
+        read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
+        timed = {asked[place].id for place in timing.chosen(asked, request.take(Clock))}
+        latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
+        return runs, timing.Timed(latencies[latencies["sample"].isin(timed)].reset_index(drop=True), found, misses)
 
 
 def _depth(dataset: Dataset, k: int, unit: Unit) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.store import Store
-    from ragbench.systems import System
+    from ragbench.systems import Retrieval, System
 
 PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
@@ -72,14 +72,14 @@ def latencies(
 ) -> pd.DataFrame:
     """Milliseconds of each timed question by part: "embed" and "search", or "call" for a function of the user's own.
 
-    Logged results have none.
+    Logged results and services have none: theirs were read when they were asked, see `noted`.
     """
     import pandas as pd
 
     timed = [asked[place] for place in chosen(asked, clock)]
     rows: list[tuple[Any, ...]] = []
     for name, system in systems.items():
-        if system.description["kind"] == "logged" or not timed:
+        if system.description["kind"] in ("logged", "http") or not timed:
             continue
         about = {
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
@@ -98,6 +98,19 @@ def latencies(
     return pd.DataFrame(rows, columns=list(LATENCIES))
 
 
+def noted(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:
+    """Milliseconds of the stages that a log knows, or that were read when a service was asked."""
+    import pandas as pd
+
+    rows = [
+        (name, question.id, part, float(ms))
+        for part, taken in found.logged_ms.items()
+        for question, ms in zip(asked, taken, strict=True)
+        if ms == ms
+    ]
+    return pd.DataFrame(rows, columns=list(LATENCIES))
+
+
 def quantiles(readings: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]:
     """The median, the 90th and the 99th percentile of every system and `step`, with order-statistic intervals.
 
@@ -107,8 +120,8 @@ def quantiles(readings: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]
     for system in dict.fromkeys(readings["system"]):
         own = readings[readings["system"] == system].pivot(index="sample", columns="part", values="ms")
         parts = {str(part): own[part].to_numpy() for part in own.columns}
-        if len(parts) > 1:
-            parts["both"] = sum(parts.values())
+        if parts.keys() >= {"embed", "search"}:
+            parts["both"] = parts["embed"] + parts["search"]
         for part, values in parts.items():
             for probability in PROBABILITIES:
                 e = stats.quantile(values, probability, level=level)

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragbench import settings
 from ragbench.bench.basics.needs import Lack
+from ragbench.bench.basics.session import parted
 from ragbench.llm import Outlook, planning
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.run import Report, Work
 
 JUDGES = "judges"
 """The parameter of every notebook that asks models."""
+SYSTEMS, DEPTH = "systems", "k"
+"""Those of every notebook that asks systems."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,20 @@ def plan(
     counted too, about. Nothing is written but for vectors and the like that a run keeps in the database anyway.
     Parameters and errors: see `ragbench.report.execution.run`.
     """
-    sources, defaults, _, left_out = prepared(notebooks, dict(given or {}), language, lenient=lenient, asking=False)
-    asking = {name: notebook for name, notebook in sources.items() if JUDGES in defaults[name]}
+    sources, defaults, values, left_out = prepared(
+        notebooks, dict(given or {}), language, lenient=lenient, asking=False
+    )
+    asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
         work = Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
         failures = work.all(asking, jobs)
         outlooks = tuple(planning.kept(place))
     return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out)
+
+
+def _asks(parameters: Mapping[str, Any]) -> bool:
+    """Whether a notebook with these parameters asks a model, or a system over HTTP."""
+    known = settings.load().systems
+    systems = parted(parameters[SYSTEMS]) or tuple(known) if {SYSTEMS, DEPTH} <= parameters.keys() else ()
+    return JUDGES in parameters or any(known[name].url for name in systems if name in known)

@@ -188,6 +188,8 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "chunks_truncated": _("passages cut to the model's length"),
         "cached_without_vector": _("cached questions without a vector"),
         "callable": _("function"),
+        "url": _("address"),
+        "in_flight": _("requests in flight at most"),
         "model": _("model"),
         "mode": _("way of replying"),
         "results": _("logged results"),

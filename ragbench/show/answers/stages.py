@@ -29,6 +29,7 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         "search": _("searching"),
         "rerank": _("looking at the first passages again"),
         "call": _("the whole call of the system"),
+        "first_token": _("of it until the first piece of the answer"),
         "generate": _("writing the answer"),
         "answer": _("all until the answer"),
         "judge": _("judging it (not part of the answer)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
@@ -52,6 +52,11 @@ def _kept(material: Material) -> Markup:
         int(material.facts.get("timed_questions", 0)),
         parameter="\N{NO-BREAK SPACE}".join(("fresh_timings", "=", "True")),
     )
+    if any(isinstance(one, Mapping) and one.get("kind") == "http" for one in material.facts.get("systems", ())):
+        text += " " + _(
+            "A system over HTTP was timed as it was asked, with as many requests in flight as its table says; what it "
+            "took is kept with its replies."
+        )
     return html.lede(text)
 
 
@@ -66,6 +71,7 @@ def _latencies(material: Material) -> Markup:
         "rerank": _("looking at the first passages again"),
         "both": _("all together"),
         "call": _("the whole call"),
+        "first_token": _("of it until the first piece of the answer"),
     }
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     shares = [_("median") if p == 0.5 else _("{share} are faster", share=_.percent(p)) for p in probabilities]
@@ -93,7 +99,8 @@ def _slowest(material: Material, present: frozenset[str]) -> Markup:
     _, table = material.text, material.kept("latencies")
     blocks = []
     for system in dict.fromkeys(table["system"].astype(str)) if len(table) else ():
-        sums = table[table["system"] == system].groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
+        own = table[(table["system"] == system) & (table["part"] != "first_token")]
+        sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
         found = [(sample, _.number(totals[sample], 1)) for sample in slowest]

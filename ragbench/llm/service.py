@@ -1,0 +1,138 @@
+"""A service under test behind an address: asked, limited and journaled as a model is, its replies read by its user."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import SecretStr
+
+from ragbench.llm.budget import Budget
+from ragbench.llm.endpoint import Endpoint
+from ragbench.llm.errors import CallFailed, Fault
+from ragbench.llm.limiter import Limiter
+from ragbench.llm.pricing import Tally
+from ragbench.llm.reply import Reply, storable
+from ragbench.llm.request import Decoding, Request
+from ragbench.llm.transport import Transport
+from ragbench.settings import JudgeSettings
+from ragbench.settings.secrets import masker_of
+
+PROMPT, VERSION = "service", 1
+"""Of every request: VERSION is raised when what is kept of a reply changes."""
+END = "[DONE]"
+MENDED = {
+    401: "look at `headers`, and at the variables that they name",
+    402: "the account has no money left: add some, then run again",
+    403: "look at `headers`, and at the variables that they name",
+    404: "look at `url`",
+    405: "look at `method` and `url`",
+}
+"""What helps where a service refuses every call."""
+
+
+class Service(Endpoint):
+    """Sends what a `request` of it holds; to be made on its event loop.
+
+    What is kept of a good reply is its body, or of a stream its events and when the answer's first piece came.
+
+    settings: limits, with any model's name. headers: name → value with its secrets; they go to this address alone.
+    check: raises ValueError for a reply, as it is kept, that is not to be. speaks: of a service that streams, whether
+    an event has a piece of the answer; None for one that replies at once.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        settings: JudgeSettings,
+        headers: Mapping[str, str],
+        secrets: tuple[SecretStr, ...],
+        check: Callable[[str], object],
+        speaks: Callable[[Any], bool] | None,
+        budget: Budget,
+    ) -> None:
+        limiter = Limiter(settings.concurrency, settings.requests_per_minute)
+        super().__init__(who, settings, None, limiter, budget, Tally())
+        self._hide = masker_of(*(secret.get_secret_value() for secret in secrets))
+        self._check, self._speaks = check, speaks
+        self._transport = Transport(  # at once: loading what it stands on is no part of the first question's latency
+            settings, None, settings.concurrency, headers=headers, address="url", mended=MENDED, hide=self._hide
+        )
+
+    @staticmethod
+    def request(method: str, url: str, body: str, headers: Iterable[str], repeat: int) -> Request:
+        """One question as it is sent. headers: their names, which alone count: a new key is no new question."""
+        messages = ((method, url), ("headers", ", ".join(sorted(headers))), ("body", body))
+        return Request(messages, PROMPT, VERSION, decoding=Decoding(None, None, 0), repeat=repeat)
+
+    def _tokens(self, request: Request) -> int:
+        """A service has none."""
+        return 0
+
+    async def _ask(self, request: Request, seconds: float) -> Reply:
+        assert self._transport is not None, "it is closed only at the end"
+        (method, url), _, (_, body) = request.messages
+        first = _First(self._speaks)
+        try:
+            content = await self._transport.ask(method, url, body.encode("utf-8", "replace"), seconds, first.heard)
+        except Fault as fault:
+            if fault.kind != "mechanism":
+                raise
+            raise Fault("request", fault.reason) from None
+        text = storable(self._hide(content.decode("utf-8", "replace")))
+        if self._speaks is not None:
+            text = json.dumps({"first_ms": first.milliseconds, "events": list(events(text))})
+        try:
+            self._check(text)
+        except ValueError as error:
+            raise Fault("request", str(error)) from None
+        return Reply(text, "stop", input_tokens=0, output_tokens=0)
+
+    def _stop_if_hopeless(self, fault: Fault) -> None:
+        """One refusal among good replies is of its question alone."""
+        if fault.kind != "fatal" or not self._ever_answered:
+            super()._stop_if_hopeless(fault)
+
+    def _given_up(self, fault: Fault) -> Exception:
+        given = super()._given_up(fault)
+        if isinstance(given, CallFailed) and fault.passes:
+            patience = f"patience_seconds = {self._settings.patience_seconds:g}"
+            tried = f"tried {fault.attempts} times (attempts = {self._settings.attempts}, {patience})"
+            return CallFailed(given.status, f"{given.reason}; {tried}")
+        return given
+
+
+class _First:
+    """When the first piece of an answer came, in milliseconds since this was made; None before it did."""
+
+    def __init__(self, speaks: Callable[[Any], bool] | None) -> None:
+        self._speaks, self._began = speaks, time.monotonic()
+        self._rest = ""
+        self.milliseconds: float | None = None
+
+    def heard(self, part: bytes) -> None:
+        """Take a part of the response as it arrives."""
+        if self._speaks is None or self.milliseconds is not None:
+            return
+        whole, end, self._rest = (self._rest + part.decode("utf-8", "replace").replace("\r", "")).rpartition("\n\n")
+        if any(map(self._speaks, events(whole + end))):
+            self.milliseconds = round((time.monotonic() - self._began) * 1000, 3)
+
+
+def events(text: str) -> Iterator[Any]:
+    """What server-sent events hold: JSON values, or texts where an event is no JSON. The end's mark is no event."""
+    data: list[str] = []
+    for line in (*text.split("\n"), ""):
+        line = line.removesuffix("\r")
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            joined = "\n".join(data)
+            data = []
+            if joined != END:
+                try:
+                    yield json.loads(joined)
+                except (ValueError, RecursionError):
+                    yield joined

@@ -1,0 +1,191 @@
+"""A service over HTTP that answers questions: any address that takes JSON and replies with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from ragbench import llm
+from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
+from ragbench.llm.rehearsal import Rehearsal
+from ragbench.llm.service import Service
+from ragbench.llm.transport import key_in
+from ragbench.settings import ConfigurationError, JudgeSettings, SystemSettings
+from ragbench.settings.endpoints import Patience
+from ragbench.settings.systems import filled
+from ragbench.systems.expressions import Expressions, Said
+from ragbench.systems.function import counted
+from ragbench.systems.generation import Generation
+from ragbench.systems.items import ItemReader
+from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
+from ragbench.types import Array, Chunk, Hit, Question
+from ragbench.waves import gather
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What came of one question: what was said and how many seconds it took, or why there is nothing."""
+
+    said: Said | None = None
+    seconds: float = np.nan
+    error: str = ""
+
+
+class RemoteSystem:
+    """Asked once a question, as many in flight as its table says; each good reply is in the journal before it is used.
+
+    Its latencies are those of the one attempt that was answered, waiting in line not counted, and stay what they were
+    when a reply comes out of the journal. A reply that is not what the expressions say is no reply: it is not kept, and
+    its question is kept as an error without hits. A service that refuses every question, or that is not there, is not
+    asked to the end. When every question fails, nothing was measured, and that is an error as a whole.
+
+    journal: where replies are kept; None: in memory. Raises RetrievalError where a variable of its headers is not set.
+    """
+
+    is_stand_in = False
+
+    def __init__(
+        self,
+        name: str,
+        settings: SystemSettings,
+        chunks: Sequence[Chunk],
+        *,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self.name, self.settings, self.chunks = name, settings, chunks
+        self._journal, self._budget = journal, budget or Budget()
+        self._expressions = Expressions(settings)
+        self._repeat = 0
+        try:
+            self._secrets = {
+                variable: key_in(f"systems.{name}.headers", variable) for variable in settings.header_variables
+            }
+        except ConfigurationError as error:
+            raise RetrievalError(str(error)) from None
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"kind": "http", "url": self.settings.url, "in_flight": self.settings.concurrency}
+
+    def retrieve(
+        self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
+    ) -> Retrieval:
+        """Raises RetrievalError when every question fails, BudgetSpent where the budget admits no further call."""
+        self._repeat = self._repeat + 1 if fresh else 0
+        if progress is not None and not fresh:
+            progress(len(self.chunks))
+        outcomes = llm.run(self._all(questions, k, progress))
+        reader, untold = ItemReader(self.chunks), []
+        answers: dict[str, tuple[Generation, ...]] = {}
+        errors: dict[str, str] = {}
+        hits: list[list[Hit]] = []
+        call, first = np.full(len(questions), np.nan), np.full(len(questions), np.nan)
+        for place, (question, outcome) in enumerate(zip(questions, outcomes, strict=True)):
+            try:
+                if outcome.said is None:
+                    raise RetrievalError(outcome.error)
+                said = outcome.said
+                hits.append([] if said.items is None else reader.hits(said.items, k))
+            except RetrievalError as error:
+                hits.append([])
+                errors[question.id] = str(error)
+                continue
+            if said.items is None:
+                untold.append(question.id)
+            call[place] = outcome.seconds * 1000 if said.own_ms is None else said.own_ms
+            first[place] = np.nan if said.first_ms is None else said.first_ms
+            if said.answer is not None:
+                answers[question.id] = (Generation.of(said.answer, self.name, seconds=float(call[place]) / 1000),)
+        facts = {
+            **self.description,
+            **reader.facts(),
+            **counted(f"systems.{self.name} ({self.settings.url})", questions, errors),
+        }
+        stages: dict[str, Array] = {"call": call, **({"first_token": first} if self.settings.stream else {})}
+        return Retrieval(
+            hits,
+            search_ms=call,
+            logged_ms=stages,
+            errors=errors,
+            untold=frozenset(untold),
+            facts=facts,
+            answers=answers,
+        )
+
+    async def _all(self, questions: Sequence[Question], k: int, progress: Progress | None) -> list[_Outcome]:
+        """In a plan the journal is asked alone: a stand-in answers what would have been asked."""
+        name, model = named(self.settings)
+        endpoint = _as_model(self.settings, model)
+        rehearsal = Rehearsal(name, endpoint, self._journal) if planning.folder() is not None else None
+        client = self._client(name, endpoint) if rehearsal is None else rehearsal.client
+
+        async def one(question: Question) -> _Outcome:
+            try:
+                completion = await client.complete(lambda: self._request(question, k))
+            except (ProviderRefused, ProviderUnreachable) as error:
+                return _Outcome(error=str(error))
+            if rehearsal is not None and rehearsal.is_missing(completion):
+                return _Outcome(self._stand_in(question, k), 0.0)
+            if progress is not None:
+                progress(2)
+            return self._outcome(completion)
+
+        try:
+            found = await gather([one(question) for question in questions])
+            if rehearsal is not None:
+                known = await asyncio.to_thread(planning.experience, self._journal, name, model)
+                outlook = rehearsal.outlook(known)
+                planning.keep([replace(outlook, name=self.name, missing=dict.fromkeys(outlook.missing, (0, 0)))])
+        finally:
+            await client.close()
+        return found
+
+    def _client(self, name: str, endpoint: JudgeSettings) -> Client:
+        values = {variable: secret.get_secret_value() for variable, secret in self._secrets.items()}
+        headers = {header: filled(value, values) for header, value in self.settings.headers.items()}
+        if self.settings.stream:
+            headers = {"Accept": "text/event-stream", **headers}
+        expressions = self._expressions
+        service = Service(
+            "the service", endpoint, headers, tuple(self._secrets.values()), expressions.read,
+            expressions.speaks if self.settings.stream else None, self._budget,
+        )  # fmt: skip
+        return Client(name, endpoint, journal=self._journal, budget=self._budget, sender=service)
+
+    def _request(self, question: Question, k: int) -> llm.Request:
+        names = [*self.settings.headers, *(["text/event-stream"] if self.settings.stream else [])]
+        return Service.request(self.settings.method, *self.settings.asked(question.text, k), names, self._repeat)
+
+    def _outcome(self, completion: Completion) -> _Outcome:
+        if completion.value is None:
+            return _Outcome(error=completion.reason)
+        try:
+            return _Outcome(self._expressions.read(completion.value), completion.seconds)
+        except RetrievalError as error:
+            return _Outcome(error=f"of the journal: {error}")
+
+    def _stand_in(self, question: Question, k: int) -> Said:
+        """What a plan goes on with: the relevant chunks, else the first ones, and the reference as the answer."""
+        chosen = [chunk for chunk in self.chunks if chunk.id in question.relevant] or list(self.chunks)
+        looked_for = self.settings.ids or self.settings.passages
+        items = [{"id": chunk.id} for chunk in chosen[:k]] if looked_for else None
+        return Said(items, (question.reference or question.text) if self.settings.answer else None)
+
+
+def named(settings: SystemSettings) -> tuple[str, str]:
+    """What the journal calls a service: its host, and what is asked there; the same for all systems behind it."""
+    parts = urlsplit(str(settings.url))
+    return parts.netloc, f"{settings.method} {parts.path or '/'}"
+
+
+def _as_model(settings: SystemSettings, model: str) -> JudgeSettings:
+    """The settings as a client takes them."""
+    shared = {*Patience.model_fields, "concurrency", "requests_per_minute"}
+    address = str(settings.url).partition("?")[0]
+    return JudgeSettings(model=model, base_url=address, **settings.model_dump(include=shared))
