@@ -114,6 +114,7 @@ PAGES: dict[str, Callable[[], Measurement]] = {
     "tier_ux": lambda: bench.tier_ux(embedders="hashing", **QUICK),
     "real_users": lambda: bench.real_users(systems="ngrams", k=3, **QUICK),
     "sources": lambda: bench.sources(systems=BOTH, n_topics=2, k=3),
+    "dataset": lambda: bench.dataset(),
     "rag_metrics": lambda: bench.rag_metrics(**WHO, **QUICK),
 }
 """What each notebook measures."""

@@ -9,7 +9,8 @@ import pytest
 
 from ragbench import bench, settings, show
 from ragbench.bench.retrieval.masking import MASK, Masker
-from ragbench.bench.retrieval.real_users import plain, when
+from ragbench.bench.retrieval.real_users import when
+from ragbench.datasets.wording import plain
 from ragbench.show import Page
 from tests.measurements import values
 from tests.small_project import write_lines

@@ -240,6 +240,17 @@ def _kept(name: str) -> Any:
         return max((runs.find(each) for each in runs.names() if each.split("~")[0] == name), key=lambda one: one.id)
 
 
+def test_latest_is_never_the_run_of_another_project(project: Path, tmp_path: Path) -> None:
+    """All projects of a machine share a database: what it has newest may be anybody's."""
+    other = kept_runs.make(tmp_path / "other" / "reports", "20990101T000000-01", planned_run(project))
+    kept.record(other)
+    for words in (("render", "latest"), ("publish", "latest", "--to", "site"), ("runs", "delete", "latest")):
+        done = ragbench(*words)
+        assert done.returncode == 2, words
+        assert "no complete run yet" in done.stderr or "there is no run 'latest'" in done.stderr
+    assert not (other / "ru").exists()
+
+
 @pytest.mark.slow
 def test_a_run_held_to_a_gate_ends_with_its_code(project: Path) -> None:
     add(project, GATES.format(limit=0.99))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ragbench import datasets
 from ragbench.__main__ import application
-from ragbench.bench.basics.copies import near_copies
+from ragbench.bench.data.copies import near_copies
 from ragbench.datasets import documents
 from ragbench.datasets.documents import Cutting
 from ragbench.datasets.files import DatasetError

@@ -11,7 +11,7 @@ from ragbench import bench, datasets, show
 from ragbench.datasets import ChunkRecord, QuestionRecord, doubts_of
 from ragbench.language import translator
 from ragbench.show import Page
-from ragbench.show.retrieval.doubts import sentences
+from ragbench.show.sentences.doubts import sentences
 from tests.small_project import CHUNKS, write_lines
 
 BASE = [

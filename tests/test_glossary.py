@@ -36,6 +36,9 @@ GLOSSARY = (
     ("knowledge base", "баз", "корпус"),
     ("claim", "утвержден", "тезис"),
     ("unmeasured", "измер", ""),
+    (r"of one form|\bforms? (?:is|are) shared", "шаблон", "форм[аеуы]"),
+    ("greet", "приветств", "здоров"),
+    ("nearly the same", "почти", "дубл"),
 )
 FULL_MARKS = re.compile(r"высш\w+ балл|(?:^|\s)пят\w+ балл")
 """Of a scale of marks, which a score is none of."""

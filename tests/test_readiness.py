@@ -56,10 +56,10 @@ def test_every_page_but_those_about_ragbench_itself_tells_what_it_asks_and_needs
     assert {name for name, [one] in asked.items() if not one.needed(known)} == {"overview"}
 
 
-def test_a_base_without_questions_allows_its_space_alone(project: Path) -> None:
+def test_a_base_without_questions_allows_its_space_and_its_texts_alone(project: Path) -> None:
     without(project, "questions")
     found = lacking()
-    assert set(TIERS) - set(found) == {"tier0_embeddings", "overview"}
+    assert set(TIERS) - set(found) == {"tier0_embeddings", "dataset", "overview"}
     assert found["sources"] == "needs questions; small:en has none"
     assert found["tier1_retrieval"] == "needs questions with relevant passages; small:en has none"
     assert found["tier_ux"] == "needs dialogues or a log of users' questions; small:en has none"
@@ -69,7 +69,7 @@ def test_questions_without_a_base_and_a_table_of_answers(project: Path) -> None:
     without(project, "chunks", "questions")
     data = project / "data" / "small"
     write_lines(data / "questions.en.jsonl", [{"id": "q1", "text": "What?", "reference": "That."}])
-    assert set(TIERS) - set(lacking()) == {"overview", "tier_judge"}
+    assert set(TIERS) - set(lacking()) == {"overview", "tier_judge", "dataset"}
     assert lacking()["tier3_end_to_end"] == "needs passages; small:en has none"
     assert "tier3_end_to_end" not in lacking(systems="good"), "what was logged needs no base here"
     assert "rag_metrics" not in lacking(answers="a.jsonl")
@@ -137,7 +137,7 @@ def test_pages_without_data_are_left_out_and_every_reader_is_told(project: Path)
     run = (project / "reports" / "latest").resolve()
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "complete"
-    assert {one["name"] for one in manifest["left_out"]} == set(TIERS) - {"tier0_embeddings", "overview"}
+    assert {one["name"] for one in manifest["left_out"]} == set(TIERS) - {"tier0_embeddings", "dataset", "overview"}
     assert manifest["left_out"][-1]["why"].startswith("needs ")
     assert "needs labelled decisions; small:en has none" in (run / "index.html").read_text(encoding="utf-8")
     assert ragbench("render", run.name, "-l", "ru").returncode == 0
@@ -158,8 +158,8 @@ def test_a_page_that_was_asked_for_and_lacks_its_data_is_refused(project: Path) 
 
 
 def test_a_project_whose_data_allow_no_page_is_refused_too(project: Path) -> None:
-    without(project, "chunks", "questions")
-    write_lines(project / "data" / "small" / "questions.en.jsonl", [{"id": "q1", "text": "What?"}])
+    path = project / "ragbench.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace('dataset = "small"\n', ""), encoding="utf-8")
     done = ragbench("run", "-s", "ngrams")
     assert done.returncode == 2
     assert done.stderr.count(" needs ") == len(TIERS) - 1

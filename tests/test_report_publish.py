@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 
 from ragbench import report
+from ragbench.bench.data import persons
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports import articles, bare_numbers, publish, tabular
@@ -48,6 +50,26 @@ def published(folder: Path, *made: Measurement, to: str = "site", **options: Any
     if not (folder / "reports" / "one").exists():
         kept_runs.make(folder / "reports", "one", *made)
     return publish.publish("one", folder / to, **options).parent
+
+
+@pytest.mark.skipif(not persons.finds_names(), reason='needs the extra "models"')
+def test_names_of_people_are_masked_in_every_file_where_that_is_asked_for(bare: Path) -> None:
+    name, mail = "Иванова Мария Петровна", "ivan.petrov@example.org"
+    made = measurement(questions=3)
+    text = f"Почему {name} не принимает по средам? {mail}"
+    named = replace(
+        made,
+        questions=made.questions.assign(text=text, reference=text),
+        retrieved=made.retrieved.assign(text=text),
+        facts={**made.facts, "dataset_title": f"Вопросы, заданные {name}"},
+    )
+    open_ = texts(published(bare, named))
+    assert any(name in text for text in open_.values())
+    counted: Counter[str] = Counter()
+    hidden = texts(published(bare, named, to="masked", names=counted))
+    assert [path for path, text in hidden.items() if name in text or "Мария" in text or mail in text] == []
+    assert (counted["names"], counted["texts"]) == (2, 2), "a text that stands in many places counts once"
+    assert any("Почему ••• не принимает по средам?" in text for text in hidden.values())
 
 
 def test_a_site_has_all_forms_and_only_relative_links_that_lead_somewhere(bare: Path) -> None:

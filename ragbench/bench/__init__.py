@@ -5,6 +5,7 @@ from ragbench.bench.answers.tier2_generation import tier2_generation
 from ragbench.bench.answers.tier3_end_to_end import tier3_end_to_end
 from ragbench.bench.answers.tier_ux import tier_ux
 from ragbench.bench.basics.session import BenchError
+from ragbench.bench.data.dataset import dataset
 from ragbench.bench.decisions.tier_judge_pipeline import tier_judge_pipeline
 from ragbench.bench.judges.tier_judge import tier_judge
 from ragbench.bench.live.inquiry import ask
@@ -20,6 +21,7 @@ __all__ = [
     "BenchError",
     "ask",
     "corrected",
+    "dataset",
     "overview",
     "rag_metrics",
     "real_users",

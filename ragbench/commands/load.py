@@ -39,6 +39,10 @@ Title = Annotated[str, typer.Option(help="What pages call it; the name where not
 Licence = Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Say what the page `dataset` would find: leaks, copies, people, noise, and more."),
+]
 Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
 Base = Annotated[
     str,
@@ -62,6 +66,7 @@ class About:
     replace: Replace = False
     dry_run: DryRun = False
     add: Add = False
+    check: Check = False
     source: str = ""
 
 
@@ -194,6 +199,7 @@ def database(
     name: Annotated[str, typer.Option("--name", "-n", help="Keep a copy under this name; empty: only look.")] = "",
     replace: Replace = False,
     dry_run: DryRun = False,
+    check: Check = False,
 ) -> None:
     """Your own PostgreSQL tables, read in read-only transactions: what is there, and how to measure on it.
 
@@ -214,10 +220,10 @@ def database(
     found.left_out.update(read.left_out)
     found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
     if not name:
-        tell(found, f"db:{source}", read.language)
+        tell(found, f"db:{source}", read.language, check=check)
         terminal.say(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
         return
-    about = About(name, read.language, read.title, read.licence, replace, dry_run, source=f"db:{source}")
+    about = About(name, read.language, read.title, read.licence, replace, dry_run, check=check, source=f"db:{source}")
     _bring(found, None, about)
 
 
@@ -298,7 +304,7 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         spoken = datasets.language_in(datasets.place_of(name, folder), about.language or part)
     if about.add and spoken != read_as:
         found.notes.append(f"the texts read as {read_as}, and join the data set's {spoken}")
-    tell(found, about.source, spoken)
+    tell(found, about.source, spoken, check=about.check)
     there = sorted(path.name for path in (folder / name).glob("*.jsonl")) if about.replace else []
     if about.add:
         made = datasets.add(f"{name}:{spoken}", folder, found, dry_run=about.dry_run)

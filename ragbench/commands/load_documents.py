@@ -42,6 +42,10 @@ def documents(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Say what the page `dataset` would find: leaks, copies, people, noise, and more."),
+    ] = False,
 ) -> None:
     """Documents are read as Markdown and cut where a text parts by itself: sections first, then paragraphs, sentences.
 
@@ -69,8 +73,9 @@ def documents(
     with Progress("documents", len(reading.paths(folder))) as progress:
         found = reading.read(folder, cutting, url, known, progress)
     spoken = spoken or datasets.language_of(found.texts)
-    _tell_copies(found)
-    tell(found, folder.name, spoken)
+    if not check:
+        _tell_copies(found)
+    tell(found, folder.name, spoken, check=check)
     _require_labels(known, found)
     tables = {one.name: getattr(known, one.name) for one in fields(known)} if known is not None else {}
     made = datasets.write(
@@ -93,12 +98,8 @@ def documents(
 
 
 def _tell_copies(found: Brought) -> None:
-    from ragbench.bench.basics.copies import MOST_PASSAGES, near_copies
+    from ragbench.bench.data.copies import near_copies
 
-    if len(found.chunks) > MOST_PASSAGES:
-        found.notes.append(
-            f"of more than {MOST_PASSAGES:,} passages, those that are nearly the same are not looked for"
-        )
     pairs = near_copies([one.text for one in found.chunks])
     if pairs:
         named = "; ".join(f"{found.chunks[one].id} and {found.chunks[other].id}" for one, other, _ in pairs[:NAMED])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,6 +38,10 @@ def publish(
         Literal["real-users", "all", "none"],
         typer.Option("--mask", help="Where e-mail addresses, telephones, long numbers, user ids are masked."),
     ] = "real-users",
+    mask_names: Annotated[
+        bool,
+        typer.Option("--mask-names", help="Also people's names in Russian texts; on all pages, whatever --mask says."),
+    ] = False,
     language: options.Language = "",
     single: Annotated[
         bool, typer.Option("--single/--no-single", help="Also each page as one file that needs no other.")
@@ -57,12 +62,21 @@ def publish(
     """
     from ragbench.report.exports.publish import publish as write
 
+    masked: Counter[str] = Counter()
     index = write(
         name,
         to,
         mask=mask.replace("-", "_"),  # type: ignore[arg-type]
+        names=masked if mask_names else None,
         language=language or None,
         single=single,
         raw_csv=raw_csv,
     )
+    if mask_names:
+        terminal.say(
+            f"masked: {masked['names']} names of people in {masked['texts']} texts, as well as all that --mask all does"
+        )
+        terminal.say(
+            "names are looked for in Russian texts alone, by Slovnet: it misses some, so read before you publish"
+        )
     terminal.say(index)

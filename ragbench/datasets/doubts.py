@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
+from ragbench.datasets.wording import plain, stands_in
 from ragbench.types import Chunk, Question
+
+FEWEST_WORDS = 4
+"""Of a question that stands in a passage: fewer are words that people look for, and that passages rightly hold."""
+
+
+class Doubt(NamedTuple):
+    """A question that is doubtful, and what it is so for: a passage's id, or a label's; its text, if it has one."""
+
+    kind: str
+    question: str
+    other: str
+    text: str = ""
+
+
+def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> Iterator[Doubt]:
+    """What `doubts_of` counts, one by one: a doubt a question and kind, one a label that leads nowhere."""
+    known = {chunk.id: plain(chunk.text) for chunk in chunks}
+    texts = {chunk.id: chunk.text for chunk in chunks}
+    copies = Counter(known.values())
+    pages: dict[str, list[str]] = defaultdict(list)
+    for chunk in chunks:
+        if chunk.url is not None:
+            pages[chunk.url].append(chunk.id)
+    for one in labelled(questions):
+        own, asked = [name for name in one.relevant if name in known], plain(one.text)
+        reached = dict.fromkeys([*own, *(name for url in one.relevant_urls for name in pages.get(url, ()))])
+        if same := next((name for name in reached if asked and known[name] == asked), None):
+            yield Doubt("question_is_passage", one.id, same, texts[same])
+        elif len(asked.split()) >= FEWEST_WORDS and (
+            around := next((name for name in reached if stands_in(asked, known[name])), None)
+        ):
+            yield Doubt("question_in_passage", one.id, around, texts[around])
+        if twice := next((name for name in own if copies[known[name]] > 1), None):
+            yield Doubt("passage_copied", one.id, twice, texts[twice])
+        for label in [*(n for n in one.relevant if n not in known), *(u for u in one.relevant_urls if u not in pages)]:
+            yield Doubt("labels_nowhere", one.id, label)
+
+
+def labelled(questions: Sequence[Question | QuestionRecord]) -> list[Question | QuestionRecord]:
+    """The questions that have a relevant passage or page."""
+    return [one for one in questions if one.relevant or one.relevant_urls]
 
 
 def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> dict[str, int]:
     """What to warn of, by kind; empty where nothing is to be warned of. Texts are compared by their words alone.
 
     question_is_passage: labelled questions that are, word for word, a passage that is relevant to them, or one of a
-    page that is. passage_copied: labelled questions with a relevant passage whose text the base holds a second time,
-    under another id. labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels:
-    of how many questions, and of how many labels.
+    page that is. question_in_passage: those of FEWEST_WORDS that stand in one, beside other words. passage_copied:
+    labelled questions with a relevant passage whose text the base holds a second time, under another id.
+    labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels: of how many
+    questions, and of how many labels.
     """
-    plain = {chunk.id: _plain(chunk.text) for chunk in chunks}
-    copies = Counter(plain.values())
-    pages: dict[str, set[str]] = defaultdict(set)
-    for chunk in chunks:
-        if chunk.url is not None:
-            pages[chunk.url].add(plain[chunk.id])
-    found: Counter[str] = Counter()
-    asked = [one for one in questions if one.relevant or one.relevant_urls]
-    for one in asked:
-        own = {plain[name] for name in one.relevant if name in plain}
-        of_pages = set().union(*(pages[url] for url in one.relevant_urls if url in pages))
-        found["question_is_passage"] += _plain(one.text) in own | of_pages
-        found["passage_copied"] += any(copies[text] > 1 for text in own)
-        nowhere = sum(name not in plain for name in one.relevant) + sum(url not in pages for url in one.relevant_urls)
-        found["labels_nowhere"] += nowhere
-    if not +found:
+    found = Counter(one.kind for one in doubts(chunks, questions))
+    if not found:
         return {}
+    asked = labelled(questions)
     labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
-    return {**+found, "labelled": len(asked), "labels": labels}
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return {**found, "labelled": len(asked), "labels": labels}

@@ -1,6 +1,6 @@
 """What a page may show: views of a measurement by topic, each for JupyterLab and for a page. Nothing here measures."""
 
-from ragbench.show import about, answers, blame, comparison, items, judges, retrieval, runs
+from ragbench.show import about, answers, blame, comparison, data, items, judges, retrieval, runs
 from ragbench.show.page import Page
 from ragbench.show.view import MIME, VIEWS, View
 
@@ -13,6 +13,7 @@ __all__ = [
     "answers",
     "blame",
     "comparison",
+    "data",
     "items",
     "judges",
     "retrieval",

@@ -13,10 +13,9 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import OWN, RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
+from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
-LATEST = "latest"
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
 
@@ -79,17 +78,11 @@ class Runs:
             return list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST)))
 
     def resolve(self, name: str) -> str:
-        """The id that a name means: an id, the beginning of only one, or `latest` (of the complete runs of its own).
+        """The id that a name means: an id, or the beginning of only one.
 
         Raises StoreError, with what there is, for anything else.
         """
         with told_plainly("looking for a run"), self._engine.connect() as connection:
-            if name == LATEST:
-                newest = select(run.c.id).where(run.c.status == "complete", run.c.origin == OWN)
-                found = connection.scalar(newest.order_by(*NEWEST_FIRST))
-                if found is None:
-                    raise StoreError("no complete run is kept yet: `ragbench run` makes one")
-                return str(found)
             if connection.scalar(select(run.c.id).where(run.c.id == name)) is not None:
                 return name
             begins = run.c.id.startswith(name, autoescape=True)

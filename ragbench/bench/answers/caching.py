@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ragbench import stats
 from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.retrieval.real_users import plain
 from ragbench.datasets import Dataset, PastQuestion
+from ragbench.datasets.wording import plain
 from ragbench.judge.words import numbers
 from ragbench.measurement import NamedEstimate
 from ragbench.metrics.cache import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from ragbench.bench.data import persons
 
 MASK = "•••"
 _UNSEEN = "\u00ad\u200b-\u200d\u2060\ufeff"  # no reader sees them, and a pattern without them sees no address
@@ -29,11 +31,14 @@ SHORTEST_NAME = 3
 class Masker:
     """Replaces what can name a person; users get numbers in the order in which they first occur.
 
-    known: the users' ids, which are also replaced where a text holds one as a word of its own.
+    known: the users' ids, which are also replaced where a text holds one as a word of its own. names: whether people's
+    names in Russian texts are found and replaced as well; without the models that needs, ModuleNotFoundError is raised.
     """
 
     known: Iterable[str] = ()
+    names: bool = False
     _numbers: dict[str, str] = field(default_factory=dict)
+    _read: dict[str, tuple[persons.Place, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.known:
@@ -50,16 +55,32 @@ class Masker:
     def text(self, text: str | None) -> str | None:
         """A text without e-mail addresses, handles, profiles, telephones, long numbers and users' ids.
 
-        A name in a sentence that is no user's id stays: nothing tells it from another word.
+        A name in a sentence stays, unless it is a user's id, or `names` are looked for.
         """
         if not isinstance(text, str):
             return text
-        masked = _EMAIL.sub(f"{MASK}@{MASK}", text)
+        masked = self._nameless(text) if self.names else text
+        masked = _EMAIL.sub(f"{MASK}@{MASK}", masked)
         if self._names is not None:
             masked = self._names.sub(MASK, masked)
         masked = _PROFILE.sub(rf"\1{MASK}", _HANDLE.sub(f"@{MASK}", masked))
         masked = _NUMBER.sub(_number, _DOTTED.sub(_dotted, masked))
         return _IDENTIFIER.sub(MASK, masked)
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """How many `names` were masked so far, in how many different `texts`."""
+        found = [places for places in self._read.values() if places]
+        return {"names": sum(map(len, found)), "texts": len(found)}
+
+    def _nameless(self, text: str) -> str:
+        """A text without the names of people that are found in it; one that comes again is not read again."""
+        if text not in self._read:
+            [found] = persons.names([text])
+            self._read[text] = tuple(found)
+        for one in reversed(self._read[text]):
+            text = f"{text[: one.start]}{MASK}{text[one.end :]}"
+        return text
 
 
 def _dotted(found: re.Match[str]) -> str:

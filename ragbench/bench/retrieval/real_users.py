@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +23,7 @@ from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.russian import language_of
+from ragbench.datasets.wording import plain
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.settings import Settings
@@ -36,7 +36,6 @@ SCALE = (1.0, 5.0)  # of a user's score
 QUANTILES = (0.1, 0.5, 0.9)
 ASKED = ("sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_SIGNS = re.compile(r"[\W_]+")
 
 
 class RealUsersRequest(tier1.RankingRequest):
@@ -219,9 +218,3 @@ def when(asked_at: str | None) -> tuple[datetime | None, int | None]:
     except ValueError:
         return None, None
     return at, at.hour if len(asked_at.strip()) > len("2025-09-02") else None
-
-
-def plain(question: str) -> str:
-    """A question by its words alone: compatibility forms, case, ё, signs and blanks do not tell two apart."""
-    folded = unicodedata.normalize("NFKC", question).casefold().replace("ё", "е")
-    return _SIGNS.sub(" ", folded).strip()

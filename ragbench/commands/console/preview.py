@@ -14,11 +14,14 @@ PREVIEWED = 3
 SHOWN_CHARACTERS = 70
 
 
-def tell(found: Brought, source: str, language: str) -> None:
-    """What was understood, a few examples of it, what was left out and why, and what to be warned of."""
+def tell(found: Brought, source: str, language: str, *, check: bool = False) -> None:
+    """What was understood, a few examples of it, what was left out and why, and what to be warned of.
+
+    check: say instead of these warnings all that the page `dataset` would find, with what it does to the numbers.
+    """
     from ragbench.datasets import doubts_of
     from ragbench.language import translator
-    from ragbench.show.retrieval.doubts import sentences
+    from ragbench.show.sentences.doubts import sentences
 
     pages = len({chunk.url for chunk in found.chunks if chunk.url})
     unlabelled = sum(not (question.relevant or question.relevant_urls) for question in found.questions)
@@ -32,8 +35,29 @@ def tell(found: Brought, source: str, language: str) -> None:
     for line in _examples(found):
         terminal.say(f"  {line}")
     tell_rest(found.notes, found.left_out)
-    for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
-        terminal.say(f"warning: {warning}")
+    if check:
+        _tell_oddities(found, language)
+    else:
+        for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
+            terminal.say(f"warning: {warning}")
+
+
+def _tell_oddities(found: Brought, language: str) -> None:
+    """What is odd, what that does, and the first texts that are so."""
+    from ragbench.bench.data.examination import examine
+    from ragbench.language import translator
+    from ragbench.show.sentences.examined import absent, told
+
+    _, looked = translator("en"), examine(found, language, listed=PREVIEWED)
+    for one in looked.oddities:
+        if not one.found:
+            continue
+        terminal.say(f"check: {' '.join(told(one, language, _))}")
+        for example in one.examples:
+            beside = f" | {_short(example.other_text)}" if example.other_text else ""
+            terminal.say(f"  {example.id}  {_short(example.text)}{beside}")
+    for line in absent(looked.oddities, _):
+        terminal.say(f"check: {line}")
 
 
 def tell_rest(notes: Iterable[str], left_out: Mapping[str, int]) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape, unescape
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from ragbench import settings
+from ragbench.bench.retrieval.masking import Masker
 from ragbench.folders import new_folder
 from ragbench.language import translator
 from ragbench.measurement import Measurement
@@ -49,6 +51,7 @@ def publish(
     to: Path,
     *,
     mask: Mask = "real_users",
+    names: Counter[str] | None = None,
     language: str | None = None,
     single: bool = True,
     raw_csv: bool = False,
@@ -58,7 +61,9 @@ def publish(
     What others put there, such as a `.git` or a CNAME, stays.
 
     mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
-    of what users asked (`real_users`), on all pages, or none. language: of the pages, in this one
+    of what users asked (`real_users`), on all pages, or none. names: where given, these and people's
+    names are masked on all pages, and it counts how many `names` in how many different `texts` that were. language: of
+    the pages, in this one
     alone; if None, in all that the run is drawn in. single: also
     each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
     take for formulas.
@@ -67,16 +72,32 @@ def publish(
     reports/comparisons, is published like a run.
 
     Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
-    another word for `mask`.
+    another word for `mask`, ModuleNotFoundError where names cannot be found here.
     """
     if mask not in ("real_users", "all", "none"):
         raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
+    veil = Veil(Masker(names=names is not None))
+    if names is not None:
+        mask = "all"
     if (fill := _sheet(name)) is not None:
-        return _published_sheet(fill, to, mask, language or settings.load().language, single=single, raw_csv=raw_csv)
+        index = _published_sheet(
+            fill, to, mask, veil, language or settings.load().language, single=single, raw_csv=raw_csv
+        )
+    else:
+        index = _published_run(name, to, mask, veil, language, single=single, raw_csv=raw_csv)
+    if names is not None:
+        names.update(veil.masker.counted)
+    return index
+
+
+def _published_run(
+    name: str | Path, to: Path, mask: Mask, veil: Veil, language: str | None, *, single: bool, raw_csv: bool
+) -> Path:
+    """The site of a run that notebooks made."""
     run = kept.pages_of(name)
     with new_folder(to) as site:
         work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
-        manifest = _prepared(run, work, mask)
+        manifest = _prepared(run, work, mask, veil)
         draw(work, manifest, language)
         _copied(work, site)
         known = Measurements(work)
@@ -104,14 +125,14 @@ def _sheet(name: str | Path) -> Callable[[Path], object] | None:
 
 
 def _published_sheet(
-    fill: Callable[[Path], object], to: Path, mask: Mask, language: str, *, single: bool, raw_csv: bool
+    fill: Callable[[Path], object], to: Path, mask: Mask, veil: Veil, language: str, *, single: bool, raw_csv: bool
 ) -> Path:
     """The site of what no notebook made."""
     with new_folder(to) as site:
         work = site / WORK
         work.mkdir()
         fill(work)
-        copied, veil = Measurements(work), Veil()
+        copied = Measurements(work)
         for each in copied.names():
             veiled = mask == "all" or (mask == "real_users" and each.endswith("real_users"))
             copied.replace(each, _without_paths(veil.measurement(copied[each]) if veiled else copied[each]))
@@ -144,14 +165,14 @@ def _single(site: Path, folder: str) -> None:
         files.write(site / SINGLE / folder / page.name, self_contained(page, site))
 
 
-def _prepared(run: Path, work: Path, mask: Mask) -> dict[str, Any]:
+def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
     """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
     nbformat = files.notebook_format()
 
     work.mkdir()
     shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
     copied = Measurements(work)
-    veil, hide = Veil(), secrets.masker()
+    hide = secrets.masker()
     veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and _of_a_log(copied[each]))]
     for each in copied.names():  # also those without a veil: whoever made the run may not have known this secret
         copied.replace(each, veil.measurement(copied[each]) if each in veiled else copied[each])

@@ -86,15 +86,19 @@ def told(error: Exception) -> str:
 def find(name: str | Path) -> RunRecord:
     """The run of that name: a folder with a manifest, the name of one among the reports, or what the database has.
 
-    A folder is read itself, so that a run needs no database to be compared. `latest` is the newest complete report,
-    else the newest complete run of the database. Raises StoreError or FileNotFoundError, saying what there is.
+    A folder is read itself, so that a run needs no database to be compared. `latest` is the newest complete report of
+    this project; what the database has may be another's. Raises StoreError or FileNotFoundError, saying what there is.
     """
-    from ragbench.store import Store
+    from ragbench.store import Store, StoreError
     from ragbench.store.runs import Runs
 
     folder = folder_of(name)
     if folder is not None:
         return of_folder(folder)
+    if str(name) == files.LATEST:
+        raise StoreError(
+            "this project has no complete run yet: `ragbench run` makes one, `ragbench runs` lists what is kept"
+        )
     with Store.open(settings.load()) as store:
         return Runs(store.engine).find(str(name))
 

@@ -16,8 +16,7 @@ from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.retrieval import doubts
-from ragbench.show.sentences import descriptions, judges
+from ragbench.show.sentences import descriptions, doubts, judges
 from ragbench.show.view import view
 from ragbench.types import Verdict
 

@@ -24,8 +24,9 @@ WHO = ("name", "model", "mode")
 UNSHOWN = frozenset(
     {
         "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected",
-        "asked", "blame", "cached_score", "classes", "cluster_by", "constructed", "context", "contexts", "cost_hidden",
-        "cost_shown", "cut", "delta", "describes", "describes_decisions", "describes_users", "distance", "empty",
+        "asked", "blame", "cached_score", "classes", "cluster_by", "consequences", "constructed", "context", "contexts",
+        "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
+        "describes_users", "distance", "empty",
         "failed", "faithfulness", "good", "judge_scale", "left_out_systems", "length_limit", "limits", "listed",
         "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors", "pages",
         "people_scale", "projected", "proxy", "rival", "sessions", "shared", "texts", "thin", "threshold",

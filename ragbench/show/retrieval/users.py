@@ -6,12 +6,12 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics import chart
+from ragbench.show.basics import bars
+from ragbench.show.basics.bars import Bars
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
@@ -22,7 +22,6 @@ from ragbench.show.view import charted, view
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT = 210
 MOST_BARS = 36
 LONGEST = 40  # words: all longer questions share the last bar
 SCORES = range(1, 6)
@@ -58,29 +57,13 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
     return html.warning(" ".join((label, counts, personal)))
 
 
-@dataclass(frozen=True)
-class Bars:
-    """One small chart: how many questions have what."""
-
-    title: str
-    names: Sequence[str]
-    counts: Sequence[int]
-
-
 @view("usage")
 def usage(material: Material, present: frozenset[str]) -> Markup:
     """How long real questions are, how their answers were scored, and when they were asked."""
     drawn = panels(material)
     if not drawn:
         return html.p(material.text("There are no questions to show."))
-    parts = []
-    for one in drawn:
-        figure = {
-            "data": [_bars(material, one)],
-            "layout": chart.layout(material.text, HEIGHT, bargap=0.25) | _axes(one),
-        }
-        parts.append(html.div(html.lead(one.title) + chart.plot(figure, one.title)))
-    figure_of_all = html.figure(_title(material), None, html.div(html.all(*parts), "rb-maps"))
+    figure_of_all = html.figure(_title(material), None, bars.panels(material, drawn))
     return figure_of_all + html.list(habits(material), "rb-notes")
 
 
@@ -128,7 +111,7 @@ def _lengths(material: Material, asked: pd.DataFrame) -> Bars:
     counts = Counter(min(int(words), LONGEST) for words in asked["words"])
     values = range(min(counts), max(counts) + 1)
     names = [f"{LONGEST}+" if value == LONGEST else str(value) for value in values]
-    return Bars(material.text("words in a question"), names, [counts[value] for value in values])
+    return _bars(material, material.text("words in a question"), names, [counts[value] for value in values])
 
 
 def _scores(material: Material, asked: pd.DataFrame) -> Bars:
@@ -136,7 +119,7 @@ def _scores(material: Material, asked: pd.DataFrame) -> Bars:
     counts = {str(score): known.count(score) for score in SCORES if known}
     if known and len(known) < len(asked):
         counts[_("none")] = len(asked) - len(known)
-    return Bars(_("score that the user gave"), list(counts), list(counts.values()))
+    return _bars(material, _("score that the user gave"), list(counts), list(counts.values()))
 
 
 def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
@@ -152,54 +135,21 @@ def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
     short = get_day_names("abbreviated", context="stand-alone", locale=_.language)
     weekdays, hours = Counter(day.weekday() for day in days), Counter(int(hour) for hour in asked["hour"].dropna())
     return [
-        Bars(_("month"), labels, [months[at] for at in span]),
-        Bars(_("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
-        Bars(_("hour of the day"), [str(hour) for hour in range(24)], [hours[hour] for hour in range(24)]),
+        _bars(material, _("month"), labels, [months[at] for at in span]),
+        _bars(material, _("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
+        _bars(material, _("hour of the day"), [str(hour) for hour in range(24)], [hours[hour] for hour in range(24)]),
     ]
 
 
-def _bars(material: Material, one: Bars, suffix: str = "") -> dict[str, Any]:
-    counted = [material.text.plural("{n} question", "{n} questions", count) for count in one.counts]
-    names = [chart.plain(name) for name in one.names]
-    return {
-        "type": "bar",
-        "x": names,
-        "y": list(one.counts),
-        "marker": {"color": "@series-2", "line": {"width": 0}},
-        "text": [f"{name}: {chart.plain(count)}" for name, count in zip(names, counted, strict=True)],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-        "xaxis": f"x{suffix}",
-        "yaxis": f"y{suffix}",
-        "showlegend": False,
-    }
-
-
-def _axes(one: Bars, suffix: str = "") -> dict[str, Any]:
-    across = chart.axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor=f"y{suffix}")
-    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if max(one.counts) <= 3 else {})
-    return {f"xaxis{suffix}": across, f"yaxis{suffix}": up}
+def _bars(material: Material, title: str, names: Sequence[str], counts: Sequence[int]) -> Bars:
+    said = [material.text.plural("{n} question", "{n} questions", count) for count in counts]
+    return Bars(title, names, counts, said)
 
 
 @charted("usage", "asked")
 def notebook_figure(material: Material) -> dict[str, Any]:
     """The small charts in one figure, two a row, for JupyterLab."""
-    drawn = panels(material)
-    rows = (len(drawn) + 1) // 2
-    layout = chart.layout(material.text, rows * (HEIGHT + 40) + 40, bargap=0.25)
-    layout["margin"] = {"l": 8, "r": 8, "t": 50, "b": 30, "pad": 0}
-    layout["title"] = {"text": chart.plain(_title(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
-    traces = []
-    for place, one in enumerate(drawn):
-        suffix = "" if place == 0 else str(place + 1)
-        row, column = divmod(place, 2)
-        axes = _axes(one, suffix)
-        title = {"text": chart.plain(one.title), "font": {"size": 12}}
-        axes[f"xaxis{suffix}"] |= {"domain": [column * 0.54, column * 0.54 + 0.46], "title": title}
-        axes[f"yaxis{suffix}"]["domain"] = [1 - (row + 0.72) / rows, 1 - row / rows]
-        layout |= axes
-        traces.append(_bars(material, one, suffix))
-    return {"data": traces, "layout": layout}
+    return bars.figure(material, _title(material), panels(material))
 
 
 @view("repeats")

@@ -12,9 +12,15 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.judges import trust
-from ragbench.show.sentences import continuity
+from ragbench.show.sentences import continuity, examined
 
 WEAK = 0.25  # of a mean silhouette: below it no structure was found (Kaufman and Rousseeuw 1990, table 2.4)
+
+
+def is_described(material: Material) -> bool:
+    """Whether a page describes, and has something to describe: a data set, which has no metric, or values of one."""
+    described = material.facts.get("describes")
+    return described == "dataset" or (bool(described) and material.primary is not None)
 
 
 def sentences(material: Material) -> list[Markup]:
@@ -31,6 +37,7 @@ def _said(material: Material) -> tuple[Callable[[Material], list[Markup]], Calla
     written = {
         "space": (_space, _space_method),
         "sources": (_sources, _sources_method),
+        "dataset": (examined.sentences, examined.method),
         "judges": (trust.sentences, trust.method),
         "dialogues": (continuity.sentences, continuity.method),
     }

@@ -20,10 +20,10 @@ def sentences(material: Material) -> list[Markup]:
     """One for each challenger; one for a system that stands alone; one that says so if nothing was measured."""
     _ = material.text
     metric = material.primary
+    if descriptions.is_described(material):
+        return descriptions.sentences(material)
     if metric is None:
         return [html.p(_("Nothing was measured."))]
-    if material.facts.get("describes"):
-        return descriptions.sentences(material)
     if material.baseline is None:
         return [_alone(material, system, metric) for system in material.systems]
     looking = [name for name in material.challengers if not constants.is_constant(material, name)]

@@ -19,6 +19,14 @@ def sentences(found: Mapping[str, int], _: Translator) -> list[str]:
             found.get("question_is_passage", 0),
             labelled=labelled,
         ),
+        "question_in_passage": _.plural(
+            "{n} of {labelled} labelled questions stands word for word in its relevant passage: search by words finds "
+            "that one for nothing.",
+            "{n} of {labelled} labelled questions stand word for word in their relevant passages: search by words "
+            "finds those for nothing.",
+            found.get("question_in_passage", 0),
+            labelled=labelled,
+        ),
         "passage_copied": _.plural(
             "{n} of {labelled} labelled questions has a relevant passage whose text the base holds more than once: "
             "a copy that is not marked counts as a miss, one that is marked counts twice.",
