@@ -26,6 +26,26 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 LOGGED = ("tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources", "rag_metrics", "overview")
 """What there is to say of answers that two other systems are logged to have given."""
+NGRAMS = """
+[embedders.ngrams]
+tfidf = false
+dimensions = 0
+buckets = 1024
+
+[embedders.ngrams-svd]
+tfidf = true
+dimensions = 256
+
+[generators.one-sentence]
+sentences = 1
+
+[systems.ngrams]
+embedder = "ngrams"
+generator = "one-sentence"
+
+[systems.ngrams-svd]
+embedder = "ngrams-svd"
+"""
 RESAMPLES = 500
 DIGITS = 11
 """Of the sixteen that a number has: what is left is the order in which a processor adds."""
@@ -86,7 +106,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     from ragbench.commands.run import tiers
     from tests.command_line import ragbench
 
-    os.environ["RAGBENCH_CONFIG"] = str(ROOT / "ragbench.toml" if name != "logged" else _project(folder / name))
+    os.environ["RAGBENCH_CONFIG"] = str(_campus(folder / name) if name != "logged" else _project(folder / name))
     os.chdir(Path(os.environ["RAGBENCH_CONFIG"]).parent)
     settings.load.cache_clear()
     if name == "logged":
@@ -97,6 +117,15 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     if made.failures:
         raise SystemExit(f"failed: {dict(made.failures)}")
     return said(made.folder)
+
+
+def _campus(folder: Path) -> Path:
+    """A project of the sample data with systems that no model changes."""
+    folder.mkdir(parents=True)
+    path = folder / "ragbench.toml"
+    folders = f'data_folder = "{ROOT / "data"}"\nnotebooks_folder = "{ROOT / "notebooks"}"\n'
+    path.write_text(f'dataset = "campus"\nbaseline = "ngrams"\n{folders}{NGRAMS}', encoding="utf-8")
+    return path
 
 
 def _project(folder: Path) -> Path:

@@ -19,24 +19,26 @@ from tests.small_project import NOTEBOOKS, write_lines
 RUNS = ("20261101T0700", "20261108T0700")
 SETTINGS = """
 dataset = "campus"
-baseline = "ngrams"
+baseline = "bm25"
 notebooks_folder = "{notebooks}"
 
-[embedders.ngrams]
+[embedders.sentences]
 kind = "hashing"
-dimensions = 0
-buckets = 1024
-
-[embedders.ngrams-svd]
-kind = "hashing"
-tfidf = true
 dimensions = 64
 
-[systems.ngrams]
-embedder = "ngrams"
+[retrievers.dense]
+kind = "dense"
+embedder = "sentences"
 
-[systems.ngrams-svd]
-embedder = "ngrams-svd"
+[retrievers.hybrid]
+kind = "hybrid"
+retrievers = ["bm25", "dense"]
+
+[systems.bm25]
+retriever = "bm25"
+
+[systems.hybrid]
+retriever = "hybrid"
 
 [gate.good-enough]
 metric = "mrr"
@@ -70,7 +72,7 @@ def make(folder: Path, judges: ChatServer | None = None) -> Path:
 def record_runs(folder: Path) -> None:
     """Two finished runs of the same questions, as the database keeps them."""
     for number, name in enumerate(RUNS):
-        made = measurement(("ngrams", "v2"), questions=30, seed=number, facts={"primary": "mrr"})
+        made = measurement(("bm25", "v2"), questions=30, seed=number, facts={"primary": "mrr"})
         started = kept_runs.STARTED + 3600 * number
         where = kept_runs.make(folder / "reports", name, made, started=started, parameters={"depth": number})
         (where / "replies.txt").touch()

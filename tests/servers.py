@@ -1,4 +1,4 @@
-"""A real HTTP server on the loopback address that speaks the embeddings protocol, well or badly on purpose."""
+"""A real HTTP server on the loopback address that embeds and ranks by the usual protocols, well or badly on purpose."""
 
 from __future__ import annotations
 
@@ -40,6 +40,12 @@ def vector_of(text: str, width: int = WIDTH) -> list[float]:
     return [1 + byte / 256 for byte in hashlib.sha256(text.encode()).digest()[:width]]
 
 
+def ranks_of(request: dict[str, Any]) -> dict[str, Any]:
+    """What the server answers where passages are to be ranked: the shorter, the better; best first."""
+    scores = [{"index": place, "relevance_score": 1 / len(text)} for place, text in enumerate(request["documents"])]
+    return {"results": sorted(scores, key=lambda one: -one["relevance_score"])}
+
+
 @contextmanager
 def embeddings_server() -> Iterator[EmbeddingsServer]:
     state = EmbeddingsServer()
@@ -63,6 +69,9 @@ def embeddings_server() -> Iterator[EmbeddingsServer]:
                     return
                 assert not isinstance(planned, str)
                 self._send(planned[0], planned[2], planned[1])
+                return
+            if "documents" in request:
+                self._send(200, json.dumps(state.change(ranks_of(request))), {})
                 return
             if any(state.refuses(text) for text in request["input"]):
                 self._send(400, json.dumps({"error": {"message": "a text is {not} welcome"}}), {})

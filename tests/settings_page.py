@@ -69,7 +69,8 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
 def words(one: dict[str, Any]) -> str:
     """A value's type."""
     if one["type"] == "array":
-        return f"list of {one['minItems']} {PLURALS[one['items']['type']]}"
+        number = f"{one['minItems']} " if "minItems" in one else ""
+        return f"list of {number}{PLURALS[one['items']['type']]}"
     return "path" if one.get("format") == "path" else TYPES[one["type"]]
 
 

@@ -18,10 +18,10 @@ from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.language import translator
 from ragbench.llm import Client, MemoryJournal, Request, run
 from ragbench.llm.reply import LONGEST_NAME
-from ragbench.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, SystemSettings
+from ragbench.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.store import Store
+from ragbench.systems import make
 from ragbench.systems.chat import ChatGenerator
-from ragbench.systems.configured import ConfiguredSystem
 from ragbench.systems.generation import Task
 from ragbench.types import Chunk, Question
 from tests import judged_project
@@ -149,8 +149,9 @@ def test_an_embedder_tells_who_embedded_also_when_nothing_is_embedded_any_more(s
         told = EmbedderSettings(kind="openai", model="e-large", base_url=server.url)
         asked = [Question("q", "Which passage is it?")]
         for _ in range(2):
-            system = ConfiguredSystem("s", SystemSettings(embedder="e"), told, store, dataset)
-            assert isinstance(system.embedder, EndpointEmbedder)
+            known = Settings(embedders={"e": told}, systems={"s": SystemSettings(embedder="e")})
+            system = make("s", known, store, dataset)
+            assert isinstance(system.dense.embedder, EndpointEmbedder)  # type: ignore[attr-defined]
             facts = system.retrieve(asked, 2).facts
             assert facts["embedder_answered_by"] == {"asked": "e-large", "replies": {"e-small": 4}}
         assert len(server.texts) == 4

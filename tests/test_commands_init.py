@@ -137,11 +137,11 @@ def test_questions_are_loaded_and_a_function_is_measured_on_them(empty: Path) ->
 
 def test_a_function_is_measured_on_the_data_that_is_there(empty: Path) -> None:
     bare_set(empty / "data" / "small")
-    (empty / "search.py").write_text(f"{SEARCH}\nngrams = retrieve\n", encoding="utf-8")
-    assert begun(empty, "search:retrieve", "search:ngrams")[0] == "ragbench run tier1_retrieval"
-    assert list(settings.load().systems) == ["ngrams", "retrieve", "search-ngrams"], "no name stands twice"
+    (empty / "search.py").write_text(f"{SEARCH}\nbm25 = retrieve\n", encoding="utf-8")
+    assert begun(empty, "search:retrieve", "search:bm25")[0] == "ragbench run tier1_retrieval"
+    assert list(settings.load().systems) == ["bm25", "retrieve", "search-bm25"], "no name stands twice"
     begun(empty, "data", "--force")
-    assert list(settings.load().systems) == ["ngrams"]
+    assert list(settings.load().systems) == ["bm25"]
 
 
 @pytest.mark.fault("secrets", tried="a database's address with a password, given to `ragbench init`", count=1)

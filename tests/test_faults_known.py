@@ -28,7 +28,7 @@ from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.judging import consistency_score
 from ragbench.metrics.likert import e2e_score
 from ragbench.settings import JudgeSettings
-from ragbench.systems.configured import ConfiguredSystem
+from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.types import Chunk, Prompt, Sample, Score, Status
 from tests import foreign_files
 from tests.chat_server import ChatServer
@@ -189,9 +189,9 @@ def test_fault_09_what_was_not_repeated_is_unmeasured(project: Path) -> None:
 
 def test_fault_09_a_repeat_embeds_and_searches_anew(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded: list[int] = []
-    whole = ConfiguredSystem.embedded
+    whole = DenseRetriever.embedded
     monkeypatch.setattr(
-        ConfiguredSystem,
+        DenseRetriever,
         "embedded",
         lambda self, texts, *more: embedded.append(len(texts)) or whole(self, texts, *more),
     )

@@ -118,7 +118,7 @@ def test_a_first_report_needs_the_wheel_alone(installed: Ran, site: Path, tmp_pa
     installed("run", "tier1_retrieval")
     page = (tmp_path / "reports" / "latest" / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert "campus:en" in page
-    assert "ngrams-svd" in page, "the systems of the ragbench.toml that came along"
+    assert "hybrid" in page, "the systems of the ragbench.toml that came along"
     assert everything(site / "ragbench") == before, "nothing is written beside the package"
     assert {path.name for path in tmp_path.iterdir()} == {"reports"}
 
@@ -168,7 +168,7 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("RAGBENCH_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
     settings.load.cache_clear()
-    assert settings.load().baseline == "ngrams", "ragbench.toml is ragbench's, where a project has none"
+    assert settings.load().baseline == "bm25", "ragbench.toml is ragbench's, where a project has none"
     assert settings.project_folder() == tmp_path
     assert [path.parent for path in places.notebooks()] == [shipped.NOTEBOOKS] * 13
     assert places.data("campus:ru") == places.data("campus") == shipped.DATA

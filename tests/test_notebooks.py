@@ -84,6 +84,12 @@ def test_its_parameters_are_those_of_its_request_and_each_is_used(path: Path) ->
     assert set(generated.model(path).parameters()) <= read
 
 
+def test_what_is_measured_is_in_the_pages_language(notebook: nbformat.NotebookNode) -> None:
+    for cell in code_cells(notebook):
+        if re.search(r"^measurement = bench\.\w+\(\n", cell.source, re.MULTILINE):
+            assert "\n    language=language,\n" in cell.source, "else a Russian page is of English data"
+
+
 def test_the_reference_of_all_parameters_is_up_to_date() -> None:
     assert generated.PAGE.read_text(encoding="utf-8") == generated.page(), "run `python -m tests.parameters`"
 

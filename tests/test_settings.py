@@ -54,7 +54,7 @@ def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[embedders.hashing]\nkind = 'database'\ndatabase = 'b'\n", "databases are none"),
         ("language = 'de'\n", "language = 'de'.*'en' or 'ru'"),
         ("[systems.a]\nembedder = 'none'\n", r"systems\.a\.embedder = 'none': .*embedders are hashing"),
-        ("[systems.a]\n", "one of embedder, callable, results, url; given: none"),
+        ("[systems.a]\n", "one of embedder, retriever, callable, results, url; given: none"),
         ("[systems.a]\ncallable = 'module.function'\n", "module:function"),
         ("baseline = 'z'\n", "baseline = 'z': systems are hashing"),
         ("[judges.lexical]\nbase_url = 'http://x'\nmodel = 'm'\n", "belongs to the offline judge"),

@@ -27,7 +27,7 @@ def ask(
     Examples:
 
     - `ragbench ask "How do I extend my library card?"`
-    - `ragbench ask "Как продлить читательский билет?" -d campus:ru -s ngrams,ngrams-svd -k 3 --no-answer`
+    - `ragbench ask "Как продлить читательский билет?" -d campus:ru -s bm25,hybrid -k 3 --no-answer`
 
     Exit code 0 when the systems were asked, also where one of them failed and says why; 2 when none could be.
     """

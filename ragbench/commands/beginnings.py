@@ -37,7 +37,7 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 URLS = ("postgresql://", "postgres://")
 OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
-OFFLINE, STORED = "ngrams", "stored"
+OFFLINE, STORED = "bm25", "stored"
 """Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
 LONGEST_LINE = 120
 JUDGES = """
@@ -275,8 +275,8 @@ class Beginning:
             yield _line(EmbedderSettings, "database", "own")
             yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
         else:
-            yield from ("", "# Hashed character n-grams, offline: the simplest thing that retrieves at all.")
-            yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "embedder", "hashing"))
+            yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
+            yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
         for name, path in self.functions.items():
             yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "callable", path))
 

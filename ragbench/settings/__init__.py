@@ -33,14 +33,17 @@ from ragbench.settings.endpoints import (
     ProviderSettings,
     WebSettings,
 )
+from ragbench.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
 from ragbench.settings.systems import SystemSettings
 from ragbench.settings.tables import (
+    PARTS,
     Band,
     BudgetSettings,
     ChunkTable,
     DatabaseSettings,
     DifferenceSettings,
     GateSettings,
+    IndexSettings,
     QuestionTable,
     SourceSettings,
     Table,
@@ -60,6 +63,9 @@ PROCESS_VARIABLES = frozenset(
 
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
+    *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
+    *(("systems", part, f"{part}s") for part in PARTS),
+    ("rewriters", "generator", "generators"),
     *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
     ("judges", "provider", "providers"),
     ("generators", "provider", "providers"),
@@ -117,6 +123,12 @@ class Settings(BaseSettings):
     embedders: dict[str, EmbedderSettings] = Field(
         default={"hashing": EmbedderSettings()}, description="how texts become vectors"
     )
+    retrievers: dict[str, RetrieverSettings] = Field(
+        default={"bm25": RetrieverSettings()}, description="how passages are found"
+    )
+    chunkers: dict[str, ChunkerSettings] = Field(default={}, description="how passages are cut into pieces")
+    rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
+    rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
     systems: dict[str, SystemSettings] = Field(
         default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
     )
@@ -165,14 +177,14 @@ class Settings(BaseSettings):
             ) from None
         return given
 
-    @field_validator("embedders", "generators", mode="after")
+    @field_validator("embedders", "retrievers", "generators", mode="after")
     @classmethod
     def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return {**cls.model_fields[str(info.field_name)].default, **given}
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
-        for table in ("systems", "embedders", "generators", "judges", "providers", "databases"):
+        for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
             for name in getattr(self, table):
                 if why := names.fault(name):
                     raise ValueError(f"[{table}.{name[:40]!r}]: the name {why}")
@@ -190,6 +202,7 @@ class Settings(BaseSettings):
                         f"{table}.{name}.{field} = {given!r}: there is no such table; "
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
+        self._parts_fit()
         for name, embedder in self.embedders.items():
             if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
                 raise ValueError(
@@ -202,6 +215,36 @@ class Settings(BaseSettings):
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def _parts_fit(self) -> None:
+        for name, rewriter in self.rewriters.items():
+            if rewriter.generator is not None and self.generators[rewriter.generator].kind != "openai":
+                raise ValueError(
+                    f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
+                )
+        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
+        for name, one in self.retrievers.items():
+            for part in one.retrievers:
+                if part not in legal:
+                    raise ValueError(
+                        f"retrievers.{name}.retrievers = {part!r}: a hybrid is made of other kinds: {', '.join(legal)}"
+                    )
+
+    def retriever(self, system: str) -> RetrieverSettings | None:
+        """How that system finds passages; None for one that does it itself."""
+        one = self.systems[system]
+        if one.embedder is not None:
+            index = one.model_dump(include=set(IndexSettings.model_fields))
+            return RetrieverSettings(kind="dense", embedder=one.embedder, **index)
+        return None if one.retriever is None else self.retrievers[one.retriever]
+
+    def embedders_of(self, system: str) -> tuple[str, ...]:
+        """The embedders that the system's search is made with; of a hybrid's parts, each once."""
+        whole = self.retriever(system)
+        if whole is None:
+            return ()
+        parts = [self.retrievers[name] for name in whole.retrievers] or [whole]
+        return tuple(dict.fromkeys(one.embedder for one in parts if one.embedder is not None))
 
     def is_stand_in(self, embedder: str) -> bool:
         """Whether the embedder of that name, or the one that embeds its questions, only stands in for a model."""
@@ -243,7 +286,7 @@ class Settings(BaseSettings):
 
 def key_variables(found: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
-    tables = (found.judges, found.generators, found.providers, found.embedders)
+    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
     named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
     return named | {name for one in found.systems.values() for name in one.header_variables}
 

@@ -48,10 +48,12 @@ class WebSettings(Patience):
 class EmbedderSettings(WebSettings):
     """How texts become vectors. `hashing` is there without a table."""
 
-    kind: Literal["hashing", "sentence_transformers", "openai", "database"] = Field(
+    kind: Literal["hashing", "auto", "minilm", "navec", "sentence_transformers", "openai", "database"] = Field(
         default="hashing",
-        description="hashing: character n-grams, offline; sentence_transformers: a model on this machine; openai: any "
-        "endpoint of that protocol; database: the vectors beside the texts in the tables of [databases.NAME]",
+        description="hashing: character n-grams, offline; minilm, navec: an English model of sentences, Russian "
+        "vectors of words, both installed with ragbench[models]; auto: that of these which is of the data set's "
+        "language, else hashing; sentence_transformers: a model on this machine; openai: any endpoint of that "
+        "protocol; database: the vectors beside the texts in the tables of [databases.NAME]",
     )
     model: str | None = Field(default=None, description="of an endpoint, of a hub, or a folder with a model")
     database: str | None = Field(default=None, description="the NAME of [databases.NAME], for kind database")

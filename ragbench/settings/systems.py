@@ -1,4 +1,4 @@
-"""The tables `[systems.NAME]`: an embedder, your callable, logged results, or a service over HTTP."""
+"""The tables `[systems.NAME]`: a retriever of ragbench, your callable, logged results, or a service over HTTP."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pydantic import Field, field_validator, model_validator
 
 from ragbench.settings.addresses import without_credentials
 from ragbench.settings.endpoints import Patience
+from ragbench.settings.tables import PARTS, IndexSettings
 
-KINDS = ("embedder", "callable", "results", "url")
+KINDS = ("embedder", "retriever", "callable", "results", "url")
 EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")
 OF_A_SERVICE = (*EXPRESSIONS, "method", "body", "headers", "stream", "concurrency", "requests_per_minute")
 BODY = '{"question": "{question}", "k": {k}}'
@@ -29,14 +30,18 @@ def filled(template: str, values: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
-class SystemSettings(Patience):
-    """One system under test: an embedder, your callable, logged results, or a service. Exactly one of these."""
+class SystemSettings(IndexSettings, Patience):
+    """One system under test: a retriever of ragbench, your callable, logged results, or a service; exactly one."""
 
-    embedder: str | None = Field(default=None, description="the NAME of [embedders.NAME] that its search is made with")
-    index: Literal["exact", "hnsw"] = Field(default="exact", description="of the search; hnsw is approximate")
-    m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
-    ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
-    ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
+    embedder: str | None = Field(
+        default=None, description="the NAME of [embedders.NAME]: short for a dense retriever with this index"
+    )
+    retriever: str | None = Field(default=None, description="the NAME of [retrievers.NAME]; bm25 needs no table")
+    chunker: str | None = Field(
+        default=None, description="the NAME of [chunkers.NAME] that cuts the passages; not set: as they are"
+    )
+    rewriter: str | None = Field(default=None, description="the NAME of [rewriters.NAME] that puts the question anew")
+    reranker: str | None = Field(default=None, description="the NAME of [rerankers.NAME] that looks at the first again")
     callable: str | None = Field(
         default=None,
         description="your function of (question, k) that returns ids in rank order, or your object of LangChain, "
@@ -157,6 +162,10 @@ class SystemSettings(Patience):
         given = [name for name in KINDS if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"a system is one of {', '.join(KINDS)}; given: {', '.join(given) or 'none'}")
+        if self.embedder is None and self.retriever is None:
+            for name in PARTS:
+                if (part := getattr(self, name)) is not None:
+                    raise ValueError(f"{name} = {part!r} goes with embedder or retriever; this system has {given[0]}")
         if self.callable is not None and ":" not in self.callable:
             raise ValueError(f"callable = {self.callable!r}: write it as module:function")
         own: dict[str, Any] = {name: getattr(self, name) for name in EXPRESSIONS}

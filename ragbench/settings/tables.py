@@ -20,6 +20,25 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
+class IndexSettings(Table):
+    """How vectors are searched: all of them (exact), or by an index that looks at some."""
+
+    index: Literal["exact", "hnsw", "ivfflat"] = Field(
+        default="exact", description="of the search; hnsw and ivfflat are approximate"
+    )
+    m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
+    ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")
+    ef_search: int = Field(default=40, ge=1, le=1000, description="of HNSW: candidates while it is searched")
+    lists: int | None = Field(
+        default=None, ge=1, le=32_768, description="of IVFFlat: clusters of vectors; not set: one for 1,000 passages"
+    )
+    probes: int = Field(default=1, ge=1, le=32_768, description="of IVFFlat: clusters that a search looks at")
+
+
+PARTS = ("chunker", "rewriter", "reranker")
+"""What a configured system may have beside its retriever, by what its table calls them; each has tables of its own."""
+
+
 class BudgetSettings(Table):
     """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
 

@@ -61,12 +61,11 @@ def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, 
             raise StoreError(
                 f"{chunks - stored} of {chunks} chunks have no vectors yet: embed the data set's chunks first"
             )
-        if index.kind == "hnsw":
+        if index.kind != "exact":
             column, _, operators = indexed_expression(width)
-            cursor.execute(
-                f"CREATE INDEX ON {SCHEMA}.{name} USING hnsw ({column} {operators}) "
-                f"WITH (m = {index.m:d}, ef_construction = {index.ef_construction:d})"
-            )
+            hnsw = f"m = {index.m:d}, ef_construction = {index.ef_construction:d}"
+            how = hnsw if index.kind == "hnsw" else f"lists = {index.lists:d}"
+            cursor.execute(f"CREATE INDEX ON {SCHEMA}.{name} USING {index.kind} ({column} {operators}) WITH ({how})")
         cursor.execute(sql.SQL("ANALYZE {}").format(table))
 
 

@@ -30,13 +30,14 @@ BLOCK = 8192  # vectors that are in this process at once
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a search takes place: numbers of data set and embedder, checked queries, k up to the count of chunks."""
+    """Where a search takes place: numbers of data set and embedder, checked queries, k up to the `rows` there are."""
 
     dataset: int
     embedder: int
     width: int
     queries: Vectors
     k: int
+    rows: int
 
 
 class Store:
@@ -113,23 +114,27 @@ class Store:
         m: int = 16,
         ef_construction: int = 64,
         ef_search: int = 40,
+        lists: int | None = None,
+        probes: int = 1,
         batch: int = BATCH,
         progress: Progress | None = None,
     ) -> Neighbours:
         """The k nearest chunks of each query vector by cosine similarity, among chunks whose vectors are stored.
 
-        exact: every vector is compared. hnsw: an approximate index, built when first searched; see
-        `recall_against_exact`. batch: questions a round trip; 1 to time each by itself. Raises StoreError.
+        exact: every vector is compared. hnsw, ivfflat: an approximate index, built when first searched; see
+        `recall_against_exact`. lists, probes: of IVFFlat, see `Index.of`. batch: questions a round trip; 1 to time each
+        by itself. Raises StoreError.
         """
-        how = Index(index, m, ef_construction)
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
+            how = Index.of(index, place.rows, m, ef_construction, lists)
             table = collections.ensure(
                 connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
             )
         # one at a time when each is timed by itself
         connections = 1 if batch == 1 else min(self.limits.connections, os.cpu_count() or 1)
-        found = nearest(self.engine, table, place.queries, place.k, how, ef_search, progress, batch, connections)
+        effort = ef_search if index == "hnsw" else probes
+        found = nearest(self.engine, table, place.queries, place.k, how, effort, progress, batch, connections)
         with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, *found)
 
@@ -159,7 +164,7 @@ class Store:
         queries = embeddings.check(query_vectors, ["a query"] * len(query_vectors), embedder.name)
         if queries.shape[1] != width:
             raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
-        return _Place(dataset_id, number, width, queries, min(k, count))
+        return _Place(dataset_id, number, width, queries, min(k, count), count)
 
     def readings(self, about: Mapping[str, Any], measure: Callable[[], Readings], *, fresh: bool = False) -> Readings:
         """Clock readings by name, as kept of an earlier call with the same `about`, else measured and kept.

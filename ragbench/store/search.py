@@ -19,25 +19,45 @@ from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.tables import SCHEMA
 from ragbench.types import Array, Vectors
 
-IndexKind = Literal["exact", "hnsw"]
+IndexKind = Literal["exact", "hnsw", "ivfflat"]
 BATCH = 256  # questions per round trip
-WIDEST_TYPED = 2_000  # an HNSW index takes `vector` up to here
+ROWS_A_LIST, FEWEST_A_LIST = 1_000, 10
+WIDEST_TYPED = 2_000  # an index takes `vector` up to here
 WIDEST_HALF = 4_000  # and `halfvec` up to here
 FOUND = (("n", "i4"), ("position", "i4"), ("similarity", "f8"))
 
 
 @dataclass(frozen=True)
 class Index:
-    """How a collection is searched: every vector compared (exact), or an HNSW graph (Malkov and Yashunin 2018)."""
+    """How a collection is searched: every vector compared (exact), an HNSW graph (Malkov and Yashunin 2018), or the
+    nearest of so many `lists` (IVFFlat: Jégou, Douze and Schmid 2011, without their quantizer)."""
 
     kind: IndexKind = "exact"
     m: int = 16
     ef_construction: int = 64
+    lists: int = 0
 
     @property
     def name(self) -> str:
         """What distinguishes stored collections; exact ones have no parameters."""
-        return "exact" if self.kind == "exact" else f"hnsw m={self.m} ef_construction={self.ef_construction}"
+        made = {"exact": "", "hnsw": f" m={self.m} ef_construction={self.ef_construction}",
+                "ivfflat": f" lists={self.lists}"}  # fmt: skip
+        return f"{self.kind}{made[self.kind]}"
+
+    @classmethod
+    def of(cls, kind: IndexKind, rows: int, m: int, ef_construction: int, lists: int | None) -> Index:
+        """lists: of IVFFlat; None: one for 1,000 rows, as pgvector advises. Raises StoreError where there are so few
+        rows that a list is not worth the name."""
+        if kind != "ivfflat":
+            return cls(kind, m, ef_construction)
+        made = rows // ROWS_A_LIST if lists is None else lists
+        if not made or rows < FEWEST_A_LIST * made:
+            wanted = f"lists = {lists}" if lists else "no lists set"
+            raise StoreError(
+                f'index = "ivfflat", {wanted}, and {rows} passages: {ROWS_A_LIST:,} passages a list are usual, and '
+                f'{FEWEST_A_LIST} are the fewest; set index = "exact", which takes no time for so few, or fewer lists'
+            )
+        return cls(kind, lists=made)
 
 
 @dataclass(frozen=True)
@@ -60,7 +80,7 @@ def nearest(
     queries: Vectors,
     k: int,
     index: Index,
-    ef_search: int,
+    effort: int,
     progress: Callable[[int], object] | None,
     batch: int,
     connections: int,
@@ -78,7 +98,7 @@ def nearest(
 
     def work(starts: Sequence[int]) -> None:
         with told_plainly("searching"), engine.begin() as connection, cursor_of(connection) as cursor:
-            _plan(cursor, index, ef_search)
+            _plan(cursor, index, effort)
             cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
             for start in starts:
                 if stop.is_set():
@@ -141,15 +161,15 @@ def recalls_against_exact(found: Neighbours, exact: Neighbours, tolerance: float
 
 def refuse_width(index: Index, width: int) -> None:
     """Raises StoreError when vectors of that width cannot be indexed so."""
-    if index.kind == "hnsw" and width > WIDEST_HALF:
+    if index.kind != "exact" and width > WIDEST_HALF:
         raise StoreError(
-            f'index = "hnsw" takes vectors up to width {WIDEST_HALF}, these have {width}: set index = "exact", or an '
-            "embedder of fewer dimensions"
+            f'index = "{index.kind}" takes vectors up to width {WIDEST_HALF}, these have {width}: set index = "exact", '
+            "or an embedder of fewer dimensions"
         )
 
 
 def indexed_expression(width: int) -> tuple[str, str, str]:
-    """For an HNSW index: what is indexed, the query's cast, the operator class. Wide vectors go in half precision."""
+    """What an approximate index is of, the query's cast, the operator class. Wide vectors go in half precision."""
     if width <= WIDEST_TYPED:
         return "embedding", "", "vector_cosine_ops"
     return f"(embedding::halfvec({width}))", f"::halfvec({width})", "halfvec_cosine_ops"
@@ -191,12 +211,17 @@ def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
     )
 
 
-def _plan(cursor: Any, index: Index, ef_search: int) -> None:
-    """Settings of this transaction: exact search reads every vector, HNSW search uses its index and finds k."""
+def _plan(cursor: Any, index: Index, effort: int) -> None:
+    """Settings of this transaction: exact search reads every vector, an approximate one uses its index and finds k.
+
+    effort: ef_search of HNSW, probes of IVFFlat.
+    """
     wanted = {"jit": "off", "max_parallel_workers_per_gather": "0"}
     if index.kind == "exact":
         wanted |= {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_indexonlyscan": "off"}
+    elif index.kind == "hnsw":
+        wanted |= {"enable_seqscan": "off", "hnsw.ef_search": str(effort), "hnsw.iterative_scan": "strict_order"}
     else:
-        wanted |= {"enable_seqscan": "off", "hnsw.ef_search": str(ef_search), "hnsw.iterative_scan": "strict_order"}
+        wanted |= {"enable_seqscan": "off", "ivfflat.probes": str(effort), "ivfflat.iterative_scan": "relaxed_order"}
     for name, value in wanted.items():
         cursor.execute("SELECT set_config(%s, %s, true)", (name, value))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from ragbench.datasets import Dataset
 from ragbench.llm import Budget, Journal, open_budget
-from ragbench.settings import Settings
+from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
-from ragbench.systems.retrieval import Retrieval, RetrievalError, System, steps
+from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
 from ragbench.types import Embedder
+
+if TYPE_CHECKING:
+    from ragbench.systems.parts.reranking import Reranker
+    from ragbench.systems.parts.rewriting import Rewriter
 
 __all__ = [
     "Generation",
@@ -26,19 +33,31 @@ __all__ = [
 ]
 
 
-def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder: Embedder | None = None) -> System:
+Opened = Callable[[str, EmbedderSettings, Dataset], Embedder]
+"""Gives an embedder of a name, its settings and the data set that it is fitted on."""
+
+
+def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: Opened | None = None) -> System:
     """The system of the table `[systems.NAME]`, ready to be asked about `dataset`.
 
-    embedder: its own, where it was made before for the same data set.
-    Raises RetrievalError for a name or a part that is not there.
+    opened: gives its embedders, which may have been made before for the same data set; None makes them.
+    Raises RetrievalError for a name or a part that is not there, StoreError for an index that cannot be built.
     """
     if name not in settings.systems:
         raise RetrievalError(f"there is no system {name!r}; there are {', '.join(sorted(settings.systems))}")
     one = settings.systems[name]
-    if one.embedder is not None:
-        from ragbench.systems.configured import ConfiguredSystem
+    if (retriever := settings.retriever(name)) is not None:
+        from ragbench.systems.configured import ConfiguredSystem, Parts
 
-        return ConfiguredSystem(name, one, settings.embedders[one.embedder], store, dataset, embedder)
+        pieces = None
+        if one.chunker is not None:
+            from ragbench.systems.parts import chunking
+
+            pieces = chunking.cut(one.chunker, settings.chunkers[one.chunker], dataset)
+        searched = dataset if pieces is None else pieces.dataset
+        found = _retriever(retriever, settings, store, searched, opened or _opened)
+        rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
+        return ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
@@ -54,6 +73,51 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, embedder
 
     assert one.results is not None, "settings let exactly one kind through"
     return LoggedSystem(name, one.results, dataset)
+
+
+def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened) -> Retriever:
+    if one.kind == "bm25":
+        from ragbench.systems.parts.bm25 import Bm25Retriever
+
+        return Bm25Retriever(one, dataset)
+    if one.kind == "hybrid":
+        from ragbench.systems.parts.fusion import HybridRetriever
+
+        parts = {part: settings.retrievers[part] for part in one.retrievers}
+        return HybridRetriever(
+            one, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
+        )
+    from ragbench.systems.parts.dense import DenseRetriever
+
+    embedder = settings.embedders[str(one.embedder)]
+    return DenseRetriever(one, embedder, opened(str(one.embedder), embedder, dataset), store, dataset)
+
+
+def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
+    if name is None:
+        return None
+    from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
+
+    one = settings.rewriters[name]
+    if one.generator is None:
+        return FunctionRewriter(name, one)
+    budget = open_budget(settings.budget)
+    model = settings.generator(one.generator)
+    return ModelRewriter(name, one, model, journal=store.journal, budget=budget, language=settings.language)
+
+
+def _reranker(name: str | None, settings: Settings) -> Reranker | None:
+    if name is None:
+        return None
+    from ragbench.systems.parts.reranking import make
+
+    return make(name, settings.rerankers[name])
+
+
+def _opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
+    from ragbench import embed
+
+    return embed.make(name, settings, [chunk.text for chunk in dataset.chunks])
 
 
 def make_generator(

@@ -1,161 +1,194 @@
-"""A system of configured parts: an embedder, and exact or approximate search in PostgreSQL."""
+"""A system of configured parts: a retriever of `[retrievers.NAME]`, and what is done before and after it."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ragbench.datasets import Dataset
-from ragbench.embed import make as make_embedder
-from ragbench.embed.endpoint import EndpointEmbedder
-from ragbench.embed.model import ModelEmbedder
-from ragbench.settings import EmbedderSettings, SystemSettings
-from ragbench.store import Neighbours, Store, recall_against_exact
-from ragbench.store.embeddings import check
-from ragbench.systems.retrieval import Progress, Retrieval
-from ragbench.types import Embedder, Hit, Question, Vectors
+from ragbench.llm import ModelError
+from ragbench.store import Store
+from ragbench.systems.callables import told
+from ragbench.systems.parts.chunking import Pieces
+from ragbench.systems.parts.dense import DenseRetriever
+from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
+from ragbench.systems.parts.reranking import Reranker, reranked
+from ragbench.systems.parts.rewriting import Rewriter, Rewritten
+from ragbench.systems.retrieval import KINDS_SHOWN, Found, Progress, Retrieval, RetrievalError, Retriever, scaled
+from ragbench.types import Array, Hit, Question
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a system is made of. store: where a reranker's scores are kept."""
+
+    retriever: Retriever
+    store: Store
+    pieces: Pieces | None = None
+    rewriter: Rewriter | None = None
+    reranker: Reranker | None = None
+
+    @property
+    def is_retriever_alone(self) -> bool:
+        """Whether there is nothing besides."""
+        return (self.pieces, self.rewriter, self.reranker) == (None, None, None)
+
+    def depth(self, k: int) -> int:
+        """How many hits it takes of the retriever for k of the whole."""
+        wanted = k if self.reranker is None else max(k, self.reranker.settings.depth)
+        return wanted if self.pieces is None else self.pieces.depth(wanted)
 
 
 class ConfiguredSystem:
-    """Chunks and questions are embedded (once per text, ever), and searched by cosine similarity.
+    """A question is put anew, searched for, and the first passages are looked at again, where there are such parts.
 
-    made: the embedder, where it was made before for the same texts; fitting one again takes its time.
+    A question at which a part fails has no hits, and the reason is kept; where all fail, that is an error as a whole.
     """
 
-    def __init__(
-        self,
-        name: str,
-        settings: SystemSettings,
-        embedder: EmbedderSettings,
-        store: Store,
-        dataset: Dataset,
-        made: Embedder | None = None,
-    ) -> None:
-        self.name, self.settings, self.store, self.dataset = name, settings, store, dataset
-        self.batch = embedder.batch
-        texts = [chunk.text for chunk in dataset.chunks]
-        self.embedder = make_embedder(str(settings.embedder), embedder, texts) if made is None else made
-        self.asking: Embedder = getattr(self.embedder, "queries", None) or self.embedder  # what embeds the questions
-        self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
+    def __init__(self, name: str, dataset: Dataset, parts: Parts) -> None:
+        self.name, self.dataset, self.parts, self.retriever = name, dataset, parts, parts.retriever
+        self.is_stand_in = parts.retriever.is_stand_in
 
     @property
     def description(self) -> Mapping[str, Any]:
-        settings = self.settings
-        index = {"index": settings.index}
-        if settings.index == "hnsw":
-            index |= settings.model_dump(include={"m", "ef_construction", "ef_search"})
+        parts = self.parts
+        more = {"rewriter": parts.rewriter, "reranker": parts.reranker}
         return {
             "kind": "configured",
-            "embedder": self.embedder.name,
-            "embedder_identity": self.embedder.identity,
-        } | index
+            **self.retriever.description,
+            **(parts.pieces.description if parts.pieces is not None else {}),
+            **{part: dict(one.description) for part, one in more.items() if one is not None},
+        }
+
+    @property
+    def dense(self) -> DenseRetriever | None:
+        """The part that embeds, where it is all there is to the system."""
+        alone = self.parts.is_retriever_alone and isinstance(self.retriever, DenseRetriever)
+        return self.retriever if alone else None  # type: ignore[return-value]
 
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
     ) -> Retrieval:
-        """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer."""
-        dataset, settings = self.dataset, self.settings
-        texts = self.prepare(None if fresh else progress)
-        begun = time.perf_counter()
-        asked = [question.text for question in questions]
-        queries = (
-            self.embedded(asked, progress)
-            if fresh
-            else self.store.vectors(self.embedder, asked, kind="query", batch=self.batch, progress=progress)
+        """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer,
+        RetrievalError where a part fails at every question."""
+        self.prepare(None if fresh else progress)
+        return self._retrieval(questions, k, progress=progress, fresh=fresh)
+
+    def retrieve_one(self, question: Question, k: int) -> Retrieval:
+        """One question, by itself and without looking what an index costs: what somebody waits for.
+
+        Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
+        Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
+        """
+        anew = not any(one.asks_elsewhere for one in self._embedding)
+        self._retrieval([question], k, fresh=anew, alone=True)
+        return self._retrieval([question], k, fresh=anew, alone=True)
+
+    def timed(self, question: Question, k: int) -> dict[str, float]:
+        """Milliseconds by part of one question by itself, all of it done now but for what a model was paid for."""
+        one = self._retrieval([question], k, fresh=True, alone=True)
+        taken = {"embed": one.embed_ms, "search": one.search_ms, **one.part_ms}
+        return {part: float(ms[0]) for part, ms in taken.items() if ms is not None}
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """What belongs to the passages, where it is not there yet."""
+        pieces = self.parts.pieces
+        share = 1.0 if pieces is None else len(self.dataset.chunks) / len(pieces.dataset.chunks)
+        self.retriever.prepare(scaled(progress, share))
+
+    @property
+    def _embedding(self) -> list[DenseRetriever]:
+        parts = self.retriever.parts.values() if isinstance(self.retriever, HybridRetriever) else [self.retriever]
+        return [one for one in parts if isinstance(one, DenseRetriever)]
+
+    def _retrieval(
+        self,
+        questions: Sequence[Question],
+        k: int,
+        *,
+        progress: Progress | None = None,
+        fresh: bool = False,
+        alone: bool = False,
+    ) -> Retrieval:
+        asked, written_ms = self._asked(questions)
+        errors = {question.id: one.reason for question, one in zip(questions, asked, strict=True) if not one.texts}
+        self._refuse_if_all("rewriter", errors, questions)
+        texts = [text for one in asked for text in one.texts]
+        share = (len(asked) - len(errors)) / len(texts) / (1 if self.parts.reranker is None else 2)
+        found = self.retriever.search(
+            texts, self.parts.depth(k), progress=scaled(progress, share), fresh=fresh, alone=alone
         )
-        embed_ms = (time.perf_counter() - begun) * 1000 / len(questions)
-        found = self.store.search(dataset.content_hash, self.embedder, queries, k, progress=progress, **self.how)
-        hits = self._hits(found)
-        facts: dict[str, Any] = {**self.description, "width": queries.shape[1]}
-        if settings.index == "hnsw":
-            exact = self.store.exact_in_blocks(dataset.content_hash, self.embedder, queries, k)
-            facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
-        if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
-            facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
-        if isinstance(self.embedder, ModelEmbedder) and (truncated := self.embedder.truncated(texts)):
-            facts["chunks_truncated"] = truncated
+        rankings, taken = self._by_question(asked, found)
+        reranked_ms = {}
+        if self.parts.reranker is not None:
+            rankings, reranked_ms["rerank"] = self._reranked(questions, rankings, errors, fresh, progress)
+            self._refuse_if_all("reranker", errors, questions)
+        if progress is not None and (failed := sum(not one.texts for one in asked)):
+            progress((1 if self.parts.reranker is not None else 2) * failed)
+        facts = {**found.facts, **self.description}
+        if errors:
+            facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
         return Retrieval(
-            hits,
-            embed_ms=np.full(len(questions), embed_ms),
-            search_ms=found.milliseconds,
+            [[] if question.id in errors else row[:k] for question, row in zip(questions, rankings, strict=True)],
+            embed_ms=taken.get("embed"),
+            search_ms=taken.get("search"),
+            part_ms={**written_ms, **reranked_ms},
+            errors=errors,
             facts=facts,
             is_stand_in=self.is_stand_in,
         )
 
-    @property
-    def how(self) -> dict[str, Any]:
-        """The index that is searched, as `Store.search` takes it."""
-        return self.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
+    def _asked(self, questions: Sequence[Question]) -> tuple[list[Rewritten], dict[str, Array]]:
+        """What is searched for, and the milliseconds of writing it."""
+        if self.parts.rewriter is None:
+            return [Rewritten((question.text,), "", 0.0) for question in questions], {}
+        try:
+            made = self.parts.rewriter.rewrite(questions)
+        except ModelError as error:
+            raise RetrievalError(f"systems.{self.name}: its rewriter: {error}") from error
+        return made, {"rewrite": np.array([one.milliseconds for one in made])}
 
-    def retrieve_one(self, question: Question, k: int) -> Retrieval:
-        """One question, in one statement and without looking what an index costs: what somebody waits for.
+    def _by_question(self, asked: Sequence[Rewritten], found: Found) -> tuple[list[list[Hit]], dict[str, Array]]:
+        """Rankings of passages, those of one question's texts fused by ranks; milliseconds of its texts together."""
+        pieces, rows = self.parts.pieces, iter(found.hits)
+        rankings: list[list[Hit]] = []
+        for one in asked:
+            own = [next(rows) if pieces is None else pieces.passages(next(rows)) for _ in one.texts]
+            rankings.append(own[0] if len(own) == 1 else by_ranks(own))
+        owners = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
+        taken = {
+            part: np.bincount(owners, ms, minlength=len(asked)).astype(float) for part, ms in found.milliseconds.items()
+        }
+        return rankings, taken
 
-        Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
-        Raises EmbeddingError for a text without a vector, and StoreError, where nobody has called `prepare` yet.
-        """
-        paid = isinstance(self.asking, EndpointEmbedder)
-
-        def embedded() -> Vectors:
-            texts = [question.text]
-            return self.store.vectors(self.embedder, texts, kind="query") if paid else self.embedded(texts)
-
-        def searched(queries: Vectors) -> Neighbours:
-            return self.store.search(self.dataset.content_hash, self.embedder, queries, k, batch=1, **self.how)
-
-        if not paid:
-            embedded()
-        begun = time.perf_counter()
-        queries = embedded()
-        embed_ms = (time.perf_counter() - begun) * 1000
-        searched(queries)
-        found = searched(queries)
-        return Retrieval(
-            self._hits(found),
-            embed_ms=np.array([embed_ms]),
-            search_ms=found.milliseconds,
-            facts=self.description,
-            is_stand_in=self.is_stand_in,
-        )
-
-    def prepare(self, progress: Progress | None = None) -> list[str]:
-        """Store the chunks and their vectors, where they are not there yet; the texts of all chunks."""
-        dataset, texts = self.dataset, [chunk.text for chunk in self.dataset.chunks]
-        self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
-        self.store.embed(self.embedder, texts, batch=self.batch, progress=progress)
-        return texts
-
-    def _hits(self, found: Neighbours) -> list[list[Hit]]:
-        chunks = {chunk.id: chunk for chunk in self.dataset.chunks}
-        return [
-            [Hit(chunks[name], float(similarity)) for name, similarity in zip(ids, similarities, strict=True)]
-            for ids, similarities in zip(found.ids, found.similarities, strict=True)
-        ]
-
-    def _answered_by(self, embedder: EndpointEmbedder, fresh: bool) -> dict[str, int]:
-        """How many texts came back with which model's name, also in earlier runs: stored vectors are not asked again.
-
-        Of texts that were embedded `fresh`, for the clock's sake, only a name counts that was not met before.
-        """
-        about = {"what": "models that embedded", "embedder": embedder.identity}
-        known = {name: int(count[0]) for name, count in self.store.readings(about, dict).items()}
-        new = {name: count for name, count in embedder.answered_by.items() if not fresh or name not in known}
-        embedder.answered_by.clear()
-        if new:
-            known = dict(Counter(known) + Counter(new))
-            counts = {name: np.array([count], float) for name, count in known.items()}
-            self.store.readings(about, lambda: counts, fresh=True)
-        return dict(sorted(known.items()))
-
-    def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
-        vectors = []
-        for start in range(0, len(texts), self.batch):
-            part = texts[start : start + self.batch]
-            vectors.append(check(self.embedder.embed(part, kind="query"), part, self.embedder.name))
+    def _reranked(
+        self,
+        questions: Sequence[Question],
+        rankings: Sequence[list[Hit]],
+        errors: dict[str, str],
+        fresh: bool,
+        progress: Progress | None,
+    ) -> tuple[list[list[Hit]], Array]:
+        """By the question as it was asked. errors: takes the reasons of those at which the reranker fails."""
+        assert self.parts.reranker is not None
+        made, milliseconds = [], np.full(len(questions), np.nan)
+        for place, (question, hits) in enumerate(zip(questions, rankings, strict=True)):
+            try:
+                again, milliseconds[place] = reranked(self.parts.reranker, self.parts.store, question.text, hits, fresh)
+            except RetrievalError:
+                raise
+            except Exception as error:
+                again = []
+                errors.setdefault(question.id, f"reranker {self.parts.reranker.name}: {told(error)}")
+            made.append(again)
             if progress is not None:
-                progress(len(part))
-        return np.concatenate(vectors)
+                progress(1)
+        return made, milliseconds
+
+    def _refuse_if_all(self, part: str, errors: Mapping[str, str], questions: Sequence[Question]) -> None:
+        if questions and len(errors) == len(questions):
+            first = next(iter(errors.values()))
+            raise RetrievalError(f"systems.{self.name}: its {part} failed for all {len(questions)} questions: {first}")

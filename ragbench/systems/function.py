@@ -14,10 +14,8 @@ from ragbench.systems.callables import find, told
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
-from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
+from ragbench.systems.retrieval import KINDS_SHOWN, Progress, Retrieval, RetrievalError
 from ragbench.types import Hit, Question
-
-KINDS_SHOWN = 5  # kinds of errors that are named
 
 
 class FunctionSystem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,6 +10,8 @@ from typing import Any, Protocol
 from ragbench.systems.generation import Generation
 from ragbench.types import Array, Hit, Question
 
+ROUNDING = 1e-6
+KINDS_SHOWN = 5  # kinds of errors that are named
 Progress = Callable[[int], object]  # called with how many more chunks or questions are done
 
 
@@ -28,6 +31,7 @@ class Retrieval:
     embed_ms, search_ms: (questions,) milliseconds a question; work done for many at once is divided evenly. None
         where the system did not do that work now (logged results), or does both in one (your callable, a service:
         search_ms).
+    part_ms: "rewrite", "rerank" → the same of what a configured system does before and after, where it does.
     errors: question id → why it has no hits, for questions that failed.
     untold: ids of the questions that were answered without a word of what was retrieved: no ranking, and none that is
         empty either.
@@ -41,6 +45,7 @@ class Retrieval:
     hits: list[list[Hit]]
     embed_ms: Array | None = None
     search_ms: Array | None = None
+    part_ms: Mapping[str, Array] = field(default_factory=dict)
     logged_ms: Mapping[str, Array] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     untold: frozenset[str] = frozenset()
@@ -49,12 +54,72 @@ class Retrieval:
     is_stand_in: bool = False
 
 
+@dataclass(frozen=True)
+class Found:
+    """What one retriever found for texts, in their order.
+
+    hits: best first, ties in code point order of the id. milliseconds: "embed" and "search", where it does that →
+    (texts,) of each; work done for many at once is divided evenly. facts: JSON values for the page.
+    """
+
+    hits: list[list[Hit]]
+    milliseconds: Mapping[str, Array]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Retriever(Protocol):
+    """How a configured system finds passages: one of `[retrievers.NAME]`.
+
+    description, is_stand_in: as of a system.
+    """
+
+    is_stand_in: bool
+
+    @property
+    def description(self) -> Mapping[str, Any]: ...
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Make ready what belongs to the passages, where it is not yet; a step each."""
+        ...
+
+    def search(
+        self,
+        texts: Sequence[str],
+        k: int,
+        *,
+        progress: Progress | None = None,
+        fresh: bool = False,
+        alone: bool = False,
+    ) -> Found:
+        """At most k hits for each text, two steps each; `prepare` has been called, now or in an earlier run.
+
+        fresh: nothing that is stored of a text is read. alone: each by itself, as an application asks.
+        """
+        ...
+
+
 def steps(chunks: int, questions: int, repeats: int = 1) -> int:
     """How many steps the progress of `repeats` runs has, those after the first `fresh`: a chunk is one, a question two.
 
     A question is embedded, then searched for; a function of the user's own does both at once.
     """
     return chunks + 2 * questions * repeats
+
+
+def scaled(progress: Progress | None, share: float) -> Progress | None:
+    """Progress of work of which a step is only a `share` of one; whole steps are told of as they are full."""
+    if progress is None:
+        return None
+    done = told = 0
+
+    def of_a_part(number: int) -> None:
+        nonlocal done, told
+        done += number
+        if (full := math.floor(done * share + ROUNDING)) > told:
+            progress(full - told)
+            told = full
+
+    return of_a_part
 
 
 class System(Protocol):

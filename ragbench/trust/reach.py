@@ -82,14 +82,15 @@ def of_project(settings: Settings) -> Reach:
 def of_settings(settings: Settings) -> Reach:
     """What ragbench.toml names: callables with their files, keys with their hosts, databases, a database's files."""
     callables: dict[str, list[str]] = {}
-    for table, models in (("systems", settings.systems), ("generators", settings.generators)):
-        for name, one in models.items():
+    for table in ("systems", "generators", "chunkers", "rewriters", "rerankers"):
+        for name, one in getattr(settings, table).items():
             if one.callable is not None:
                 callables.setdefault(one.callable, []).append(f"{table}.{name}")
     found = [item for path, places in callables.items() for item in of_callable(path, places).items]
     endpoints: dict[str, Any] = {f"judges.{name}": settings.judge(name) for name in settings.judges}
     endpoints |= {f"generators.{name}": settings.generator(name) for name in settings.generators}
     endpoints |= {f"embedders.{name}": one for name, one in settings.embedders.items()}
+    endpoints |= {f"rerankers.{name}": one for name, one in settings.rerankers.items()}
     found += [_endpoint(name, one.base_url, one.key_variable) for name, one in endpoints.items() if one.base_url]
     found += [
         _endpoint(f"systems.{name}", one.url, *one.header_variables)
@@ -97,9 +98,10 @@ def of_settings(settings: Settings) -> Reach:
         if one.url
     ]
     found += [
-        Item("texts", f"embedders.{name}", f"may download the model {one.model} from its hub", _digest(str(one.model)))
-        for name, one in settings.embedders.items()
-        if one.kind == "sentence_transformers" and not (configuration.project_folder() / str(one.model)).is_dir()
+        Item("texts", f"{table}.{name}", f"may download the model {one.model} from its hub", _digest(str(one.model)))
+        for table, kind in (("embedders", "sentence_transformers"), ("rerankers", "cross_encoder"))
+        for name, one in getattr(settings, table).items()
+        if one.kind == kind and not (configuration.project_folder() / str(one.model)).is_dir()
     ]
     found += [
         Item("database", f"databases.{name}", f"opens the database that the variable {one.url_variable} names",

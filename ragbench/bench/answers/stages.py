@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragbench.store import Store
     from ragbench.systems import Retrieval, System
 
-BEFORE = ("embed", "search", "call")
+BEFORE = ("rewrite", "embed", "search", "rerank", "call")
 FIRST, ANSWER, GENERATE, JUDGE = "first_token", "answer", "generate", "judge"
 ORDER = (*BEFORE, FIRST, GENERATE, ANSWER, JUDGE)
 WITHIN = (FIRST, JUDGE)

@@ -207,7 +207,7 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
             if one.generator is None and one.url is not None and one.answer is not None:
                 found.left_out[name] = "answers by itself"
                 continue
-            if one.generator is None and one.embedder is None and one.url is None:
+            if one.generator is None and session.settings.retriever(name) is None and one.url is None:
                 probe = asked if one.results is not None else asked[:1]
                 answers = make(name, session.settings, store, session.dataset).retrieve(probe, 1).answers
                 if answers and one.results is not None:

@@ -99,7 +99,7 @@ class Tier3Request(Draws):
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Questions; passages where they are searched here."""
         names = parted(self.systems) or settings.systems
-        searched = any(settings.systems[name].embedder for name in names if name in settings.systems)
+        searched = any(settings.retriever(name) for name in names if name in settings.systems)
         return Needed.of(Need.ANSWERABLE), *([Needed.of(Need.PASSAGES)] if searched else [])
 
     @cached_property

@@ -17,6 +17,7 @@ from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load
+from ragbench.embed import wheels
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.names import meant
@@ -63,7 +64,7 @@ class Session:
         found, ordered = chosen(systems, baseline)
         name = dataset or found.dataset
         data = dataset_of(name, found, language) if read is None else read(name, found)
-        return cls(notebook, found, data, ordered, ordered[0], part(notebook))
+        return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook))
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""

@@ -15,7 +15,7 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import Embedder
 
 Made = TypeVar("Made")
-FITTED = ("hashing", "sentence_transformers")
+FITTED = ("hashing", "minilm", "navec", "sentence_transformers")
 """Embedders that are fitted or read from a disk; what asks elsewhere is made in no time, and made anew."""
 
 
@@ -32,11 +32,11 @@ class Desk:
         place = places.data(name) / name.partition(":")[0]
         return self._made("dataset", (name, place, _files(place)), lambda: dataset_of(name, settings))
 
-    def embedder(self, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder | None:
-        """The embedder fitted on the data set; None for a kind that is not worth keeping."""
-        if settings.kind not in FITTED:
-            return None
+    def embedder(self, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
+        """The embedder fitted on the data set."""
         texts = [chunk.text for chunk in dataset.chunks]
+        if settings.kind not in FITTED:
+            return embed.make(name, settings, texts)
         about = (settings, dataset.content_hash)
         return self._made(f"embedder {name}", about, lambda: embed.make(name, settings, texts))
 

@@ -91,12 +91,8 @@ def _texts(question: str | Sequence[str]) -> list[str]:
 
 def _retrieved(session: Session, store: Store, name: str, asked: Sequence[Question], k: int) -> list[Response]:
     """What one system retrieves for each question, or why it does not."""
-    own = session.settings.systems[name]
     try:
-        embedder = None
-        if own.embedder is not None:
-            embedder = _DESK.embedder(own.embedder, session.settings.embedders[own.embedder], session.dataset)
-        system = make(name, session.settings, store, session.dataset, embedder)
+        system = make(name, session.settings, store, session.dataset, _DESK.embedder)
     except UntrustedError:
         raise
     except Exception as error:
@@ -118,11 +114,10 @@ def _one(session: Session, store: Store, system: System, question: Question, k: 
         system.name,
         hits=tuple(got.hits[0]),
         reason=got.errors.get(question.id, ""),
-        embed_ms=times.get("embed"),
-        search_ms=times.get("search"),
-        call_ms=times.get("call"),
         is_stand_in=got.is_stand_in,
     )
+    timed: dict[str, Any] = {f"{part}_ms": ms for part, ms in times.items()}
+    made = replace(made, **timed)
     return replace(made, answer=answers[0], generator=system.name, answers_itself=True) if answers else made
 
 
@@ -144,7 +139,8 @@ def _times(
     session: Session, store: Store, system: System, question: Question, k: int, got: Retrieval
 ) -> dict[str, float]:
     """Milliseconds by part, as they were when these inputs were first measured; nothing of a log."""
-    taken = {"search" if got.embed_ms is not None else "call": got.search_ms, "embed": got.embed_ms}
+    search = "search" if system.description["kind"] == "configured" else "call"
+    taken = {"embed": got.embed_ms, search: got.search_ms, **got.part_ms}
     read = {part: np.asarray(ms, float) for part, ms in taken.items() if ms is not None}
     if not read:
         return {}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 SHORT = 110
 """Characters of a passage that stand there before it is unfolded."""
-PARTS = ("embed", "search", "call", "generate", "total")
+PARTS = ("rewrite", "embed", "search", "rerank", "call", "generate", "total")
 COLUMNS = ("question", "system", "rank", "chunk", "title", "url", "similarity", "found_by", "relevant", "text")
 ANSWERS = (
     "question", "system", "answer", "status", "reason", "generator", *(f"{part}_ms" for part in PARTS),
@@ -38,7 +38,7 @@ class Response:
     hits: nearest first. reason: why there is no ranking; empty where there is one. answer: None where none was asked
     for, or could be. generator: who wrote it; the system itself where it `answers_itself`. embed_ms, search_ms,
     call_ms: milliseconds of embedding, searching, and of a call of the user's own function, which does both and perhaps
-    answers; None where the system has no such step.
+    answers; rewrite_ms, rerank_ms: of those parts; None where the system has no such step.
     """
 
     question: Question
@@ -51,6 +51,8 @@ class Response:
     embed_ms: float | None = None
     search_ms: float | None = None
     call_ms: float | None = None
+    rewrite_ms: float | None = None
+    rerank_ms: float | None = None
     is_stand_in: bool = False
     generator_is_stand_in: bool = False
 
@@ -60,7 +62,7 @@ class Response:
         seconds = None if self.answer is None else self.answer.seconds
         within_call = self.answers_itself and self.call_ms is not None
         generate = None if seconds is None or within_call else seconds * 1000
-        parts = {"embed": self.embed_ms, "search": self.search_ms, "call": self.call_ms, "generate": generate}
+        parts = {part: getattr(self, f"{part}_ms") for part in PARTS[:-2]} | {"generate": generate}
         known = {name: float(ms) for name, ms in parts.items() if ms is not None and math.isfinite(ms)}
         if self.answers_itself and not within_call and "generate" in known:
             return {"total": known["generate"]}
@@ -201,8 +203,8 @@ class Responses:
             yield from _wrapped(" · ".join(f"{name} {ms}" for name, ms in times), "  ")
 
     def _times(self, one: Response, _: Translator) -> list[tuple[str, str]]:
-        names = {"embed": _("embed"), "search": _("search"), "call": _("call"), "generate": _("generate"),
-                 "total": _("total")}  # fmt: skip
+        names = {"rewrite": _("rewrite"), "embed": _("embed"), "search": _("search"), "rerank": _("rerank"),
+                 "call": _("call"), "generate": _("generate"), "total": _("total")}  # fmt: skip
         return [(names[part], milliseconds(ms, _)) for part, ms in one.milliseconds.items()]
 
     def _marks(self, question: Question, hit: Hit, _: Translator) -> list[str]:

@@ -21,8 +21,10 @@ from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
+from ragbench.embed import wheels
 from ragbench.judge import legal_names
-from ragbench.settings import ConfigurationError, EmbedderSettings, Settings, SystemSettings
+from ragbench.settings import ConfigurationError, Settings, SystemSettings
+from ragbench.settings.tables import PARTS
 from ragbench.types import EmbeddingError
 
 IMPORT_SECONDS = 120.0
@@ -69,13 +71,18 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
 
 def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
     """Systems that retrieve, with their embedders, and with their generators where answers are written."""
-    own = [settings.systems[name] for name in names]
-    writers = [one.generator or (DEFAULT_GENERATOR if one.embedder else "") for one in own] if request.writes else []
-    return Parts(
-        tuple(names),
-        tuple(one.embedder for one in own if one.embedder),
-        tuple(dict.fromkeys(filter(None, writers))),
-    )
+    writers = [
+        settings.systems[name].generator or (DEFAULT_GENERATOR if settings.retriever(name) else "")
+        for name in (names if request.writes else ())
+    ]
+    embedders = dict.fromkeys(one for name in names for one in settings.embedders_of(name))
+    writers += [settings.rewriters[one].generator or "" for one in _used("rewriter", names, settings)]
+    return Parts(tuple(names), tuple(embedders), tuple(dict.fromkeys(filter(None, writers))))
+
+
+def _used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
+    """The tables of a kind of part that systems name, each once."""
+    return list(dict.fromkeys(name for system in systems if (name := getattr(settings.systems[system], part))))
 
 
 def _of_judges(named: Sequence[str], settings: Settings) -> Parts:
@@ -90,6 +97,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     return [
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
+        *(said for name in _used("reranker", parts.systems, settings) if (said := _reranker(name, settings))),
         *(said for name in parts.systems if (said := _headers(name, settings.systems[name]))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
@@ -109,6 +117,9 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
 
     places = {f"systems.{name}.callable": settings.systems[name].callable for name in parts.systems}
     places |= {f"generators.{name}.callable": settings.generators[name].callable for name in parts.generators}
+    for part in PARTS:
+        table: Mapping[str, Any] = getattr(settings, f"{part}s")
+        places |= {f"{part}s.{name}.callable": table[name].callable for name in _used(part, parts.systems, settings)}
     wanted = {place: path for place, path in places.items() if path} | {path: path for path in parts.functions}
     trusted = {path for path in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
     if not trusted:
@@ -151,12 +162,14 @@ def _embedder(name: str, settings: Settings) -> str:
     one = settings.embedders[name]
     if one.kind == "openai":
         return _refused(lambda: _key(f"embedders.{name}", one))
+    if one.kind in ("minilm", "navec") and not wheels.is_installed(one.kind):
+        return wheels.missing(name, one.kind)
     if one.kind == "database":
         variable = settings.databases[str(one.database)].url_variable
         if variable and not os.environ.get(variable):
             return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
         return _queries(name, settings)
-    return _model(name, one) if one.kind == "sentence_transformers" else ""
+    return _model(f"embedders.{name}.model", str(one.model)) if one.kind == "sentence_transformers" else ""
 
 
 def _queries(name: str, settings: Settings) -> str:
@@ -175,17 +188,24 @@ def _queries(name: str, settings: Settings) -> str:
     return ""
 
 
-def _model(name: str, one: EmbedderSettings) -> str:
+def _reranker(name: str, settings: Settings) -> str:
+    one = settings.rerankers[name]
+    if one.kind == "endpoint":
+        return _refused(lambda: _key(f"rerankers.{name}", one))
+    return _model(f"rerankers.{name}.model", str(one.model)) if one.kind == "cross_encoder" else ""
+
+
+def _model(key: str, model: str) -> str:
     """A folder that is meant and not there, or a model that no download can bring."""
-    place = f"embedders.{name}.model = {one.model!r}"
+    place = f"{key} = {model!r}"
     if find_spec("sentence_transformers") is None:
         return f"{place}: the package sentence-transformers is not installed: make setup"
-    path = Path(str(one.model)).expanduser()
+    path = Path(model).expanduser()
     folder = configuration.project_folder() / path
     if folder.is_dir():
         has = any((folder / file).is_file() for file in ("modules.json", "config.json"))
         return "" if has else f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
-    parts = str(one.model).split("/")
+    parts = model.split("/")
     is_path = path.is_absolute() or parts[0] in (".", "..", "~") or len(parts) > 2
     is_path = is_path or (len(parts) == 2 and folder.parent.is_dir())  # a model of a hub is called owner/model, too
     if is_path:
@@ -193,7 +213,7 @@ def _model(name: str, one: EmbedderSettings) -> str:
     if os.environ.get("HF_HUB_OFFLINE") == "1":
         from ragbench.embed.model import is_kept
 
-        if not is_kept(str(one.model)):
+        if not is_kept(model):
             return f"{place}: it is not on this machine, and HF_HUB_OFFLINE=1 forbids to download it: unset that once"
     return ""
 

@@ -139,8 +139,8 @@ def _embedder(session: Session, named: str) -> str:
     known = session.settings.embedders
     if named and named not in known:
         raise BenchError(f"there is no embedder {named!r}; there are {', '.join(known)}")
-    of_systems = [session.settings.systems[name].embedder for name in session.systems]
-    return named or next((name for name in of_systems if name), next(iter(known)))
+    of_systems = (one for name in session.systems for one in session.settings.embedders_of(name))
+    return named or next(of_systems, next(iter(known)))
 
 
 def _question_vectors(store: Store, session: Session, name: str) -> Vectors:

@@ -16,6 +16,7 @@ from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.retrieval import projection, spread, topics
+from ragbench.embed import wheels
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
@@ -123,7 +124,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
 
 def needed_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> tuple[Needed, ...]:
     """What is missing where all the systems that were named have no embedder, and none was named itself."""
-    used = any(settings.systems[name].embedder for name in parted(systems) if name in settings.systems)
+    used = any(settings.embedders_of(name) for name in parted(systems) if name in settings.systems)
     return () if used or parted(given) or not parted(systems) else (Needed.of(Need.EMBEDDED),)
 
 
@@ -132,8 +133,7 @@ def chosen_embedders(given: requests.Names, systems: requests.Names, settings: S
 
     Raises BenchError for one that is not there, and for systems of which none has one.
     """
-    of_systems = [settings.systems[name] for name in parted(systems) or settings.systems]
-    used = [system.embedder for system in of_systems if system.embedder is not None]
+    used = [one for name in parted(systems) or settings.systems for one in settings.embedders_of(name)]
     if needed_embedders(given, systems, settings):
         raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
     names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
@@ -164,6 +164,7 @@ def _space(
     ids = np.array([item.id for item in items], dtype=object)
     facts: dict[str, Any] = {
         **settings.model_dump(mode="json", exclude_defaults=True),
+        **({"model": wheels.MODELS[settings.kind]} if settings.kind in wheels.MODELS else {}),
         "embedder_identity": model.identity,
         "width": int(vectors.shape[1]),
     }

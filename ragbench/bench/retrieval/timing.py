@@ -156,19 +156,19 @@ def indexes(
     labels = None if clusters is None else [clusters[place] for place in places]
     made: list[NamedEstimate] = []
     missed: list[tuple[Any, ...]] = []
-    for name, system in _distinct(systems).items() if clock.ef_searches and timed else ():
+    for name, dense in _distinct(systems).items() if clock.ef_searches and timed else ():
         texts = [question.text for question in timed]
-        queries = system.store.vectors(system.embedder, texts, kind="query", batch=system.batch)
+        queries = dense.store.vectors(dense.embedder, texts, kind="query", batch=dense.batch)
         if queries.shape[1] > WIDEST_HALF:
             continue
-        ways = _ways(system, clock.ef_searches)
+        ways = _ways(dense, clock.ef_searches)
         about = {
-            "what": "index, one statement", "embedder": system.embedder.identity, "ways": ways,
+            "what": "index, one statement", "embedder": dense.embedder.identity, "ways": ways,
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
             about,
-            partial(_in_turns, name, store, system, data_hash, queries, depth, ways, watch),
+            partial(_in_turns, name, store, dense, data_hash, queries, depth, ways, watch),
             fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
@@ -198,25 +198,47 @@ def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Pr
     if system.description["kind"] != "configured":
         system.retrieve(timed[:1], depth)
         return {"call": system.retrieve(timed, depth, progress=progress, fresh=True).search_ms}
-    read: list[str] = []
-    embed = kept(partial(_embedding, system, timed, read, progress))["embed"]
+    if system.dense is None:
+        return _through_all_parts(system, timed, depth, progress)
+    dense, read = system.dense, list[str]()
+    embed = kept(partial(_embedding, dense, timed, read, progress))["embed"]
     progress(len(timed) - len(read))
-    how = system.settings.model_dump(include={"index", "m", "ef_construction", "ef_search"})
-    data = system.dataset.content_hash
-    queries = system.store.vectors(system.embedder, [one.text for one in timed], kind="query", batch=system.batch)
-    system.store.search(data, system.embedder, queries[:WARMING], depth, batch=1, **how)
-    found = system.store.search(data, system.embedder, queries, depth, batch=1, progress=progress, **how)
+    data = dense.dataset.content_hash
+    queries = dense.store.vectors(dense.embedder, [one.text for one in timed], kind="query", batch=dense.batch)
+    dense.store.search(data, dense.embedder, queries[:WARMING], depth, batch=1, **dense.how)
+    found = dense.store.search(data, dense.embedder, queries, depth, batch=1, progress=progress, **dense.how)
     return {"embed": embed, "search": found.milliseconds}
 
 
-def _embedding(system: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
+def _through_all_parts(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
+    """A question at which a part fails has no readings."""
+    from ragbench.systems import RetrievalError
+
+    def taken(question: Question) -> dict[str, float]:
+        try:
+            return dict(system.timed(question, depth))
+        except RetrievalError:
+            return {}
+
+    system.prepare()
+    for question in timed[:WARMING]:
+        taken(question)
+    found = []
+    for question in timed:
+        found.append(taken(question))
+        progress(2)
+    parts = dict.fromkeys(part for one in found for part in one)
+    return {part: np.array([one.get(part, np.nan) for one in found]) for part in parts}
+
+
+def _embedding(dense: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
     """read: takes the ids of the questions as they are read."""
     for question in timed[:WARMING]:
-        system.embedded([question.text])
+        dense.embedded([question.text])
     embed = np.zeros(len(timed))
     for place, question in enumerate(timed):
         begun = time.perf_counter()
-        system.embedded([question.text])
+        dense.embedded([question.text])
         embed[place] = (time.perf_counter() - begun) * 1000
         read.append(question.id)
         progress()
@@ -226,7 +248,7 @@ def _embedding(system: Any, timed: Sequence[Question], read: list[str], progress
 def _in_turns(
     name: str,
     store: Store,
-    system: Any,
+    dense: Any,
     data_hash: str,
     queries: Any,
     depth: int,
@@ -240,11 +262,11 @@ def _in_turns(
     """
     from ragbench.store import recalls_against_exact
 
-    search = partial(store.search, data_hash, system.embedder, k=depth, batch=1)
+    search = partial(store.search, data_hash, dense.embedder, k=depth, batch=1)
     readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
     with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
         progress.say(lambda: "building them")
-        exact = store.exact_in_blocks(data_hash, system.embedder, queries, depth)
+        exact = store.exact_in_blocks(data_hash, dense.embedder, queries, depth)
         for how in ways.values():
             search(queries[:WARMING], **how)
         for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
@@ -262,19 +284,18 @@ def _in_turns(
 
 
 def _distinct(systems: Mapping[str, System]) -> dict[str, Any]:
-    """The first system of every embedder and way of building an index."""
+    """What is dense of the first system of every embedder and way of building an index."""
     found: dict[tuple[Any, ...], tuple[str, Any]] = {}
     for name, system in systems.items():
-        if system.description["kind"] == "configured":
-            one: Any = system
-            key = (one.embedder.identity, one.settings.m, one.settings.ef_construction)
-            found.setdefault(key, (name, one))
+        dense = getattr(system, "dense", None)
+        if dense is not None:
+            found.setdefault((dense.embedder.identity, dense.settings.m, dense.settings.ef_construction), (name, dense))
     return dict(found.values())
 
 
-def _ways(system: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
+def _ways(dense: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Exact search, and HNSW at each ef_search, by names."""
-    built = {"m": system.settings.m, "ef_construction": system.settings.ef_construction}
+    built = {"m": dense.settings.m, "ef_construction": dense.settings.ef_construction}
     hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
     return {"exact": {"index": "exact"}, **hnsw}
 

@@ -24,8 +24,10 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     names = {
+        "rewrite": _("putting the question anew"),
         "embed": _("embedding the question"),
         "search": _("searching"),
+        "rerank": _("looking at the first passages again"),
         "call": _("the whole call of the system"),
         "first_token": _("of it until the first piece of the answer"),
         "generate": _("writing the answer"),

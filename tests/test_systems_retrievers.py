@@ -1,0 +1,236 @@
+"""Retrievers: BM25 against its formula and its library, hybrids against sums by hand, indexes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench import rankings
+from ragbench.metrics import catalogue
+from ragbench.metrics.evaluation import evaluate
+from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings, SystemSettings
+from ragbench.store import Store, StoreError
+from ragbench.systems import System, make, steps
+from ragbench.systems.parts.bm25 import Bm25Retriever, tokens
+from ragbench.systems.parts.fusion import by_ranks, by_scores
+from ragbench.types import Chunk, Hit, Question
+from tests.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
+
+
+def system_of(store: Store, retrievers: dict[str, Any], dataset: Any = DATASET, **system: Any) -> System:
+    settings = Settings(
+        embedders={"hashing": EmbedderSettings()},
+        retrievers={name: RetrieverSettings(**one) for name, one in retrievers.items()},
+        systems={"mine": SystemSettings(**system)},
+    )
+    return make("mine", settings, store, dataset)
+
+
+# --- BM25
+
+
+def by_hand(corpus: Sequence[Sequence[str]], query: Sequence[str], variant: str, k1: float, b: float) -> list[float]:
+    """The formulas of Kamphuis et al. 2020, and of the package rank-bm25 (BM25Plus and BM25L), written out."""
+    number, mean = len(corpus), sum(map(len, corpus)) / len(corpus)
+    frequency = Counter(word for text in corpus for word in set(text))
+    scores = []
+    for text in corpus:
+        counts, total = Counter(text), 0.0
+        for word in query:
+            df, tf = frequency[word], counts[word]
+            if not df:
+                continue
+            length = 1 - b + b * len(text) / mean
+            if variant == "lucene":
+                total += math.log(1 + (number - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * length)
+            elif variant == "atire":
+                total += math.log(number / df) * tf * (k1 + 1) / (tf + k1 * length)
+            elif variant == "robertson":
+                total += max(0.0, math.log((number - df + 0.5) / (df + 0.5))) * tf / (tf + k1 * length)
+            elif variant == "bm25+":
+                total += math.log((number + 1) / df) * (1.0 + tf * (k1 + 1) / (k1 * length + tf))
+            else:
+                worth = tf / length + 0.5
+                total += (math.log(number + 1) - math.log(df + 0.5)) * (k1 + 1) * worth / (k1 + worth)
+        scores.append(total)
+    return scores
+
+
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
+def test_scores_are_those_of_the_formula(variant: Any) -> None:
+    chunks = [
+        *CHUNKS,
+        Chunk("c5", "Пароль, пароль и ещё раз пароль: сессия личного кабинета кончилась"),
+        Chunk("c6", "и"),
+    ]
+    retriever = Bm25Retriever(RetrieverSettings(variant=variant), dataset_of(chunks, QUESTIONS, f"formula {variant}"))
+    asked = ["пароли пароль", "сессия по будням", "совсем другое", "и на"]
+    found = retriever.search(asked, 6)
+    for text, hits in zip(asked, found.hits, strict=True):
+        scores = by_hand([tokens(one.text) for one in chunks], tokens(text), variant, 1.5, 0.75)
+        shared = [set(tokens(one.text)) & set(tokens(text)) for one in chunks]
+        wanted = {c.id: s for c, s, words in zip(chunks, scores, shared, strict=True) if words and s > 0}
+        assert [hit.chunk.id for hit in hits] == sorted(wanted, key=lambda name: (-wanted[name], name))
+        assert [hit.similarity for hit in hits] == pytest.approx(sorted(wanted.values(), reverse=True), abs=1e-9)
+    assert [len(hits) for hits in found.hits][2:] == [0, 0], "what shares no word that counts is not found"
+
+
+def test_words_of_both_languages_are_stemmed_by_their_own() -> None:
+    assert tokens("Как восстановить пароли от the libraries?") == ["восстанов", "парол", "librari"]
+    assert tokens("и the на of") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "variant"), [("en", "lucene"), ("ru", "lucene"), ("en", "bm25+"), ("ru", "bm25+")]
+)
+def test_ndcg_is_that_of_bm25s_and_of_rank_bm25_with_the_same_tokens(
+    shared_data: Any, language: str, variant: Any
+) -> None:
+    """XQuAD. rank-bm25's BM25Plus is bm25s's "bm25+" with delta = 1; its BM25Okapi has no equal there, because it gives
+    words of more than half of the passages a share of the mean weight."""
+    import bm25s
+
+    articles = json.loads(gzip.decompress(shared_data(f"xquad/xquad.{language}.json.gz").read_bytes()))["data"]
+    paragraphs = [
+        (f"{a:02}.{p}", one) for a, article in enumerate(articles) for p, one in enumerate(article["paragraphs"])
+    ]
+    chunks = [Chunk(name, one["context"]) for name, one in paragraphs]
+    asked = [Question(q["id"], q["question"], relevant={name: 1.0}) for name, one in paragraphs for q in one["qas"]]
+    dataset = dataset_of(chunks, asked, f"xquad {language}")
+    hits = Bm25Retriever(RetrieverSettings(variant=variant), dataset).search([q.text for q in asked], 10).hits
+    ranked = rankings.from_questions(asked, dict(zip((q.id for q in asked), hits, strict=True)), depth=10)
+    ours = evaluate(ranked, [catalogue()["ndcg"] @ 10])["ndcg@10"]
+
+    corpus = [tokens(chunk.text) for chunk in chunks]
+    library = bm25s.BM25(k1=1.5, b=0.75, delta=1.0, method=variant, dtype="float64")
+    library.index(corpus, show_progress=False)
+    theirs, formula = [], []
+    for number, question in enumerate(asked):
+        known = [word for word in tokens(question.text) if word in library.vocab_dict]
+        scores = library.get_scores(known) if known else np.zeros(len(chunks))
+        theirs.append(_ndcg(scores, chunks, question))
+        if number % 10 == 0:
+            own = np.array(by_hand(corpus, tokens(question.text), variant, 1.5, 0.75))
+            np.testing.assert_allclose(own, scores, atol=1e-9)
+            formula.append((ours[number], _ndcg(own, chunks, question)))
+    np.testing.assert_allclose(ours, theirs, atol=1e-9)
+    assert all(first == pytest.approx(second, abs=1e-9) for first, second in formula)
+    assert ours.mean() > 0.85
+
+
+def _ndcg(scores: Any, chunks: Sequence[Chunk], question: Question) -> float:
+    """Of one relevant passage: 1 / log2(1 + rank), ties by id; 0 beyond rank 10, or where it has no score."""
+    order = sorted(range(len(chunks)), key=lambda place: (-round(float(scores[place]), 9), chunks[place].id))
+    rank = next(place for place, row in enumerate(order, 1) if chunks[row].id in question.relevant)
+    return 1 / math.log2(1 + rank) if rank <= 10 and scores[order[rank - 1]] > 0 else 0.0
+
+
+def test_bm25_is_a_system_without_a_table_and_no_stand_in(store: Store) -> None:
+    system = system_of(store, {}, retriever="bm25")
+    done: list[int] = []
+    found = system.retrieve(QUESTIONS, 3, progress=done.append)
+    assert [row[0] for row in ids(found)] == ["c1", "c2", "c4"]
+    assert not found.is_stand_in
+    assert (found.embed_ms, found.search_ms.shape) == (None, (3,))  # type: ignore[union-attr]
+    assert sum(done) == steps(len(CHUNKS), len(QUESTIONS))
+    assert found.facts["retriever"] == "bm25"
+    json.dumps([system.description, found.facts], allow_nan=False)
+
+
+# --- hybrids
+
+
+def hits(**scores: float) -> list[Hit]:
+    return [Hit(Chunk(name, name), score) for name, score in scores.items()]
+
+
+def test_ranks_are_fused_by_hand() -> None:
+    found = by_ranks([hits(a=9, b=8, c=7), hits(c=0.9, a=0.5, d=0.1)])
+    wanted = {"a": 1 / 61 + 1 / 62, "c": 1 / 63 + 1 / 61, "b": 1 / 62, "d": 1 / 63}
+    assert {hit.chunk.id: hit.similarity for hit in found} == pytest.approx(wanted)
+    assert [hit.chunk.id for hit in found] == ["a", "c", "b", "d"]
+
+
+def test_scores_are_fused_by_hand() -> None:
+    found = by_scores([hits(a=9, b=8, c=5), hits(c=0.9, a=0.5, d=0.1)], (1.0, 2.0))
+    assert {hit.chunk.id: hit.similarity for hit in found} == pytest.approx({"a": 2.0, "c": 2.0, "b": 0.75, "d": 0.0})
+    assert [hit.chunk.id for hit in found] == ["a", "c", "b", "d"], "a tie goes by the id"
+    assert [hit.similarity for hit in by_scores([hits(b=3, a=3), []], (1.0, 1.0))] == [1.0, 1.0]
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), unique=True, max_size=6), min_size=2, max_size=3))
+def test_fused_rankings_hold_each_passage_once_and_what_all_rank_first_stays_first(names: list[list[str]]) -> None:
+    given_ones = [hits(**{name: -place for place, name in enumerate(one)}) for one in names]
+    for found in (by_ranks(given_ones), by_scores(given_ones, (1.0,) * len(names))):
+        fused = [hit.chunk.id for hit in found]
+        assert sorted(fused) == sorted({name for one in names for name in one})
+        firsts = {one[0] if one else None for one in names}
+        if len(firsts) == 1 and None not in firsts:
+            assert fused[0] in firsts
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "weighted"])
+def test_a_hybrid_ranks_what_its_parts_rank(store: Store, fusion: str) -> None:
+    tables = {
+        "bm25": {}, "dense": {"kind": "dense", "embedder": "hashing"},
+        "both": {"kind": "hybrid", "retrievers": ("bm25", "dense"), "fusion": fusion, "depth": 4},
+    }  # fmt: skip
+    done: list[int] = []
+    system = system_of(store, tables, retriever="both")
+    found = system.retrieve(QUESTIONS, 3, progress=done.append)
+    assert sum(done) == steps(len(CHUNKS), len(QUESTIONS))
+    parts = [system_of(store, tables, retriever=name).retrieve(QUESTIONS, 4).hits for name in ("bm25", "dense")]
+    for place, row in enumerate(found.hits):
+        rows = [part[place] for part in parts]
+        assert row == (by_ranks(rows) if fusion == "rrf" else by_scores(rows, (1.0, 1.0)))[:3]
+    assert found.is_stand_in, "half of it is"
+    assert found.facts["embedder"] == "hashing"
+    assert system.retrieve_one(QUESTIONS[0], 3).hits == found.hits[:1]  # type: ignore[attr-defined]
+    assert set(system.timed(QUESTIONS[0], 3)) == {"embed", "search"}  # type: ignore[attr-defined]
+    json.dumps([system.description, found.facts], allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({"a": {"kind": "dense"}}, "'dense', and no other, needs `embedder`"),
+        ({"a": {"embedder": "hashing"}}, "'dense', and no other, needs `embedder`"),
+        ({"a": {"kind": "hybrid"}}, "'hybrid', and no other, needs `retrievers`"),
+        ({"a": {"kind": "hybrid", "retrievers": ["bm25", "bm25"]}}, "two or more, each once"),
+        ({"a": {"kind": "hybrid", "retrievers": ["bm25", "none"]}}, "'none': a hybrid is made of other kinds: bm25"),
+        ({"a": {"kind": "dense", "embedder": "none"}}, r"retrievers.a.embedder = 'none': .* embedders are hashing"),
+        ({"a": {"kind": "hybrid", "retrievers": ["bm25", "b"], "weights": [1, 2]}}, "one for each of the 2"),
+    ],
+)
+def test_retrievers_that_cannot_be_are_refused(tables: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        Settings(retrievers=tables)
+
+
+# --- indexes
+
+
+def test_ivfflat_finds_what_exact_search_finds_when_it_looks_everywhere(store: Store) -> None:
+    chunks = [Chunk(f"c{n:03}", f"{CHUNKS[n % 4].text} номер {n}") for n in range(60)]
+    dataset = dataset_of(chunks, QUESTIONS, "many for lists")
+    exact = system_of(store, {}, dataset, embedder="hashing").retrieve(QUESTIONS, 5)
+    found = system_of(store, {}, dataset, embedder="hashing", index="ivfflat", lists=4, probes=4).retrieve(QUESTIONS, 5)
+    assert found.facts["recall_against_exact"] == 1.0
+    assert (found.facts["lists"], found.facts["probes"]) == (4, 4)
+    near = [[round(hit.similarity, 5) for hit in row] for row in exact.hits]  # type: ignore[arg-type]
+    assert [[round(hit.similarity, 5) for hit in row] for row in found.hits] == near  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("lists", [None, 2])
+def test_an_index_for_too_few_passages_is_refused_before_anything_is_embedded(store: Store, lists: int | None) -> None:
+    with pytest.raises(StoreError, match=r'index = "ivfflat".* 4 passages: .* set index = "exact"'):
+        system_of(store, {}, embedder="hashing", index="ivfflat", lists=lists)
