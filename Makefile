@@ -24,7 +24,7 @@ $(READY): pyproject.toml $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "ragbench needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing ragbench and what it needs into $(VENV), about 2.7 GB; this is quiet and takes some minutes."
+	@echo "Installing ragbench and what it needs into $(VENV), about 2.9 GB; this is quiet and takes some minutes."
 	@$(TORCH) || { echo "No CPU build of PyTorch at $(TORCH_INDEX) (TORCH_INDEX= names another index):" \
 		"taking the default index's, which on Linux comes with several GB of CUDA."; \
 		$(PIP) --require-hashes -r requirements-cuda.lock; }

@@ -66,7 +66,7 @@ def reranked(
         begun = time.perf_counter()
         found = np.asarray(reranker.scores(question, texts), float)
         if found.shape != (len(texts),) or not np.isfinite(found).all():
-            raise ValueError(f"{found.tolist()!r:.80}: one finite score is expected for each of {len(texts)} texts")
+            raise ValueError(f"{found.tolist()!r:.80}: {_expected(len(texts))}")
         return {"score": found, "ms": np.array([(time.perf_counter() - begun) * 1000])}
 
     if not reranker.identity or (fresh and not reranker.asks_elsewhere):
@@ -162,7 +162,7 @@ class EndpointReranker:
             raise ValueError(f"{unreadable}: a list `results` of `index` and `relevance_score` is expected") from None
         scores: list[Any] = [found.get(place) for place in range(number)]
         if len(rows) != number or not all(type(one) in (int, float) and math.isfinite(one) for one in scores):
-            raise ValueError(f"{unreadable}: one finite score is expected for each of {number} texts")
+            raise ValueError(f"{unreadable}: {_expected(number)}")
         return [float(one) for one in scores]
 
 
@@ -199,3 +199,7 @@ KINDS: dict[str, Callable[[str, RerankerSettings], Reranker]] = {
 def make(name: str, settings: RerankerSettings) -> Reranker:
     """The reranker of the table `[rerankers.NAME]`. Raises RetrievalError for one that cannot be."""
     return KINDS[settings.kind](name, settings)
+
+
+def _expected(number: int) -> str:
+    return f"one finite score is expected for each of {number} texts"
