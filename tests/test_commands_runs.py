@@ -240,9 +240,20 @@ def _kept(name: str) -> Any:
         return max((runs.find(each) for each in runs.names() if each.split("~")[0] == name), key=lambda one: one.id)
 
 
+def test_latest_is_the_newest_complete_report_also_where_links_cannot_be_made(project: Path) -> None:
+    reports = project / "reports"
+    for number, status in enumerate(("complete", "complete", "failed")):
+        made = kept_runs.make(reports, f"2026110{number + 1}", measurement(SYSTEMS, questions=8))
+        manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+        (made / "manifest.json").write_text(json.dumps({**manifest, "status": status}), encoding="utf-8")
+    (reports / "latest").mkdir()
+    (reports / "latest" / "index.html").write_text('<a href="../20261102/index.html">', encoding="utf-8")
+    assert kept.folder_of("latest") == reports / "20261102"
+
+
 def test_latest_is_never_the_run_of_another_project(project: Path, tmp_path: Path) -> None:
     """All projects of a machine share a database: what it has newest may be anybody's."""
-    other = kept_runs.make(tmp_path / "other" / "reports", "20990101T000000-01", planned_run(project))
+    other = kept_runs.make(tmp_path / "other" / "reports", "20990101T000000-01", measurement(SYSTEMS, questions=8))
     kept.record(other)
     for words in (("render", "latest"), ("publish", "latest", "--to", "site"), ("runs", "delete", "latest")):
         done = ragbench(*words)

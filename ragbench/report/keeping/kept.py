@@ -116,6 +116,10 @@ def pages_of(name: str | Path) -> Path:
     return folder
 
 
+def _is_complete(path: Path) -> bool:
+    return (path / results.MANIFEST).is_file() and manifest_of(path)["status"] == "complete"
+
+
 def folder_of(name: str | Path) -> Path | None:
     """The folder with a manifest that a name means: a path, or a name among the reports, or the beginning of only one.
 
@@ -131,6 +135,8 @@ def folder_of(name: str | Path) -> Path | None:
     exact = reports / text
     if (exact / results.MANIFEST).is_file():
         return exact.resolve()
+    if text == files.LATEST:  # where links cannot be made it is no run, but a page that leads to one
+        return max((path.resolve() for path in reports.iterdir() if _is_complete(path)), default=None)
     begun = [
         path
         for path in reports.iterdir()
