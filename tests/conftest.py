@@ -40,7 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
         import hypothesis
 
-        hypothesis.settings.register_profile("unhurried", deadline=None)  # it would measure what else the machine does
+        # a deadline would measure what else the machine does; other examples are drawn at every run
+        hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=60)
         hypothesis.settings.load_profile("unhurried")
 
 

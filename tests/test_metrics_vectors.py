@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -227,3 +228,23 @@ class TestAnEndpoint:
         assert found["long"].status is Status.EMBEDDING_ERROR
         assert found.pop("long").reason.endswith("longer than max_characters = 20")
         assert {one.status for one in found.values()} == {Status.OK}
+
+
+def test_the_looks_at_those_that_wait_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One look at each of 2,000, and not one at each for each of the others."""
+    looks = 0
+
+    class Watched(asyncio.Future):  # type: ignore[type-arg]
+        def cancelled(self) -> bool:
+            nonlocal looks
+            looks += sys._getframe(1).f_code.co_name in ("<listcomp>", "_embed_if_all_wait")
+            return super().cancelled()
+
+    async def measured() -> None:
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(loop, "create_future", lambda: Watched(loop=loop), raising=False)
+        batch = Batch(ScriptedEmbedder({f"text {k}": [1.0, k] for k in range(50)}))
+        await batch.gather([partial(batch.wait_for, [f"text {k % 50}"], "passage") for k in range(2000)])
+
+    asyncio.run(measured())
+    assert 2000 <= looks <= 4000

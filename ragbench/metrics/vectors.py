@@ -199,6 +199,8 @@ class Batch:
 
     def _embed_if_all_wait(self) -> None:
         waiting = self._waiting
+        if len(waiting.wanted) < waiting.running:  # also without those that were cancelled: a look at each, only then
+            return
         waiting.wanted = [wanted for wanted in waiting.wanted if not wanted.found.cancelled()]
         if not waiting.wanted or len(waiting.wanted) < waiting.running:
             return
