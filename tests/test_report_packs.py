@@ -65,7 +65,7 @@ def test_a_run_is_drawn_and_run_again_elsewhere_without_a_call(
         keys = (first.folder / "replies.txt").read_text().split()
         assert len(keys) == paid > 0
         with Store.open(settings.load()) as store:
-            assert Runs(store.engine).find("latest").replies == tuple(keys)
+            assert Runs(store.engine).find(first.folder.name).replies == tuple(keys)
         done = CliRunner().invoke(application, ["runs", "export", "latest", str(file)])
         assert f"{paid} replies written" in done.output, done.output
         before = file.read_bytes()
