@@ -338,7 +338,7 @@ def check_page(seed: int) -> None:
         check_agreement(random_page(seed))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9))
 def test_interval_p_and_word_agree_in_every_output(seed: int) -> None:
     check_page(seed)

@@ -81,6 +81,7 @@ def test_and_with_their_preferences_less_than_they_with_each_other(preferences: 
     assert found.high < people, "words alone do not see what people see"
 
 
+@pytest.mark.slow
 def test_a_refusal_is_unmeasured_and_stays_in_the_file(tmp_path: Path) -> None:
     rows = [
         {"id": "1", "system": "a", "user_input": "Q?", "response": "Paris.", "retrieved_contexts": ["Paris."]},

@@ -55,7 +55,7 @@ def users(project: Path) -> Measurement:
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=4)
-@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("language", ["en", pytest.param("ru", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("which", "views"), [("sources", SOURCES), ("users", USERS)])
 def test_hostile_texts_stay_texts_and_pages_are_drawn_again_alike(
     which: str, views: tuple[str, ...], language: str, request: pytest.FixtureRequest, tmp_path: Path

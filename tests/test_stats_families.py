@@ -114,8 +114,9 @@ def test_an_exact_p_is_a_floor_for_the_drawn_correction() -> None:
         assert one.p <= one.p_adjusted <= one.p + 0.1
 
 
-@pytest.mark.parametrize("groups", [0, pytest.param(8, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [0, 8])
+@pytest.mark.parametrize("every", [False, True])
 def test_near_clones_beside_a_noisy_run_are_told_apart_as_rarely_as_promised(every: bool, groups: int) -> None:
     """Three runs that differ by little and a noisy one, all of one mean: unstudentized, 10 to 15 % of families err."""
     rng, wrong, n = np.random.default_rng(5), 0, 40

@@ -44,6 +44,7 @@ def test_every_character_that_a_terminal_obeys_or_hides_is_in_a_class_and_no_oth
     assert all(pattern.match(sign) for sign in unassigned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names.INVISIBLE)
 @pytest.mark.fault("links", tried="each class of characters left out of the pattern", count=12)
 def test_no_class_can_be_left_out(name: str) -> None:
