@@ -103,6 +103,16 @@ def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_p
     assert f"Tier 1: {said}" in standing(Measurements(tmp_path), translator("en")).notes
 
 
+def test_why_nothing_was_measured_is_said_in_the_page_s_language() -> None:
+    why = ["the sample has no field reference"] * 2 + ["the reference names no entity"]
+    made = measurement(("only",), ("mrr",), 3, facts={"primary": "mrr"})
+    scores = made.scores.assign(value=math.nan, status="missing_field", reason=why)
+    bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 3),), comparisons=())
+    said = "не измерено 3: у примера нет поля reference (2); в эталоне нет сущностей (1)."
+    page = Page(over({"tier1_retrieval": bare}), language="ru")
+    assert f"Уровень 1: {said}" in str(show.about.standing(page).html())
+
+
 def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None:
     made = measurement(("a", "<b> & co"), ("mrr",), 20, facts={"primary": "mrr", "baseline": "a"})
     found = over({"tier1_retrieval": made})

@@ -68,7 +68,7 @@ def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -
 
 def reason_in(reason: str, speaker: Speaker) -> str:
     """A judge's reason. A model gives it in the language it was asked in; the offline judge's few are said anew."""
-    for known in OFFLINE_REASONS:
+    for known in KNOWN_REASONS:
         found = _pattern(known["text"]).fullmatch(reason)
         if found is not None:
             return speaker(known["text"], **{name: _number(text, speaker) for name, text in found.groupdict().items()})
@@ -114,10 +114,12 @@ def of_a_panel(score: Score) -> list[dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+(?:\\.\\d+)?)", re.escape(text)))
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+(?:\\.\\d+)?|[a-z_]+)", re.escape(text)))
 
 
 def _number(text: str, speaker: Speaker) -> str:
+    if not text[0].isdigit():  # the name of a field
+        return text
     return speaker.number(float(text), len(text.partition(".")[2]))
 
 
@@ -136,7 +138,7 @@ def _shown(value: Any, speaker: Speaker) -> str:
 
 _QUOTED = sentence("“{quoted}”", quoted="")
 
-OFFLINE_REASONS = (
+KNOWN_REASONS = (
     sentence("shared words and letters: {share}"),
     sentence("sentences that share their words: {part} of {whole}"),
     sentence("parts that share their words: {part} of {whole}"),
@@ -145,6 +147,9 @@ OFFLINE_REASONS = (
     sentence("words and letters that both share: {share}"),
     sentence("sentences that the contexts carry: {part} of {whole}; the weakest: {share}"),
     sentence("there is nothing to read"),
+    sentence("the sample has no field {field}"),
+    sentence("the field {field} is empty"),
+    sentence("the reference names no entity"),
     sentence("the chunk has no text"),
     sentence("yes"),
     sentence("no"),
@@ -157,4 +162,5 @@ OFFLINE_REASONS = (
     sentence("something that is no number"),
     sentence("something that is no vector"),
 )
-"""What the offline judge gives for a reason, what is said where no judge was asked, decisions, faults of vectors."""
+"""What the offline judge gives for a reason, what is said where no judge was asked, decisions, what is not there,
+faults of vectors."""
