@@ -47,6 +47,9 @@ def judged(made: Measurement, statement: str = "The office opens at nine.", reas
     return replace(made, extra=extra)
 
 
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 @pytest.fixture(scope="module")
 def made() -> Measurement:
     found = judged(measurement(SYSTEMS, ("mrr", "hit_rate@1"), 300, notebook="page"))
@@ -78,7 +81,7 @@ def test_questions_are_scrolled_searched_filtered_and_sorted(browser: Any, folde
         seen = set()
         for step in range(0, 300, 8):
             visit.run(f"document.querySelector('.rb-grid-of-questions').scrollTop = {step} * 54")
-            visit.page.wait_for_timeout(30)
+            visit.page.evaluate(TWO_FRAMES)  # the first one tells of the scrolling
             seen |= set(visit.run(LINES))
         assert len(seen) == 300, "scrolling shows every row"
         visit.page.fill(".rb-controls input", "question 29 answer")
