@@ -112,9 +112,14 @@ def of_a_panel(score: Score) -> list[dict[str, Any]]:
     return said
 
 
+_NUMBER = r"\d+(?:\.\d+)?"
+
+
 @lru_cache(maxsize=64)
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+(?:\\.\\d+)?|[a-z_]+)", re.escape(text)))
+    kinds = {"field": r"[a-z_]+"}
+    made = re.sub(r"\\\{(\w+)\\\}", lambda name: f"(?P<{name[1]}>{kinds.get(name[1], _NUMBER)})", re.escape(text))
+    return re.compile(made)
 
 
 def _number(text: str, speaker: Speaker) -> str:
