@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ragbench.language import Translator
 from ragbench.types import Estimate
-
-MOST_REASONS = 5
-LONGEST_REASON = 100
 
 
 def counted(one: Estimate, _: Translator, digits: int = 3) -> str:
@@ -47,31 +43,6 @@ def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
     if not one.n_unmeasured or one.floor is None or one.ceiling is None:
         return ()
     return _.number(one.floor, digits), _.number(one.ceiling, digits)
-
-
-OTHERS = "…"
-"""What stands for all reasons but the most frequent ones."""
-
-
-def frequent(of: Iterable[object]) -> dict[str, int]:
-    """The most frequent reasons with their counts, and `OTHERS` with the count of the rest where there is one.
-
-    of: the reason of each value. Those that are met as often stand in the order of the alphabet.
-    """
-    ordered = sorted(Counter(map(str, of)).items(), key=lambda one: (-one[1], one[0]))
-    rest = sum(number for _, number in ordered[MOST_REASONS:])
-    return {reason[:LONGEST_REASON]: n for reason, n in ordered[:MOST_REASONS]} | ({OTHERS: rest} if rest else {})
-
-
-def reasons(found: Mapping[str, int], _: Translator) -> str:
-    """`not measured 12: no reply in time (8); refused (4)`, as `frequent` has them; empty for none."""
-    if not found:
-        return ""
-    named = [
-        f"{reason} ({_.integer(n)})" if reason != OTHERS else _("others ({n})", n=_.integer(n))
-        for reason, n in found.items()
-    ]
-    return _("not measured") + f" {_.integer(sum(found.values()))}: {'; '.join(named)}"
 
 
 def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:

@@ -324,7 +324,11 @@ def _tool(path: Path) -> str:
 
 
 def _is_beir(path: Path) -> bool:
-    return all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
+    try:
+        datasets.beir.files(path, None)
+    except datasets.DatasetError:
+        return False
+    return True
 
 
 def _folders(path: Path) -> list[Path]:

@@ -18,6 +18,7 @@ class StoreError(RuntimeError):
 _REFUSED = re.compile(
     r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)"
 )
+FULL = ("too many clients", "remaining connection slots")
 AGAIN = "run the same command again: what was computed is kept"
 
 
@@ -49,8 +50,8 @@ def explain(error: BaseException | None) -> str:
         return f"the database's disk is full ({said}); make room, then {AGAIN}"
     if isinstance(error, pg.InsufficientPrivilege):
         return f"the database user may not do this ({said}); ask the server's owner for the right"
-    if full := taken(said):
-        return full
+    if is_full(said):
+        return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
     if (refused := _REFUSED.search(said)) is not None:
         return f"the server refuses the connection ({refused[1]}); look at the database's name, user and password"
     if went_away(error):
@@ -58,11 +59,9 @@ def explain(error: BaseException | None) -> str:
     return said
 
 
-def taken(said: str) -> str:
-    """What is said where a server has no connection left, told by its own words; empty where these are others."""
-    if "too many clients" in said or "remaining connection slots" in said:
-        return f"all connections of the server are taken ({said}); end other clients, then {AGAIN}"
-    return ""
+def is_full(said: str) -> bool:
+    """Whether a server says that it has no connection left, for anybody or for all but its owner."""
+    return any(words in said for words in FULL)
 
 
 def went_away(error: BaseException | None) -> bool:

@@ -24,7 +24,7 @@ from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
 from ragbench.store.engine import connect
-from ragbench.store.errors import AGAIN, StoreError, explain, first_line, taken
+from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
 
 NAME = "ragbench"  # of the database, and of the role that owns it and nothing else
 
@@ -35,7 +35,6 @@ RECOVERING = (
     "terminating connection",
     "closed the connection",
 )  # what a server says that will soon be there
-FULL = "too many clients"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def start(settings: Settings, *, upgrading: bool = False) -> ServerStatus:
         return status(settings)
     with cluster.locked(2 * seconds):
         if (problem := _problem(cluster, seconds)) is not None:
-            if FULL in problem:
+            if is_full(problem):
                 raise StoreError(problem)
             cluster.initialise()
             if cluster.pid() is None:
@@ -97,8 +96,6 @@ def required(settings: Settings) -> None:
     """Start the embedded server. Raises StoreError where none answers, your own among them, with what to do."""
     found = start(settings)
     if not found.running:
-        if full := taken(found.problem):
-            raise StoreError(full)
         raise StoreError(f"{found}; start it, or name another one, then {AGAIN}")
 
 
@@ -169,7 +166,7 @@ def _connect(url: URL, seconds: float, **changed: Any) -> psycopg.Connection:
     return psycopg.connect(connect_timeout=max(2, round(seconds)), autocommit=True, **parts)
 
 
-def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*RECOVERING, FULL)) -> str | None:
+def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*RECOVERING, *FULL)) -> str | None:
     """Why the server does not answer as it should, or None; one that is starting up or recovering is waited for.
 
     A first start may have been interrupted at any point, so a database that answers may still lack its extension.

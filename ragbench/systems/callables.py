@@ -94,6 +94,20 @@ def find(
     return called
 
 
+def of_table(
+    table: str, path: str, parameters: str, seconds: float, refused: type[ValueError],
+    adapt: Callable[[Any], Any] = lambda found: found,
+) -> Callable[..., Any]:  # fmt: skip
+    """`find` of the `callable` of a table of ragbench.toml, such as `systems.mine`, and of its `timeout_seconds`.
+
+    Raises `refused`, naming table and value, where `find` raises ValueError.
+    """
+    try:
+        return find(path, parameters, seconds, f"{table}.timeout_seconds", adapt)
+    except ValueError as error:
+        raise refused(f"{table}.callable = {path!r}: {error}") from error
+
+
 def tell_missing() -> None:
     """Write to the file that is this process's first argument which functions among the others are not there, and why:
     an object of JSON."""

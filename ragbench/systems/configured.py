@@ -17,7 +17,7 @@ from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
 from ragbench.systems.parts.reranking import Reranker, reranked
 from ragbench.systems.parts.rewriting import Rewriter, Rewritten
-from ragbench.systems.retrieval import KINDS_SHOWN, Found, Progress, Retrieval, RetrievalError, Retriever, scaled
+from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
 from ragbench.types import Array, Hit, Question
 
 
@@ -115,7 +115,7 @@ class ConfiguredSystem:
     ) -> Retrieval:
         asked, written_ms = self._asked(questions)
         errors = {question.id: one.reason for question, one in zip(questions, asked, strict=True) if not one.texts}
-        self._refuse_if_all("rewriter", errors, questions)
+        failures = counted(f"systems.{self.name}: its rewriter", questions, errors)
         texts = [text for one in asked for text in one.texts]
         share = (len(asked) - len(errors)) / len(texts) / (1 if self.parts.reranker is None else 2)
         found = self.retriever.search(
@@ -125,19 +125,16 @@ class ConfiguredSystem:
         reranked_ms = {}
         if self.parts.reranker is not None:
             rankings, reranked_ms["rerank"] = self._reranked(questions, rankings, errors, fresh, progress)
-            self._refuse_if_all("reranker", errors, questions)
+            failures = counted(f"systems.{self.name}: its reranker", questions, errors)
         if progress is not None and (failed := sum(not one.texts for one in asked)):
             progress((1 if self.parts.reranker is not None else 2) * failed)
-        facts = {**found.facts, **self.description}
-        if errors:
-            facts |= {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]}
         return Retrieval(
             [[] if question.id in errors else row[:k] for question, row in zip(questions, rankings, strict=True)],
             embed_ms=taken.get("embed"),
             search_ms=taken.get("search"),
             part_ms={**written_ms, **reranked_ms},
             errors=errors,
-            facts=facts,
+            facts={**found.facts, **self.description, **failures},
             is_stand_in=self.is_stand_in,
         )
 
@@ -187,8 +184,3 @@ class ConfiguredSystem:
             if progress is not None:
                 progress(1)
         return made, milliseconds
-
-    def _refuse_if_all(self, part: str, errors: Mapping[str, str], questions: Sequence[Question]) -> None:
-        if questions and len(errors) == len(questions):
-            first = next(iter(errors.values()))
-            raise RetrievalError(f"systems.{self.name}: its {part} failed for all {len(questions)} questions: {first}")

@@ -10,11 +10,11 @@ import numpy as np
 
 from ragbench.datasets import Dataset
 from ragbench.datasets.rows import cut_list
-from ragbench.systems.callables import find, told
+from ragbench.systems.callables import of_table, told
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
-from ragbench.systems.retrieval import KINDS_SHOWN, Progress, Retrieval, RetrievalError
+from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 from ragbench.types import Hit, Question
 
 
@@ -32,10 +32,7 @@ class FunctionSystem:
 
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
         self.name, self.path, self.dataset = name, path, dataset
-        try:
-            self._function = find(path, "(question, k)", seconds, f"systems.{name}.timeout_seconds", adapted)
-        except ValueError as error:
-            raise RetrievalError(f"systems.{name}.callable = {path!r}: {error}") from error
+        self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted)
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -78,12 +75,3 @@ class FunctionSystem:
         return Retrieval(
             hits, search_ms=milliseconds, errors=errors, untold=frozenset(untold), facts=facts, answers=answers
         )
-
-
-def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) -> dict[str, Any]:
-    """Facts of the questions that failed; nothing where none did. Raises RetrievalError where all did."""
-    if questions and len(errors) == len(questions):
-        first = next(iter(errors.values()))
-        for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
-        raise RetrievalError(f"{who} failed{for_all}: {first}")
-    return {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]} if errors else {}

@@ -19,10 +19,9 @@ from ragbench.settings import ConfigurationError, JudgeSettings, SystemSettings
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.systems import filled
 from ragbench.systems.expressions import Expressions, Said
-from ragbench.systems.function import counted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
-from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError
+from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 from ragbench.types import Array, Chunk, Hit, Question
 from ragbench.waves import gather
 

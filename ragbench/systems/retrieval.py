@@ -144,3 +144,12 @@ class System(Protocol):
         run before, and no steps any more.
         """
         ...
+
+
+def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) -> dict[str, Any]:
+    """Facts of the questions that failed; nothing where none did. Raises RetrievalError where all did."""
+    if questions and len(errors) == len(questions):
+        first = next(iter(errors.values()))
+        for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
+        raise RetrievalError(f"{who} failed{for_all}: {first}")
+    return {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]} if errors else {}

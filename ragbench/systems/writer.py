@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.settings import GeneratorSettings
-from ragbench.systems.callables import find, told
+from ragbench.systems.callables import of_table, told
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
 from ragbench.types import Status
 
@@ -23,12 +23,9 @@ class FunctionGenerator(BaseGenerator):
     def __init__(self, name: str, settings: GeneratorSettings) -> None:
         super().__init__(name, settings)
         self.path = str(settings.callable)
-        try:
-            self._function = find(
-                self.path, "(question, contexts)", settings.timeout_seconds, f"generators.{name}.timeout_seconds"
-            )
-        except ValueError as error:
-            raise GenerationError(f"generators.{name}.callable = {self.path!r}: {error}") from error
+        self._function = of_table(
+            f"generators.{name}", self.path, "(question, contexts)", settings.timeout_seconds, GenerationError
+        )
 
     @property
     def description(self) -> Mapping[str, Any]:

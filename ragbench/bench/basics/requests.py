@@ -89,7 +89,6 @@ FreshTimings = Annotated[
     bool, Field(description="True: read the clock again instead of showing what was kept for the same inputs")
 ]
 Mask = Annotated[bool, Field(description="replace users' ids, e-mail addresses, telephones and long numbers")]
-Listed = Annotated[int, Field(ge=1)]
 Level = Annotated[float, Field(description="confidence level of every interval", gt=0, lt=1)]
 Resamples = Annotated[int, Field(description="bootstrap and randomization draws", ge=100, le=1_000_000)]
 Seed = Annotated[int, Field(description="of every random draw", ge=0, le=MOST_SEED)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragbench.counts import frequent, reasons
+from ragbench.bench.basics import reasons
 from ragbench.language import DASH, Translator, translator
 from ragbench.stand_ins import StandIn, caveat
 from ragbench.systems import Generation
@@ -234,7 +234,7 @@ class Responses:
     def notes(self, _: Translator) -> list[str]:
         """What must be read with it: what failed, counted by reason, and what only stands in for a model."""
         failures = [f"{one.system}: {one.failure}" for one in self.responses if one.failure]
-        return [note for note in (reasons(frequent(failures), _), caveat(self.stand_ins, _)) if note]
+        return [note for note in (reasons.told(reasons.frequent(failures), _), caveat(self.stand_ins, _)) if note]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

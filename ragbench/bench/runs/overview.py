@@ -14,11 +14,10 @@ from pydantic import Field
 from ragbench import places, raised, stand_ins
 from ragbench import settings as configuration
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
-from ragbench.bench.basics import bands, requests
+from ragbench.bench.basics import bands, reasons, requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, commit, part, versions
 from ragbench.bench.scoring import attendance
-from ragbench.counts import frequent
 from ragbench.llm import Price
 from ragbench.measurement import Finding, Measurement
 
@@ -107,7 +106,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "heading": _heading(places.notebook(f"{name}.ipynb")),
         "unmeasured": missing,
         "wanted": wanted,
-        "why": frequent(made.scores["reason"][made.scores["value"].isna()]),
+        "why": reasons.frequent(made.scores["reason"][made.scores["value"].isna()]),
         "incomplete": sum(one.incomplete for one in attendance.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),

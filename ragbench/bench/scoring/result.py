@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import answered_by, settings, stats
 from ragbench.answered_by import AnsweredBy
-from ragbench.bench.basics import frames, interest, tabulation
+from ragbench.bench.basics import frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
-from ragbench.counts import frequent, reasons
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.llm import Usage
@@ -230,7 +229,9 @@ class Scores:
         means = tabulation.estimates((_("system"), _("metric")), self.estimates.items(), _, digits)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
         missing = (row.score.reason for row in self.rows if math.isnan(row.score.value))
-        return means.with_notes(reasons(frequent(missing), _), *said(self.attendances, _, self.systems)), compared
+        return means.with_notes(
+            reasons.told(reasons.frequent(missing), _), *said(self.attendances, _, self.systems)
+        ), compared
 
     def _shown(self) -> list[Table]:
         means, compared = self.tables()

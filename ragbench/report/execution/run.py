@@ -131,11 +131,7 @@ def run(
             started=round(started),
             seconds=round(time.time() - started, 1),
             fail_on_raised=known.fail_on_raised,
-            **(
-                {"left_out": [{**one.fact, "why": one.sentence(translator("en"))} for one in left_out]}
-                if left_out
-                else {}
-            ),
+            **_needing(left_out),
         )
         manifest = secrets.masked(manifest, mask)
         results.write_scores(folder / results.SCORES, measured)

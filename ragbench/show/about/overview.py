@@ -11,9 +11,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ragbench import raised
-from ragbench.counts import counted, reasons
-from ragbench.language import DASH, Translator
-from ragbench.metrics.explanation import reason_in
+from ragbench.bench.basics import reasons
+from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.show.about.summary import leading
 from ragbench.show.basics.links import metric_name, row_anchor
 from ragbench.show.basics.marks import chip, small, spread
@@ -164,11 +164,6 @@ def _blamed(found: Overview) -> list[Markup]:
     return said
 
 
-def _in_words(why: Mapping[str, int], _: Translator) -> dict[str, int]:
-    """Reasons in the page's language, as far as they are ragbench's own."""
-    return {reason_in(reason, _): count for reason, count in why.items()}
-
-
 def _missing(found: Overview) -> list[str]:
     """How much could not be measured, where anything could not."""
     _ = found.text
@@ -178,7 +173,7 @@ def _missing(found: Overview) -> list[str]:
     if missing:
         share = _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
-    why = {found.short(page): reasons(_in_words(page.get("why") or {}, _), _) for page in found.pages}
+    why = {found.short(page): reasons.told(page.get("why") or {}, _) for page in found.pages}
     said += [f"{page}: {text}." for page, text in why.items() if text]
     few = sum(int(page.get("incomplete") or 0) for page in found.pages)
     if few:

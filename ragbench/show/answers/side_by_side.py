@@ -23,8 +23,6 @@ from ragbench.show.sentences import judges
 from ragbench.show.view import view
 from ragbench.types import Estimate
 
-EXAMPLES = 5
-
 
 @view("side_by_side")
 def side_by_side(material: Material, present: frozenset[str]) -> Markup:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ragbench.bench.basics import reasons
 from ragbench.bench.basics.families import headed
 from ragbench.bench.basics.verdicts import beside
-from ragbench.counts import counted, frequent, reasons
-from ragbench.metrics.explanation import reason_in
+from ragbench.counts import counted
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import clean, shown
+from ragbench.show.basics.text import shown
 from ragbench.show.sentences import constants, descriptions, repeats
 from ragbench.types import Verdict
 
@@ -153,7 +153,7 @@ def _unmeasured(material: Material, system: str, metric: str) -> Markup:
     """`v1 was not measured by faithfulness: no reply in time (48)`."""
     scores = material.measurement.scores
     missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
-    why = reasons(frequent(reason_in(clean(each), material.text) for each in missing), material.text)
+    why = reasons.told(reasons.frequent(missing), material.text)
     return material.text.html(
         "On {metric}, <b>{system}</b>: {why}.", metric=shown(metric), system=shown(system), why=shown(why)
     )

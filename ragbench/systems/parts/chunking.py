@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.datasets import Dataset
 from ragbench.judge import words
 from ragbench.settings import ChunkerSettings
-from ragbench.systems.callables import find, told
+from ragbench.systems.callables import of_table, told
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
 
@@ -82,10 +82,7 @@ def _sentences(text: str, settings: ChunkerSettings) -> Iterator[str]:
 
 def _function(name: str, settings: ChunkerSettings) -> Callable[[str, ChunkerSettings], list[str]]:
     place = f"chunkers.{name}.callable = {settings.callable!r}"
-    try:
-        function = find(str(settings.callable), "a text", settings.timeout_seconds, f"chunkers.{name}.timeout_seconds")
-    except ValueError as error:
-        raise RetrievalError(f"{place}: {error}") from error
+    function = of_table(f"chunkers.{name}", str(settings.callable), "a text", settings.timeout_seconds, RetrievalError)
 
     def split(text: str, _: ChunkerSettings) -> list[str]:
         try:

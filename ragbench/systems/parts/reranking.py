@@ -19,7 +19,7 @@ from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
 from ragbench.store import Store
-from ragbench.systems.callables import find
+from ragbench.systems.callables import of_table
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Array, Hit
 
@@ -174,11 +174,9 @@ class FunctionReranker:
 
     def __init__(self, name: str, settings: RerankerSettings) -> None:
         self.name, self.settings, self.path = name, settings, str(settings.callable)
-        limit = f"rerankers.{name}.timeout_seconds"
-        try:
-            self._function = find(self.path, "(question, texts)", settings.timeout_seconds, limit)
-        except ValueError as error:
-            raise RetrievalError(f"rerankers.{name}.callable = {self.path!r}: {error}") from error
+        self._function = of_table(
+            f"rerankers.{name}", self.path, "(question, texts)", settings.timeout_seconds, RetrievalError
+        )
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ragbench.llm import Decoding, Request
 from ragbench.settings import GeneratorSettings, RewriterSettings
-from ragbench.systems.callables import find, told
+from ragbench.systems.callables import of_table, told
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.generation import Task
 from ragbench.systems.retrieval import RetrievalError
@@ -111,12 +111,9 @@ class FunctionRewriter:
 
     def __init__(self, name: str, settings: RewriterSettings) -> None:
         self.name, self.path = name, str(settings.callable)
-        try:
-            self._function = find(
-                self.path, "a question", settings.timeout_seconds, f"rewriters.{name}.timeout_seconds"
-            )
-        except ValueError as error:
-            raise RetrievalError(f"rewriters.{name}.callable = {self.path!r}: {error}") from error
+        self._function = of_table(
+            f"rewriters.{name}", self.path, "a question", settings.timeout_seconds, RetrievalError
+        )
 
     @property
     def description(self) -> Mapping[str, Any]:
