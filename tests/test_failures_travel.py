@@ -95,7 +95,6 @@ def test_an_overview_that_has_nothing_to_show_says_so_on_the_index(project: Path
         "KeyError: 'x'",
         why,
     ]
-    assert html.unescape(SHOWN.findall((run / "overview.html").read_text(encoding="utf-8"))[0]) == why
 
 
 @pytest.mark.slow

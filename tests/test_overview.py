@@ -19,6 +19,7 @@ from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
+from ragbench.show.about.overview import Overview, measured
 from ragbench.show.comparison.bands import reached
 from ragbench.types import Estimate
 from tests.measurements import measurement
@@ -82,9 +83,8 @@ def test_verdicts_and_differences_are_the_page_s_own() -> None:
 
 def test_what_was_not_measured_is_counted() -> None:
     found = over({"tier1_retrieval": tier(mrr("a", math.nan, None, None, 100), mrr("b", 0.6, 0.55, 0.65))})
-    html = str(show.about.overview(Page(found)).html())
-    assert "not measured" in html
-    assert "33.3%" in html, "100 of 300 values of the row"
+    html = re.sub(r"<[^>]+>", " ", str(show.about.overview(Page(found)).html()))
+    assert "not measured   n 100, 100 unmeasured" in html
     assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
 
 
@@ -118,7 +118,7 @@ def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None
     found = over({"tier1_retrieval": made})
     found.save(tmp_path / "parts" / "overview")
     text = translator("en")
-    page = re.findall("<p>(.*?)</p>", str(show.about.standing(Page(found)).html()))
+    page = re.findall("<p[^>]*>(.*?)</p>", str(show.about.standing(Page(found)).html()))
     said = tuple(unescape(re.sub("<[^>]+>", "", one)) for one in page)
     assert any(one.startswith("<b> & co against a:") for one in said)
     assert standing(Measurements(tmp_path), text).notes[: len(said)] == said
@@ -145,8 +145,13 @@ def test_the_part_to_blame_is_named_with_its_interval() -> None:
         for part, share in shares.items()
     )
     made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
-    said = re.sub(r"<[^>]+>", "", str(show.about.standing(Page(over({"tier3_end_to_end": made}))).html()))
-    assert re.search(r"Most to blame in a \(Tier 3\): .+, 30% of the questions \[22%, 39%\]\.", said)
+    page = Page(over({"tier3_end_to_end": made}))
+    said = re.sub(r"<[^>]+>|\u2060", "", str(show.about.standing(page).html()))
+    assert "Most to blame in Tier 3: not retrieved (a 30% [22%, 39%])." in said
+    drawn = str(show.about.blame_bars(page).html())
+    pieces = re.findall(r'class="rb-part-([a-z-]+)"><rect x="([\d.]+)%" width="([\d.]+)%"', drawn)
+    assert pieces == [("good", "0.0", "60.0"), ("not-used", "60.0", "10.0"), ("not-retrieved", "70.0", "30.0")]
+    assert "60% [50%, 70%]" in re.sub(r"<[^>]+>|\u2060", "", drawn)
 
 
 def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +195,6 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
     found = over({"tier1_retrieval": paid})
     assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5}
-    html = str(show.about.overview(Page(found)).html())
-    assert "cost 3.50" in html
-    assert "9 calls" in html
-    assert "no paid call" in str(show.about.overview(Page(over({"tier1_retrieval": made}))).html())
+    for one, told in ((found, "cost 3.50 · 9 calls"), (over({"tier1_retrieval": made}), "no paid call")):
+        whole = Overview(Page(one).material)
+        assert " · ".join(measured(whole, whole.pages[0])).endswith(told)

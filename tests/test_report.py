@@ -130,7 +130,7 @@ def test_a_page_has_its_parts_and_its_policy(finished: Finished) -> None:
     assert page.count('<details class="code">') == 7
     index = (folder / "index.html").read_text(encoding="utf-8")
     assert 'href="tier1_retrieval.html"' in index
-    assert "is better than ivfflat" in index
+    assert "<b>hnsw</b> against ivfflat: better" in index
     assert "Report on synthetic" in index
 
 

@@ -44,6 +44,35 @@ CUT = (
 )
 
 
+APART = """(() => {
+  const seen = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, own = node.parentElement;
+    if (!node.data.trim() || !own.checkVisibility() || own.closest("script, style, .rb-hidden, thead, title")) continue;
+    const around = own.closest("[role=grid], .rb-scroll, pre")?.getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const { left, right, top, bottom } of range.getClientRects())
+      if (right - left > 1 && !(around && (bottom > around.bottom || top < around.top || left > around.right)))
+        seen.push({ left, right, top, bottom, text: node.data.trim() });
+  }
+  const least = 2, found = [];
+  seen.sort((one, other) => one.top - other.top);
+  seen.forEach((one, place) => {
+    for (let next = place + 1; next < seen.length && seen[next].top < one.bottom - least; next += 1) {
+      const other = seen[next];
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - other.top;
+      if (across > least && down > Math.min(one.bottom - one.top, other.bottom - other.top) * 0.4)
+        found.push(`${one.text} | ${other.text}`);
+    }
+  });
+  return found;
+})()"""
+"""Texts that are printed over each other, two and two."""
+
+
 def launched() -> Iterator[Any]:
     """A browser, closed afterwards; the test is skipped, with the reason, where there is none."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -105,10 +134,12 @@ class Visit:
         assert outside == []
 
     def assert_whole(self) -> None:
-        """Nothing is cut off on the right, and the page does not scroll sideways."""
+        """Nothing is cut off on the right or printed over something else, and the page does not scroll sideways."""
         root = "document.documentElement"
         assert self.run(f"{root}.scrollWidth") <= self.run(f"{root}.clientWidth"), "the page scrolls sideways"
         assert self.run(CUT) == []
+        found = self.run(APART)
+        assert not found, found[:5]
 
     def faults(self) -> list[str]:
         """What axe-core finds of serious or critical weight: rule, and the elements."""

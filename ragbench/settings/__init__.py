@@ -230,6 +230,11 @@ class Settings(BaseSettings):
                         f"retrievers.{name}.retrievers = {part!r}: a hybrid is made of other kinds: {', '.join(legal)}"
                     )
 
+    @property
+    def systems_in_order(self) -> list[str]:
+        """The names of the systems as they are listed, the baseline first."""
+        return sorted(self.systems, key=lambda name: name != self.baseline)
+
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
         one = self.systems[system]

@@ -25,7 +25,7 @@ from ragbench.bench.basics.session import BenchError, kept, parted
 from ragbench.judge import Aggregate
 from ragbench.measurement import Measurement
 from ragbench.names import meant
-from ragbench.settings import Settings, secrets
+from ragbench.settings import Settings, load, secrets
 
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
@@ -242,7 +242,8 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
 
             def asked_for() -> Measurement:
                 found = measure(request)
-                return replace(found, facts={**found.facts, "request": request.told()})
+                more = {"request": request.told(), "project_systems": load().systems_in_order}
+                return replace(found, facts={**found.facts, **more})
 
             try:
                 return kept(request.notebook, asked_for)

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from ragbench import places, raised, stand_ins
 from ragbench import settings as configuration
-from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS
 from ragbench.bench.basics import bands, reasons, requests
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, commit, part, versions
@@ -23,7 +22,7 @@ from ragbench.measurement import Finding, Measurement
 
 NAME = "overview"
 PAGE_FACTS = (
-    "dataset", "n_questions", "n_texts", "baseline", "primary", "key_metrics", "unit", "describes", "signatures",
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "unit", "describes", "signatures",
 )  # fmt: skip
 
 
@@ -38,7 +37,7 @@ class OverviewRequest(Request):
 
 @tier(OverviewRequest)
 def overview(request: OverviewRequest) -> Measurement:
-    """All findings of the whole that the run's pages have so far, each placed at its `page`.
+    """All findings of the whole that the run's pages have so far, and the shares of blame, each placed at its `page`.
 
     Outside of a run the newest run in the folder of reports is read. The fact `thresholds` says what the numbers are
     held to, as on every page; the fact `pages` lists the pages in their order, with what their own facts say.
@@ -66,8 +65,8 @@ def over(
     pages = [_page(name, made, known) for name, made in named.items()]
     placed: list[Finding] = []
     for name, made in named.items():
-        own: list[Finding] = [*made.estimates, *made.comparisons]
-        placed += [replace(one, where={"page": name}) for one in own]
+        own: list[Finding] = [*made.estimates, *made.comparisons, *made.estimates_by("part")]
+        placed += [replace(one, where={"page": name, **one.where}) for one in own]
     facts = {
         "pages": pages,
         "stand_ins": [one for page in pages for one in page["stand_ins"]],
@@ -112,7 +111,6 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
         "spent": _spent(made, known),
-        "blamed": _blamed(made),
         "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
         "raised": [one.fact for one in raised.of(made.facts)],
         **facts,
@@ -179,14 +177,3 @@ def _judging(made: Measurement) -> float | None:
     stand_ins = {one.get("name") for one in judges if one.get("stand_in")}
     timed = table["seconds"][~table["judge"].isin(stand_ins)].dropna()
     return round(float(timed.sum()), 1) if len(timed) else None
-
-
-def _blamed(made: Measurement) -> dict[str, dict[str, Any]]:
-    """By system the part that is first to blame for most of the questions that have an answer; none without blame."""
-    lost = {part.value for part in PARTS[ANSWERABLE] if part not in GOOD}
-    own = [(one.system, str(one.where["part"]), one.estimate) for one in made.estimates_by("part")]
-    found: dict[str, dict[str, Any]] = {}
-    for system, lacking, e in sorted(own, key=lambda one: -round(one[2].value * one[2].n) if one[2].n else 0):
-        if lacking in lost and e.n and e.value > 0:
-            found.setdefault(system, {"part": lacking, "share": e.value, "low": e.low, "high": e.high})
-    return found

@@ -21,7 +21,8 @@ def standing(measured: Measurements, _: Translator) -> Table:
     Without rows where nothing was measured.
     """
     from ragbench.bench.basics import verdicts
-    from ragbench.show.about.overview import Overview, answers
+    from ragbench.show.about.overview import Overview
+    from ragbench.show.about.standing import answers
     from ragbench.show.basics.material import Material, digits_of
 
     if NAME not in measured.names():
@@ -29,13 +30,14 @@ def standing(measured: Measurements, _: Translator) -> Table:
     found = Overview(Material(measured[NAME], _))
     rows, digits = [], []
     for page in found.pages:
-        for metric in found.metrics(page, 1):
-            own = found.numbers[str(page["name"])][metric]
-            for system, e in own.items():
-                c = found.comparison(page, system, metric)
-                word = verdicts.said(c, _) if c is not None else ""
-                rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
-                digits.append(digits_of((e.value, e.low, e.high), metric))
+        metric = found.metric(page)
+        if metric is None:
+            continue
+        for system, e in found.numbers[str(page["name"])][metric].items():
+            c = found.comparison(page, system, metric)
+            word = verdicts.said(c, _) if c is not None else ""
+            rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
+            digits.append(digits_of((e.value, e.low, e.high), metric))
     columns = (
         Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),
         Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),

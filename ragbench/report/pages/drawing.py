@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.bench.basics import needs
+from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
@@ -49,7 +50,7 @@ def _draw(
     folder: Path, manifest: Mapping[str, Any], measured: assembly.Measurements, edition: Edition,
     drawn: Sequence[Edition], spoken: Mapping[str, str],
 ) -> dict[str, str]:  # fmt: skip
-    """The pages of one edition. spoken: the language of each."""
+    """The pages of one edition; the overview's is the first page itself. spoken: the language of each."""
     place = folder / edition.folder
     place.mkdir(exist_ok=True)
     entries, undrawn = [], {}
@@ -70,7 +71,8 @@ def _draw(
                     cell.outputs = []
             page = assembly.html(notebook, name, measured, tongue, failure, frame)
             entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
-        files.write(place / f"{name}.html", page)
+        if name != OVERVIEW:
+            files.write(place / f"{name}.html", page)
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(place, measured, titles, edition, drawn)

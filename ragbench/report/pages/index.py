@@ -1,4 +1,4 @@
-"""The index of a run: one screen that says what each page answers."""
+"""The first page of a run: what all pages add up to, and a way to each."""
 
 from __future__ import annotations
 
@@ -13,42 +13,41 @@ from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
+from ragbench.show.about.overview import Overview, measured
+from ragbench.show.about.standing import compared
 from ragbench.show.basics.links import METRIC_PAGES
 
-ROWS = 11  # of the overview, about as many as a screen holds
+FIRST = ("standing", "differences", "blame_bars", "overview")
+"""The views of all pages together, in their order."""
+FOLDED = ("limits", "provenance")
 
 
 def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
-    """What the index shows of one page."""
+    """What the first page shows of one page: its question, and its answer where no figure gives it."""
     over, question = prose.title(notebook, translator(language), name)
-    parts = [assembly.view(one, measurements, language).html() for one in _shown(notebook, name, measurements)]
+    whole = _overview(measurements, language)
+    told = {str(page["name"]) for page, _metric, _rows in compared(whole)} if whole is not None else set()
+    shown = [one for one in _measurements(notebook, name, measurements) if one not in told]
+    asked = ({"view": "summary", "measurement": one, "options": {"brief": True}} for one in shown)
     return {
         "name": name,
         "href": f"{quote(name)}.html",
         "over": over,
         "question": question,
         "failure": failure,
-        "summary": Markup("").join(parts),
+        "summary": Markup("").join(assembly.view(one, measurements, language).html() for one in asked),
     }
 
 
-def _shown(notebook: Any, name: str, measurements: Measurements) -> list[dict[str, Any]]:
-    """The summary views of what the page shows, in its order; of the notebook's own measurement if it shows none."""
+def _measurements(notebook: Any, name: str, measurements: Measurements) -> list[str]:
+    """Those that the page shows, in its order; the notebook's own if it shows none."""
     there = measurements.names()
-    more = {"brief": True} if OVERVIEW in there else {}
     asked = dict.fromkeys(str(view["measurement"]) for view in assembly.views(notebook))
-    shown = [one for one in asked if one in there] or [name] * (name in there)
-    return [{"view": "summary", "measurement": one, "options": more} for one in shown]
+    return [one for one in asked if one in there] or [name] * (name in there)
 
 
-def _overall(measurements: Measurements, language: str) -> Markup:
-    """All pages side by side; empty for a run that kept no overview."""
-    if OVERVIEW not in measurements.names():
-        return Markup("")
-    most = max(1, min(2, ROWS // max(1, len(measurements[OVERVIEW].facts.get("pages", ())))))
-    asked = ({"view": "standing"}, {"view": "overview", "options": {"most": most}})
-    drawn = (assembly.view({**one, "measurement": OVERVIEW}, measurements, language) for one in asked)
-    return Markup("").join(view.html(frozenset({METRIC_PAGES})) for view in drawn)
+def _overview(measurements: Measurements, language: str) -> Overview | None:
+    return Overview(measurements.page(OVERVIEW, language).material) if OVERVIEW in measurements.names() else None
 
 
 def html(
@@ -57,20 +56,27 @@ def html(
 ) -> str:  # fmt: skip
     """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`."""
     _ = translator(language)
+    whole = _overview(measurements, language)
     datasets = dict.fromkeys(
         str(measurements[name].facts["dataset"])
         for name in measurements.names()
         if measurements[name].facts.get("dataset")
     )
     title = _("Report on {datasets}", datasets=_.enumeration(list(datasets))) if datasets else _("Report")
+    about = {} if whole is None else {str(page["name"]): " · ".join(measured(whole, page)) for page in whole.pages}
+
+    def drawn(name: str) -> Markup:
+        asked = {"view": name, "measurement": OVERVIEW}
+        found: Markup = assembly.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
+        return found
+
     page = assembly.chrome(language, title) | {
         **frame,
-        "entries": [e for e in entries if e["name"] != OVERVIEW],
+        "entries": [{**e, "about": about.get(e["name"], "")} for e in entries if e["name"] != OVERVIEW],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
-        "overall": _overall(measurements, language),
+        "views": {name: drawn(name) for name in (*FIRST, *FOLDED) if whole is not None},
         "wide": True,
         "left_out": [(one.page, one.sentence(_)) for one in left_out],
-        "more": next((e["href"] for e in entries if e["name"] == OVERVIEW), None),
     }
     template = assembly.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

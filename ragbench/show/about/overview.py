@@ -1,30 +1,26 @@
-"""The overview of a run on one screen: pages down, systems across, each number with its band, verdict and way down."""
+"""The overview of a run: a row a system, and the number that each page answers with, its band and its way down."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ragbench import raised
-from ragbench.bench.basics import reasons
 from ragbench.counts import counted
 from ragbench.language import DASH
-from ragbench.show.about.summary import leading
 from ragbench.show.basics.links import metric_name, row_anchor
-from ragbench.show.basics.marks import chip, small, spread
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.blame.parts import Blamed
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.view import view
-from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.types import Comparison, Estimate
 
 Facts = Mapping[str, Any]
 Numbers = Mapping[str, Estimate]
@@ -51,15 +47,11 @@ class Overview:
         """The comparison of a system with the page's baseline."""
         return self.material.comparison(system, metric, page=str(page["name"]))
 
-    def metrics(self, page: Facts, most: int) -> list[str]:
-        """The few metrics that stand for a page: its leading ones, those with a threshold before the others."""
+    def metric(self, page: Facts) -> str | None:
+        """The metric that stands for a page: the one that its answer speaks of; None for a page without numbers."""
         there = self.numbers.get(str(page["name"]), {})
         primary = page.get("primary")
-        named = leading(list(there), primary if primary in there else next(iter(there), None), page.get("key_metrics"))
-        with_bands = [
-            metric for metric in there if any(bands.reached(self.material, metric, e) for e in there[metric].values())
-        ]
-        return list(dict.fromkeys([*named[:1], *with_bands, *named]))[:most]
+        return primary if primary in there else next(iter(there), None)
 
     def title(self, page: Facts) -> tuple[str, str]:
         """What stands above a page's title, and the title, in the reader's language."""
@@ -72,133 +64,28 @@ class Overview:
         over, title = self.title(page)
         return over or title
 
+    def groups(self) -> list[list[Facts]]:
+        """Pages with numbers that share a system stand together; a page of other systems, such as judges, begins its
+        own group. The largest group is the first."""
+        groups: list[tuple[set[str], list[Facts]]] = []
+        for page in self.pages:
+            own = set(page.get("systems", ()))
+            place = next((group for group in groups if group[0] & own), None)
+            if place is None:
+                place = (set(), [])
+                groups.append(place)
+            place[0].update(own)
+            place[1].append(page)
+        return sorted((group for systems, group in groups if systems), key=len, reverse=True)
+
 
 @view("overview")
-def overview(material: Material, present: frozenset[str], most: int = 4) -> Markup:
-    """Pages down, systems across: values with interval, band and verdict, each leading to its page.
-
-    most: how many metrics stand for a page, those with a threshold and the leading ones first.
-    """
+def overview(material: Material, present: frozenset[str]) -> Markup:
+    """A row a system: what each page answers with, with interval, band and verdict, leading to the page."""
     found = Overview(material)
     if not found.pages:
         return html.p(material.text("Nothing was measured."))
-    return html.all(*(_table(found, group, most, present) for group in _groups(found.pages)), _legend(found, most))
-
-
-@view("standing")
-def standing(material: Material, present: frozenset[str]) -> Markup:
-    """Is it good, is it better: what all pages of the run add up to, in a sentence each."""
-    found = Overview(material)
-    failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
-    return html.div(html.all(*map(html.p, [*answers(found), *(f"{text}." for text in failed)])), "rb-says")
-
-
-def answers(found: Overview) -> list[str | Markup]:
-    """What the pages add up to: is it good, is it better, which part is to blame, what could not be measured."""
-    return [_good(found), *_better(found), *_blamed(found), *_missing(found)]
-
-
-def _good(found: Overview) -> str:
-    """How many numbers lie wholly in which band of the threshold set."""
-    _ = found.text
-    every = found.material.measurement.estimates_by("page")
-    reached = [words for one in every if (words := bands.reached(found.material, one.metric, one.estimate))]
-    if not reached:
-        return _("No number on these pages has a threshold.")
-    whole = [words[0] for words in reached if len(words) == 1]
-    named = {
-        "excellent": _("{n} excellent", n=_.integer(whole.count("excellent"))),
-        "good": _("{n} good", n=_.integer(whole.count("good"))),
-        "attention": _("{n} in need of attention", n=_.integer(whole.count("attention"))),
-    }
-    parts = [text for word, text in named.items() if word in whole]
-    if len(whole) < len(reached):
-        parts.append(_("{n} between bands", n=_.integer(len(reached) - len(whole))))
-    lead = _.plural("Of {n} number with a threshold:", "Of {n} numbers with a threshold:", len(reached))
-    return f"{lead} {', '.join(parts)}."
-
-
-def _better(found: Overview) -> list[Markup]:
-    """For each challenger, what its leading metric earned on each page that compares."""
-    said: dict[tuple[str, str], dict[Verdict, list[str]]] = {}
-    for page in found.pages:
-        primary = str(page.get("primary"))
-        for system in found.numbers.get(str(page["name"]), {}).get(primary, {}):
-            if c := found.comparison(page, system, primary):
-                words = said.setdefault((system, str(page.get("baseline"))), {})
-                words.setdefault(c.verdict, []).append(f"{found.short(page)}: {primary}")
-    return [_compared(found, system, baseline, words) for (system, baseline), words in said.items()]
-
-
-def _compared(found: Overview, system: str, baseline: str, words: Mapping[Verdict, Sequence[str]]) -> Markup:
-    parts = [
-        html.all(found.material.verdict(verdict), f" ({'; '.join(words[verdict])})")
-        for verdict in Verdict
-        if verdict in words
-    ]
-    return found.text.html(
-        "<b>{system}</b> against {baseline}: {verdicts}.",
-        system=shown(system),
-        baseline=shown(baseline),
-        verdicts=Markup(", ").join(parts),
-    )
-
-
-def _blamed(found: Overview) -> list[Markup]:
-    """For each system the part that fails first most often, where a page has told it."""
-    _ = found.text
-    said = []
-    for page in found.pages:
-        for system, row in (page.get("blamed") or {}).items():
-            ends = (math.nan if row[key] is None else float(row[key]) for key in ("low", "high"))
-            low, high = (_.percent(end) if math.isfinite(end) else DASH for end in ends)
-            text = _.html(
-                "Most to blame in <b>{system}</b> ({page}): {part}, {share} of the questions {interval}.",
-                system=shown(system),
-                page=shown(found.short(page)),
-                part=shown(Blamed(found.material).name(row["part"])),
-                share=_.percent(row["share"]),
-                interval=_.ends(low, high),
-            )
-            said.append(text)
-    return said
-
-
-def _missing(found: Overview) -> list[str]:
-    """How much could not be measured, where anything could not."""
-    _ = found.text
-    missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
-    wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
-    said: list[str] = []
-    if missing:
-        share = _.percent(missing / wanted, 1)
-        said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
-    why = {found.short(page): reasons.told(page.get("why") or {}, _) for page in found.pages}
-    said += [f"{page}: {text}." for page, text in why.items() if text]
-    few = sum(int(page.get("incomplete") or 0) for page in found.pages)
-    if few:
-        said.append(
-            _.plural(
-                "{n} judged value is made of fewer judges than its panel has.",
-                "{n} judged values are made of fewer judges than their panel has.",
-                few,
-            )
-        )
-    return said
-
-
-def _groups(pages: Iterable[Facts]) -> list[list[Facts]]:
-    """Pages that share a system stand in one table; a page of other systems, such as judges, begins its own."""
-    groups: list[tuple[set[str], list[Facts]]] = []
-    for page in pages:
-        own = set(page.get("systems", ()))
-        place = next((group for group in groups if group[0] & own), None)
-        if place is None:
-            place = (set(), [])
-            groups.append(place)
-        place[0].update(own)
-        place[1].append(page)
-    return [group for systems, group in groups if systems] + [group for systems, group in groups if not systems]
+    return html.all(*(_table(found, group, present) for group in found.groups()), _legend(found))
 
 
 def _systems(pages: Sequence[Facts]) -> list[str]:
@@ -206,32 +93,56 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(found: Overview, pages: Sequence[Facts], most: int, present: frozenset[str]) -> Markup:
+def _table(found: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Markup:
     _ = found.text
-    systems = _systems(pages)
     baselines = {page.get("baseline") for page in pages}
-    heads = [html.head(_("page")), html.head(_("metric"), "rb-word")]
-    for name in systems:
-        note = html.small(_("baseline")) if name in baselines else ""
-        heads.append(html.head(html.all(shown(name, 60), " ", note), "rb-name"))
-    heads += [html.head(_("unmeasured"))] if systems else []
-    rows = [row for page in pages for row in _rows(found, page, systems, most, present)]
-    return html.table(_("Overview: pages, metrics and systems"), heads, rows, "rb-overview")
+    columns = [(page, metric) for page in pages if (metric := found.metric(page)) is not None]
+    heads = [html.head(_("system"))]
+    heads += [html.head(_head(found, page, metric, present), "rb-name") for page, metric in columns]
+    rows = []
+    for name in _systems(pages):
+        note = small(_("baseline") if name in baselines else "")
+        rows.append(
+            html.row(
+                [
+                    html.row_head(html.all(named(found.material, name), note)),
+                    *(_cell(found, page, metric, name) for page, metric in columns),
+                ]
+            )
+        )
+    return html.table(_("Systems, and what each page answers with"), heads, rows, "rb-overview")
 
 
-def _rows(found: Overview, page: Facts, systems: Sequence[str], most: int, present: frozenset[str]) -> list[Markup]:
-    """A row for each metric of a page; the page's own cell spans them."""
-    metrics = found.metrics(page, most)
-    over, title = found.title(page)
-    about = Markup(" · ").join(map(shown, _measured(found, page)))
-    lead = html.overview_page(max(len(metrics), 1), href(page), shown(over), shown(title, 90), about)
-    if not metrics:
-        return [html.row([lead, html.blank(len(systems) + 2)], "rb-first")]
-    lines = [_metric(found, page, metric, systems, present) for metric in metrics]
-    return [html.row([lead, *lines[0]], "rb-first"), *map(html.row, lines[1:])]
+def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:
+    own = found.numbers[str(page["name"])][metric]
+    against = [c for name in own if (c := found.comparison(page, name, metric)) is not None]
+    lower = bands.direction(found.material, metric, against) == "lower"
+    name = metric_name(found.material, present, metric)
+    more = html.all(name, Markup(", ") + found.text("lower is better") if lower else "")
+    return html.two_lines(html.link(href(page), shown(found.short(page))), more)
 
 
-def _measured(found: Overview, page: Facts) -> list[str]:
+def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
+    """A number that leads to its page, its band and its verdict."""
+    own, _ = found.numbers[str(page["name"])][metric], found.text
+    e, label = own.get(system), f"{found.short(page)} · {metric}"
+    if e is None:
+        return html.cell(label, html.span(DASH, "rb-quiet"))
+    digits = digits_of((x for one in own.values() for x in (one.value, one.low, one.high)), metric)
+    number: str | Markup = _("not measured")
+    if math.isfinite(e.value):
+        value = _.number(e.value, digits)
+        number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
+    c = found.comparison(page, system, metric)
+    marked = bands.marked(found.material, bands.reached(found.material, metric, e))
+    words = [part for part in (marked, chip(found.material, c) if c else "") if part]
+    address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
+    content = html.link(address, number) + small(counted(e, _, digits))
+    under = html.span(Markup(" · ").join(words), "rb-words") if words else ""
+    return html.cell(label, html.all(content, under), "rb-cell")
+
+
+def measured(found: Overview, page: Facts) -> list[str]:
     """Questions, time and cost of a page."""
     _ = found.text
     said: list[str] = []
@@ -256,54 +167,19 @@ def _measured(found: Overview, page: Facts) -> list[str]:
     return said
 
 
-def _metric(found: Overview, page: Facts, metric: str, systems: Sequence[str], present: frozenset[str]) -> list[Markup]:
-    _, material = found.text, found.material
-    own = found.numbers[str(page["name"])][metric]
-    against = [c for name in own if (c := found.comparison(page, name, metric)) is not None]
-    lower = bands.direction(material, metric, against) == "lower"
-    name = html.all(metric_name(material, present, metric), small(_("lower is better") if lower else ""))
-    missing = sum(e.n_unmeasured for e in own.values())
-    wanted = sum(e.n + e.n_unmeasured for e in own.values())
-    share = _.percent(missing / wanted, 1 if missing else 0) if wanted else DASH
-    return [
-        html.row_head(name, "rb-word"),
-        *(_cell(found, page, metric, system, own) for system in systems),
-        html.cell(_("unmeasured"), share, "" if missing else "rb-quiet"),
-    ]
-
-
-def _cell(found: Overview, page: Facts, metric: str, system: str, own: Numbers) -> Markup:
-    """A number that leads to its page, its band and its verdict."""
-    e, _ = own.get(system), found.text
-    if e is None:
-        return html.cell(shown(system), html.span(DASH, "rb-quiet"))
-    digits = digits_of((x for one in own.values() for x in (one.value, one.low, one.high)), metric)
-    number: str | Markup = _("not measured")
-    if math.isfinite(e.value):
-        value = _.number(e.value, digits)
-        number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
-    c = found.comparison(page, system, metric)
-    marked = bands.marked(found.material, bands.reached(found.material, metric, e))
-    words = [part for part in (marked, chip(found.material, c) if c else "") if part]
-    address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
-    content = html.link(address, number) + small(counted(e, _, digits))
-    under = html.span(Markup(" · ").join(words), "rb-words") if words else ""
-    return html.cell(shown(system), html.all(content, under), "rb-cell")
-
-
 def href(page: Facts) -> str:
     """The address of a page from beside it."""
     return f"{quote(str(page['name']))}.html"
 
 
-def _legend(found: Overview, most: int) -> Markup:
+def _legend(found: Overview) -> Markup:
     name = str(found.material.facts.get("threshold_set", ""))
     verdicts = found.text("Verdicts come from the page's own corrected comparisons with the baseline.")
     signed = {
         label: text
         for page in found.pages
         for label, text in (page.get("signatures") or {}).items()
-        if label in found.metrics(page, most)
+        if label == found.metric(page)
     }
     return html.all(
         html.meta(shown(f"{bands.stated(found.material, name)} {verdicts}")),

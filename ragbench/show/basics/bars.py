@@ -59,7 +59,7 @@ def _trace(one: Bars, suffix: str = "") -> dict[str, Any]:
         "type": "bar",
         "x": names,
         "y": list(one.counts),
-        "marker": {"color": "@series-2", "line": {"width": 0}},
+        "marker": {"color": "@series-1", "line": {"width": 0}},
         "text": [f"{name}: {chart.plain(said)}" for name, said in zip(names, one.counted, strict=True)],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",

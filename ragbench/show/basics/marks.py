@@ -33,10 +33,10 @@ def sign(material: Material, system: str) -> Markup:
 
 
 def series(material: Material, system: str) -> int:
-    """The colour of a system: 0 is the baseline's, challengers count from 1 and begin again after the last."""
-    if system == material.baseline:
-        return 0
-    return 1 + material.challengers.index(system) % (SERIES - 1)
+    """The colour of a system, the same on all pages of a run: 0 is the baseline's, the others count from 1 and begin
+    again after the last."""
+    number = material.order[system]
+    return 1 + (number - 1) % (SERIES - 1) if number else 0
 
 
 def small(text: str) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.verdicts import said, word
@@ -74,6 +75,21 @@ class Material:
     def challengers(self) -> tuple[str, ...]:
         """Every system but the baseline."""
         return tuple(name for name in self.systems if name != self.baseline)
+
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """The number of every system, that its colour goes by: 0 is the baseline's.
+
+        Those of the project count as its settings list them, so that a system has one number on all pages of a run;
+        others, such as judges, come after them.
+        """
+        pages = [name for page in self.facts.get("pages", ()) for name in page.get("systems", ())]
+        others = dict.fromkeys([*self.systems, *pages])
+        known = {str(name): number for number, name in enumerate(self.facts.get("project_systems", ()))}
+        if self.baseline is not None and self.baseline not in known:
+            known[self.baseline] = 0
+        numbers = count(max(known.values(), default=0) + 1)
+        return known | {name: next(numbers) for name in others if name not in known}
 
     @cached_property
     def primary(self) -> str | None:

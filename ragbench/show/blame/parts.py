@@ -20,14 +20,18 @@ Row = Mapping[Any, Any]
 
 
 class Blamed:
-    """The blame of one measurement, by system and part."""
+    """The blame of one measurement, by system and part.
 
-    def __init__(self, material: Material) -> None:
+    page: of an overview the page whose blame it is.
+    """
+
+    def __init__(self, material: Material, page: str = "") -> None:
         self.material = material
         self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
         self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
+        told = material.measurement.estimates_by("page", "part") if page else material.measurement.estimates_by("part")
         self.shares = {
-            (one.system, str(one.where["part"])): one.estimate for one in material.measurement.estimates_by("part")
+            (one.system, str(one.where["part"])): one.estimate for one in told if not page or one.where["page"] == page
         }
         self.comparisons = {
             (one.comparison.challenger, str(one.where["part"])): one.comparison
@@ -37,15 +41,13 @@ class Blamed:
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """Those that have blame, the baseline first."""
-        there = {system for system, _ in self.shares}
-        known = tuple(name for name in self.material.systems if name in there)
-        return known + tuple(sorted(there - set(known)))
+        return tuple(sorted({system for system, _ in self.shares}, key=lambda name: self.material.order[name]))
 
     @cached_property
     def is_judged(self) -> bool:
         """Whether somebody decided which answers are shown."""
         named = self.facts.get("production_judge") or self.facts.get("shown_logged")
-        return bool(named) or any(row["part"] == WITHHELD for row in self.rows)
+        return bool(named) or any(part == WITHHELD and e.value > 0 for (_, part), e in self.shares.items())
 
     def parts(self, group: str) -> tuple[str, ...]:
         """The parts of a group in the order of work; without a production judge none can withhold."""
@@ -62,7 +64,7 @@ class Blamed:
 
     def measured(self, system: str, group: str) -> tuple[int, int]:
         """How many questions of a group were measured, and how many were not."""
-        one = self.shares.get((system, STEPS[group][0]))
+        one = next((self.shares[system, part] for part in STEPS[group] if (system, part) in self.shares), None)
         return (0, 0) if one is None else (one.n, one.n_unmeasured)
 
     def share(self, system: str, part: str) -> Estimate | None:
@@ -73,6 +75,12 @@ class Blamed:
     def comparison(self, challenger: str, part: str) -> Comparison | None:
         """The challenger's share against the baseline's; None where neither has any."""
         return self.comparisons.get((challenger, part))
+
+    def worst(self, system: str) -> tuple[str, Estimate] | None:
+        """The part that is first to blame for most of the questions that can be answered; None where none is."""
+        lost = [(part, self.share(system, part)) for part in STEPS[ANSWERABLE] if part != GOOD]
+        found = [(part, e) for part, e in lost if e is not None and e.value > 0]
+        return max(found, key=lambda one: round(one[1].value * one[1].n), default=None)
 
     def name(self, part: str) -> str:
         """What people call the part's failure."""

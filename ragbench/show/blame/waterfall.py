@@ -11,20 +11,33 @@ from ragbench.show.basics.marks import named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
+from ragbench.show.blame import stacked
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
 from ragbench.show.view import charted, view
 
 ROW, HEAD, FOOT = 27, 34, 30
 WORDS = 34
+SPOKEN_OF = 2
+"""Of so many systems each has its sentence; of more the bars say it."""
 
 
 @view("blame")
 def waterfall(material: Material, present: frozenset[str]) -> Markup:
-    """The waterfall from all questions down to the good answers; empty where nothing was blamed."""
+    """What failed first: a waterfall from all questions down to the good answers of one system, a bar each of several.
+
+    Empty where nothing was blamed.
+    """
     blamed = Blamed(material)
     if not blamed.systems or not blamed.has(ANSWERABLE):
         return Markup("")
     _ = material.text
+    if len(blamed.systems) > 1:
+        return html.all(
+            html.heading(_("Which part is to blame"), 2),
+            *(html.p(_sentence(blamed, name)) for name in blamed.systems if len(blamed.systems) <= SPOKEN_OF),
+            html.figure(_title(material), None, stacked.bars(blamed)),
+            html.list(standard(blamed), "rb-notes"),
+        )
     data = figure(blamed)
     plot = chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(_title(material))))
     axis = _(

@@ -3,8 +3,9 @@
 from ragbench.show.comparison.correlations import correlations
 from ragbench.show.comparison.headline import answer
 from ragbench.show.comparison.intervals import intervals
+from ragbench.show.comparison.paired_differences import forest
 from ragbench.show.comparison.slices import slices
 from ragbench.show.comparison.verdict_table import table
 from ragbench.show.comparison.worst_questions import worst
 
-__all__ = ["answer", "correlations", "intervals", "slices", "table", "worst"]
+__all__ = ["answer", "correlations", "forest", "intervals", "slices", "table", "worst"]

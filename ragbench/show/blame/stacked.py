@@ -1,0 +1,90 @@
+"""Blame as one bar a system: what became of the questions that can be answered, part after part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.language import DASH
+from ragbench.show.basics.marks import named, spread
+from ragbench.show.basics.templates import html
+from ragbench.show.blame.parts import ANSWERABLE, GOOD, UNMEASURED, Blamed
+
+WRITTEN = 0.07
+"""From this share of the width on a piece has room for its number."""
+
+
+def bars(blamed: Blamed) -> Markup:
+    """A bar a system, its pieces in the order of work, and the share of good answers with its interval."""
+    _ = blamed.material.text
+    parts = [part for part in (*_parts(blamed), UNMEASURED) if any(_count(blamed, s, part) for s in blamed.systems)]
+    legend = html.items([html.swatch(_kind(part), blamed.name(part)) for part in parts])
+    level = _.percent(next((e.level for e in blamed.shares.values()), 0.95))
+    heads = [
+        html.head(_("system")),
+        html.head(_("share of the questions that can be answered"), "rb-drawn"),
+        html.head(html.all(blamed.name(GOOD), Markup(", "), _("{level} interval", level=level))),
+    ]
+    rows = [
+        html.row(
+            [
+                html.row_head(named(blamed.material, system)),
+                html.drawn_cell(_bar(blamed, system, parts)),
+                html.cell(blamed.name(GOOD), _good(blamed, system)),
+            ]
+        )
+        for system in blamed.systems
+    ]
+    return html.legend(legend) + html.table(_("What became of the questions"), heads, rows, "rb-forest rb-blame")
+
+
+def _parts(blamed: Blamed) -> Sequence[str]:
+    """Good answers first, so that their bars begin at one line."""
+    return (GOOD, *reversed([part for part in blamed.parts(ANSWERABLE) if part != GOOD]))
+
+
+def _count(blamed: Blamed, system: str, part: str) -> int:
+    return blamed.measured(system, ANSWERABLE)[1] if part == UNMEASURED else blamed.count(system, part)
+
+
+def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Markup:
+    _ = blamed.material.text
+    total = sum(blamed.measured(system, ANSWERABLE))
+    pieces: list[Mapping[str, Any]] = []
+    start = 0.0
+    for part in parts:
+        count = _count(blamed, system, part)
+        if not count:
+            continue
+        share = count / total
+        said = _("{part}: {count} of {n} ({share})", part=blamed.name(part), count=_.integer(count), n=_.integer(total),
+                 share=_.percent(share))  # fmt: skip
+        pieces.append(
+            {
+                "part": _kind(part),
+                "start": round(100 * start, 3),
+                "width": round(100 * share, 3),
+                "middle": round(100 * (start + share / 2), 3),
+                "text": _.percent(share) if share >= WRITTEN else "",
+                "said": said,
+            }
+        )
+        start += share
+    return html.stack("; ".join(str(one["said"]) for one in pieces), pieces) if pieces else html.span(DASH)
+
+
+def _kind(part: str) -> str:
+    """The part as the style sheet names it."""
+    return part.replace("_", "-")
+
+
+def _good(blamed: Blamed, system: str) -> Markup | str:
+    _, one = blamed.material.text, blamed.share(system, GOOD)
+    if one is None:
+        return DASH
+    value = _.percent(one.value).replace(" ", "\u00a0")
+    if one.low is None or one.high is None:
+        return html.number(value)
+    return spread(f"{value} {_.ends(_.percent(one.low), _.percent(one.high))}")

@@ -1,0 +1,145 @@
+"""The forest of paired differences: a mark for every difference, a line for its interval, a stated scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ragbench.show.basics.marks import chip, named, series, spread
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.templates import html
+from ragbench.show.basics.text import shown
+from ragbench.show.comparison.verdict_table import corrected_title
+from ragbench.show.view import view
+from ragbench.types import Comparison
+
+NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+TICKS = 4
+ROOM = 0.12
+"""Of the scale that is kept free on the side of zero where nothing lies."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The differences on one metric. title: what stands above them. address: where a difference leads to."""
+
+    title: Markup
+    metric: str
+    digits: int
+    rows: tuple[Comparison, ...]
+    address: str | None = None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From `low` to `high`, with 0 between them, in the metric's unit."""
+
+    low: float
+    high: float
+    step: float
+
+    def place(self, value: float) -> float:
+        """Where a difference stands, in per cent of the width."""
+        return round(100 * (value - self.low) / (self.high - self.low), 3)
+
+    @property
+    def ticks(self) -> list[float]:
+        """The multiples of the step that lie on it."""
+        first, last = round(self.low / self.step), round(self.high / self.step)
+        return [number * self.step for number in range(first, last + 1)]
+
+
+@view("forest")
+def forest(material: Material, present: frozenset[str]) -> Markup:
+    """The difference of every challenger from the baseline, metric by metric, where metrics are compared."""
+    panels = []
+    for metric in material.metrics:
+        rows = tuple(c for name in material.challengers if (c := material.comparison(name, metric)) is not None)
+        lower = material.text("lower is better") if material.lower_is_better(metric) else ""
+        title = html.all(shown(metric), Markup(" ") + html.small(lower) if lower else "")
+        panels.append(Panel(title, metric, material.digits(metric), rows))
+    return drawn(material, [one for one in panels if one.rows])
+
+
+def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
+    """The panels in one table, those of metrics of the same bounds on one scale; empty for none."""
+    if not panels:
+        return Markup("")
+    _ = material.text
+    scales = _scales(material, panels)
+    every = [one for panel in panels for one in panel.rows]
+    p = corrected_title(material, "; ".join(dict.fromkeys(one.family for one in every if one.p_adjusted is not None)))
+    level = _.percent(next((one.level for one in every), 0.95))
+    heads = [
+        html.head(_("system")),
+        html.head(_("difference from the baseline"), "rb-drawn"),
+        html.head(_("difference, {level} interval", level=level)),
+        html.head(p if any(one.p_adjusted is not None for one in every) else _("p")),
+        html.head(_("verdict"), "rb-word"),
+    ]
+    bodies = [_body(material, panel, scales[panel.metric], [level, p]) for panel in panels]
+    return html.bodies(_("Differences from the baseline"), heads, bodies, "rb-forest")
+
+
+def _body(material: Material, panel: Panel, scale: Scale, titles: Sequence[str]) -> list[Markup]:
+    _ = material.text
+    digits = max(0, min(panel.digits, _decimals(scale.step)))
+    ticks = html.ticks([(scale.place(one), _.number(one, digits, signed=True)) for one in scale.ticks])
+    rows = [html.panel_row(panel.title, ticks, 3)]
+    for one in panel.rows:
+        ends = None
+        if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
+            ends = (scale.place(one.low), scale.place(one.high))
+        drawing = html.reach(series(material, one.challenger), scale.place(0.0), scale.place(one.difference), ends)
+        value = _.number(one.difference, panel.digits, signed=True)
+        number = spread(f"{value} {_.interval(one.low, one.high, panel.digits, signed=True)}")
+        p_value = _.p_value(one.p if one.p_adjusted is None else one.p_adjusted)
+        rows.append(
+            html.row(
+                [
+                    html.row_head(named(material, one.challenger)),
+                    html.drawn_cell(drawing if math.isfinite(one.difference) else ""),
+                    html.cell(_("difference"), html.link(panel.address, number)),
+                    html.cell(titles[1], html.number(p_value)),
+                    html.cell(_("verdict"), chip(material, one), "rb-word"),
+                ]
+            )
+        )
+    return rows
+
+
+def _scales(material: Material, panels: Sequence[Panel]) -> dict[str, Scale]:
+    """By metric; metrics that lie between the same two bounds share one."""
+    families: dict[object, list[Panel]] = {}
+    for panel in panels:
+        declared = material.declaration(panel.metric)
+        bounds = (None, None) if declared is None else declared.bounds
+        families.setdefault(panel.metric if None in bounds else bounds, []).append(panel)
+    found: dict[str, Scale] = {}
+    for own in families.values():
+        scale = scaled(
+            x for panel in own for one in panel.rows for x in (one.low, one.difference, one.high) if x is not None
+        )
+        found |= dict.fromkeys((panel.metric for panel in own), scale)
+    return found
+
+
+def scaled(numbers: Iterable[float]) -> Scale:
+    """The scale that holds these differences and zero, between round numbers."""
+    known = [0.0, *(x for x in numbers if math.isfinite(x))]
+    low, high = min(known), max(known)
+    width = (high - low) or 1.0
+    low, high = min(low, -ROOM * width), max(high, ROOM * width)
+    rough = (high - low) / TICKS
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * each for each in NICE if size * each >= rough * (1 - 1e-9))
+    return Scale(math.floor(low / step) * step, math.ceil(high / step) * step, step)
+
+
+def _decimals(step: float) -> int:
+    """How many decimals write the multiples of a step of `NICE`."""
+    exponent = math.floor(math.log10(step))
+    return -exponent + (not math.isclose(step / 10.0**exponent, round(step / 10.0**exponent)))
