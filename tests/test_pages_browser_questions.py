@@ -114,6 +114,73 @@ def test_a_number_of_a_table_leads_to_its_questions(browser: Any, folder: Path, 
         assert visit.run("document.querySelector('select[name=metric]').selectedOptions[0].textContent") == "hit_rate@1"
 
 
+def test_the_address_holds_what_is_seen(browser: Any, folder: Path, made: Measurement) -> None:
+    """Metric, filters, order and the open question: whoever opens the address sees the same, and back leads back."""
+    page = folder / "page.html"
+    with Visit(browser, page, hash_="#questions") as visit:
+        visit.page.wait_for_selector(".rb-line")
+        visit.page.select_option("select[name=metric]", "1")
+        visit.page.select_option("select[name=slice]", "kind:colloquial")
+        visit.page.get_by_role("button", name="greatest loss first").click()
+        assert "slice=" not in visit.run("location.hash"), "a preset shows nothing but what it says"
+        visit.page.select_option("select[name=slice]", "kind:colloquial")
+        visit.page.fill("input[name=most]", "0.9")
+        assert visit.run("location.hash") == "#questions?metric=hit_rate%401&sort=lost&slice=kind%3Acolloquial&most=0.9"
+        seen, before = visit.run(CELLS), visit.run("location.hash")
+        visit.page.locator(".rb-line").nth(2).click()
+        visit.page.wait_for_selector(".rb-detail h3")
+        title, address = visit.page.locator(".rb-detail h3").inner_text(), visit.run("location.hash")
+        assert address.startswith(before + "&open=q")
+        visit.page.go_back()
+        visit.page.locator(".rb-detail").wait_for(state="hidden")
+        assert visit.run("location.hash") == before
+        assert visit.run(CELLS) == seen
+    with Visit(browser, page, hash_=address) as visit:
+        visit.page.wait_for_selector(".rb-detail h3")
+        assert visit.page.locator(".rb-detail h3").inner_text() == title
+        assert visit.run(CELLS)[:5] == seen[:5]
+        visit.assert_quiet(folder)
+
+
+def test_answers_and_reasons_are_searched_where_that_is_asked(browser: Any, folder: Path) -> None:
+    with Visit(browser, folder / "page.html", hash_="#questions?search=passage+17+says") as visit:
+        visit.page.wait_for_selector(".rb-table.rb-ready")
+        status = visit.page.locator(".rb-table [role=status]")
+        assert status.inner_text() == "No question fits."
+        visit.page.select_option("select[name=inside]", "all")
+        visit.until("document.querySelectorAll('.rb-line').length > 0")
+        shown = visit.run(LINES)
+        assert shown[0] == "Where does question 12 find its answer?", "the first that retrieved passage 17"
+        visit.page.fill("input[name=search]", "rb-chip")
+        assert status.inner_text() == "No question fits.", "what people do not see is not searched"
+
+
+def test_what_is_filtered_is_printed_and_exported(browser: Any, folder: Path, made: Measurement) -> None:
+    with Visit(browser, folder / "page.html", hash_="#questions?search=29&sort=worst") as visit:
+        visit.page.wait_for_selector(".rb-line")
+        with visit.page.expect_download() as download:
+            visit.page.get_by_role("button", name="CSV").click()
+        table = pd.read_csv(download.value.path(), encoding="utf-8-sig")
+        assert len(table) == 13
+        assert list(table.columns[:3]) == ["id", "question", "Kind of question"]
+        assert table["new mrr"].dropna().is_monotonic_increasing
+        own = values(made, "mrr", "new")
+        assert table["new mrr"].tolist() == pytest.approx(own[table["id"]].tolist(), abs=5e-4, nan_ok=True)
+        visit.run("dispatchEvent(new Event('beforeprint'))")
+        assert visit.run("document.querySelectorAll('.rb-printed tbody tr').length") == 13
+        visit.assert_quiet(folder)
+
+
+def test_all_systems_stand_beside_each_other(browser: Any, tmp_path: Path) -> None:
+    made = judged(measurement(("a", "b", "c", "d", "e"), ("mrr",), 30, notebook="page"))
+    with Visit(browser, build(tmp_path, made) / "page.html", hash_="#questions?against=*&open=q3") as visit:
+        visit.page.wait_for_selector(".rb-detail h3")
+        assert len(visit.run(CELLS)[0]) == 5
+        said = visit.page.locator(".rb-detail").inner_text()
+        assert all(f"{name} answers:" in said for name in "abcde")
+        visit.assert_whole()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_question_shows_all_that_is_known(browser: Any, folder: Path, width: int, scheme: str) -> None:

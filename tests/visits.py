@@ -49,7 +49,8 @@ APART = """(() => {
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode, own = node.parentElement;
-    if (!node.data.trim() || !own.checkVisibility() || own.closest("script, style, .rb-hidden, thead, title")) continue;
+    if (!node.data.trim() || !own.checkVisibility()) continue;
+    if (own.closest("script, style, .rb-hidden, .rb-sticky, thead, title")) continue;
     const around = own.closest("[role=grid], .rb-scroll, pre")?.getBoundingClientRect();
     const range = document.createRange();
     range.selectNodeContents(node);

@@ -16,6 +16,9 @@ const ragbenchTable = (() => {
     made.append(...children.filter((child) => child !== null && child !== undefined));
     return made;
   };
+  const FREE = ["slice", "outcome", "search", "inside", "least", "most"]; // empty until somebody narrows the table
+  const PRINTED = 500; // rows that go to paper
+  const EVERY = -2; // beside the first system: all others
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
 
   class Table {
@@ -25,7 +28,8 @@ const ragbenchTable = (() => {
       this.name = root.dataset.parts;
       this.setting = JSON.parse(root.querySelector("script").textContent);
       this.words = this.setting.words;
-      this.state = { metric: 0, system: 0, against: -1, slice: "", outcome: "", sort: this.setting.sort || "order", search: "" };
+      this.state = { metric: 0, system: 0, against: -1, sort: this.setting.sort || "order" };
+      for (const name of FREE) this.state[name] = "";
       this.rows = [];
       this.active = 0;
       this.open = -1;
@@ -51,6 +55,7 @@ const ragbenchTable = (() => {
       const base = data.systems.indexOf(setting.baseline);
       state.system = base >= 0 && data.systems.length > 1 ? (base === 0 ? 1 : 0) : 0;
       state.against = base;
+      this.first = { ...state };
       this.build();
       this.update();
     }
@@ -69,6 +74,11 @@ const ragbenchTable = (() => {
     paired() { // whether a second system stands beside the first, and whether the two can be compared
       const { state, data } = this, paired = state.against >= 0 && state.against !== state.system;
       return [paired, paired && !data.metrics[state.metric].single];
+    }
+    beside() { // the systems that have a column
+      const { state, data } = this;
+      if (state.against !== EVERY) return this.paired()[0] ? [state.system, state.against] : [state.system];
+      return [state.system, ...data.systems.keys()].filter((one, place, all) => all.indexOf(one) === place);
     }
     written(value, digits, signed = false) {
       const text = new Intl.NumberFormat(this.setting.language, {
@@ -95,7 +105,16 @@ const ragbenchTable = (() => {
       if (wanted.length && !this.folded) {
         this.folded = data.texts.map((text, place) => `${text}\n${data.ids[place]}`.toLocaleLowerCase());
       }
-      if (wanted.length) tests.push((row) => wanted.every((word) => this.folded[row].includes(word)));
+      if (wanted.length) {
+        const read = state.inside && this.read_all, held = wanted.map((word) => new Set(
+          (read?.texts || []).flatMap((text, place) => (text.includes(word) ? [place] : []))));
+        tests.push((row) => wanted.every((word, place) => this.folded[row].includes(word)
+          || (read && (read.own[row].includes(word) || read.shared[row].some((one) => held[place].has(one))))));
+      }
+      for (const [name, way] of [["least", 1], ["most", -1]]) {
+        const end = state[name] === "" ? NaN : Number(state[name]), value = (row) => this.value(row, state.system);
+        if (!Number.isNaN(end)) tests.push((row) => value(row) !== null && way * (value(row) - end) >= 0);
+      }
       if (state.slice) {
         const at = state.slice.indexOf(":"), slice = data.slices.find((one) => one.key === state.slice.slice(0, at));
         const code = slice ? slice.keys.indexOf(state.slice.slice(at + 1)) : -1;
@@ -139,6 +158,17 @@ const ragbenchTable = (() => {
       this.space.style.height = `${this.rows.length * this.height()}px`;
       this.paint();
       this.host.changed?.(this);
+      this.host.keep?.(this);
+    }
+    async search() { // also in answers, passages and reasons, which are loaded when somebody looks for something
+      if (this.read_all !== undefined || !this.state.inside || !this.state.search.trim()) return;
+      this.read_all = null;
+      const fold = (text) => text.toLocaleLowerCase();
+      const { own, shared } = await this.host.part(`${this.name}/search`);
+      const blocks = Math.ceil((Math.max(-1, ...shared.map((one) => Math.max(-1, ...one))) + 1) / this.data.block);
+      const texts = await Promise.all([...Array(blocks).keys()].map((one) => this.host.part(`${this.name}/texts-${one}`)));
+      this.read_all = { own: own.map(fold), shared, texts: texts.flat().map(fold) };
+      this.update();
     }
     say() {
       const count = (n) => this.written(n, 0);
@@ -146,7 +176,8 @@ const ragbenchTable = (() => {
         ? fill(this.words.count, { shown: count(this.rows.length), all: count(this.data.ids.length) })
         : this.words.nothing;
       const chosen = this.chosen.size ? " \u00b7 " + fill(this.words.chosen, { n: count(this.chosen.size) }) : "";
-      this.status.textContent = shown + chosen;
+      const reading = this.read_all === null ? " \u00b7 " + this.words.loading : "";
+      this.status.textContent = shown + chosen + reading;
     }
     room() { return this.view.clientHeight - this.top.offsetHeight; }
     height() { return parseFloat(getComputedStyle(this.root).getPropertyValue("--rb-row")) || 52; }
@@ -157,7 +188,7 @@ const ragbenchTable = (() => {
       const choices = (pairs) => pairs.map(([value, text]) => make("option", { value }, text));
       const field = (name, label, control) => {
         control.name = name;
-        control.addEventListener(name === "search" ? "input" : "change", () => this.change(name, control.value));
+        control.addEventListener(control.tagName === "INPUT" ? "input" : "change", () => this.change(name, control.value));
         this.controls[name] = control;
         return make("label", {}, make("span", {}, label), control);
       };
@@ -171,14 +202,18 @@ const ragbenchTable = (() => {
       }
       const form = make("div", { class: "rb-controls", role: "search" },
         field("search", words.search, make("input", { type: "search", autocomplete: "off" })),
+        field("inside", words.inside, make("select", {}, ...choices([["", words.question], ["all", words.all_texts]]))),
         field("metric", words.metric, make("select", {}, ...choices(data.metrics.map((one, place) => [place, one.name])))),
         field("system", words.system, make("select", {}, ...choices(systems))),
         data.systems.length > 1
-          ? field("against", words.against, make("select", {}, ...choices([[-1, words.none], ...systems]))) : null,
+          ? field("against", words.against, make("select", {}, ...choices([[-1, words.none],
+            ...(data.systems.length > 2 ? [[EVERY, words.every]] : []), ...systems]))) : null,
         data.slices.length ? field("slice", words.slice, make("select", {}, ...slices)) : null,
         field("outcome", words.outcome, make("select", {})),
-        field("sort", words.sort, make("select", {})),
-        make("button", { type: "button", class: "rb-reset", onclick: () => this.reset() }, words.reset));
+        field("least", words.least, make("input", { type: "number", step: "any" })),
+        field("most", words.most, make("input", { type: "number", step: "any" })),
+        field("sort", words.sort, make("select", {})));
+      this.presets = make("p", { class: "rb-presets" });
       this.status = make("p", { class: "rb-meta", role: "status" });
       this.top = make("div", { class: "rb-row-head", role: "row", "aria-rowindex": 1 });
       this.space = make("div", { class: "rb-space", role: "presentation" });
@@ -198,7 +233,9 @@ const ragbenchTable = (() => {
       });
       this.detail = make("section", { class: "rb-detail", tabindex: -1, hidden: true });
       this.detail.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
-      this.root.replaceChildren(form, this.status, this.grid, this.detail);
+      this.printed = make("div", { class: "rb-printed" });
+      addEventListener("beforeprint", () => this.print());
+      this.root.replaceChildren(this.presets, form, this.status, this.grid, this.printed, this.detail);
       this.root.classList.add("rb-ready");
       addEventListener("resize", () => { this.space.style.height = `${this.rows.length * this.height()}px`; this.paint(); });
     }
@@ -207,16 +244,68 @@ const ragbenchTable = (() => {
       this.view.scrollTop = 0;
       this.active = 0;
       this.update();
+      if (name === "search" || name === "inside") this.search();
       if (this.open >= 0) this.read(this.open, false);
     }
-    reset() {
-      Object.assign(this.state, { slice: "", outcome: "", sort: this.setting.sort || "order", search: "" });
+    narrow(wish = {}) { // nothing but what is wished for
+      for (const name of FREE) this.state[name] = "";
+      Object.assign(this.state, { sort: this.setting.sort || "order" }, wish);
       this.view.scrollTop = 0;
       this.active = 0;
       this.update();
     }
+    reset() { this.narrow(); }
+    offer() { // what people look for first, each a press away
+      const { words, data, state } = this, [, compared] = this.paired();
+      const lists = data.missing[`${state.metric}/${state.system}`] || {};
+      const offered = [[words.reset, {}], [words.worst, { sort: "worst" }]];
+      if (compared) offered.push([words.lost, { sort: "lost" }], [words.won, { sort: "won" }]);
+      if (Object.keys(lists).length) offered.push([words.unmeasured, { outcome: "!" }]);
+      const buttons = offered.map(([text, wish]) => {
+        const full = { sort: this.setting.sort || "order", ...Object.fromEntries(FREE.map((name) => [name, ""])), ...wish };
+        const on = Object.entries(full).every(([name, value]) => state[name] === value);
+        return make("button", { type: "button", "aria-pressed": String(on), onclick: () => this.narrow(wish) }, text);
+      });
+      this.presets.replaceChildren(...buttons, make("button", { type: "button", class: "rb-export", onclick: () => this.export() }, "CSV"));
+    }
+
+    // What leaves the page
+    listed_rows() {
+      const { data } = this;
+      const columns = data.metrics.flatMap((one, metric) => data.systems.map((name, system) => [metric, system, `${name} ${one.name}`]));
+      const value = (row, metric, system) => {
+        const number = data.values[metric][system][row], words = data.metrics[metric].words;
+        return number === null ? "" : words ? words[number] : String(number);
+      };
+      const slice = (one, row) => (one.codes[row] >= 0 ? one.values[one.codes[row]] : "");
+      const head = ["id", this.words.question, ...data.slices.map((one) => one.name), ...columns.map(([, , name]) => name)];
+      return [head, ...this.rows.map((row) => [data.ids[row], data.texts[row], ...data.slices.map((one) => slice(one, row)),
+        ...columns.map(([metric, system]) => value(row, metric, system))])];
+    }
+    csv() { // what is filtered, in its order; a text that a spreadsheet would take for a formula begins with an apostrophe
+      const safe = (text) => (/^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+      const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+      return this.listed_rows().map((row) => row.map((text) => cell(safe(text))).join(",")).join("\r\n") + "\r\n";
+    }
+    export() {
+      const address = URL.createObjectURL(new Blob(["\ufeff", this.csv()], { type: "text/csv" }));
+      const link = make("a", { href: address, download: `${this.name}.csv` });
+      link.click();
+      URL.revokeObjectURL(address);
+    }
+    print() { // the rows that are shown, whole, for paper
+      const { data } = this, systems = this.beside(), [, compared] = this.paired();
+      const head = make("tr", {}, ...[this.words.question, ...systems.map((one) => data.systems[one]),
+        ...(compared ? [this.words.difference] : [])].map((text) => make("th", { scope: "col" }, text)));
+      const lines = this.rows.slice(0, PRINTED).map((row) => make("tr", {}, make("th", { scope: "row" }, data.texts[row] || data.ids[row]),
+        ...systems.map((one) => make("td", {}, this.number(this.value(row, one)))),
+        ...(compared ? [make("td", {}, this.number(this.difference(row), true))] : [])));
+      const all = this.status.textContent + (this.rows.length > PRINTED ? ` (${this.written(PRINTED, 0)})` : "");
+      this.printed.replaceChildren(make("p", {}, `${data.metrics[this.state.metric].name} \u00b7 ${all}`),
+        make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)));
+    }
     head() {
-      const { words, data, state, controls } = this, [paired, compared] = this.paired(), measure = data.metrics[state.metric];
+      const { words, data, state, controls } = this, [, compared] = this.paired(), measure = data.metrics[state.metric];
       const choose = (control, pairs, value) => {
         control.replaceChildren(...pairs.map(([key, text]) => make("option", { value: key }, text)));
         control.value = value;
@@ -230,7 +319,7 @@ const ragbenchTable = (() => {
         ["measured", words.measured], ...(statuses.length ? [["!", words.unmeasured], ...statuses] : [])], state.outcome);
       choose(controls.sort, [["order", words.order], ["worst", words.worst], ["best", words.best],
         ...(compared ? [["lost", words.lost], ["won", words.won]] : [])], state.sort);
-      for (const name of ["metric", "system", "against", "slice", "search"]) {
+      for (const name of ["metric", "system", "against", "slice", "search", "inside", "least", "most"]) {
         if (controls[name] && controls[name].value !== String(state[name])) controls[name].value = String(state[name]);
       }
       const sorts = { worst: ["best", "worst"], lost: ["won", "lost"] };
@@ -242,11 +331,13 @@ const ragbenchTable = (() => {
         }, label) : label;
         return make("span", { role: "columnheader", "aria-sort": way }, content);
       };
-      const systems = paired ? [state.system, state.against] : [state.system];
+      const systems = this.beside();
+      this.offer();
       this.top.replaceChildren(column(this.host.changed ? this.choice(words.question) : words.question),
         ...systems.map((place, number) => column(this.signed(place), number === 0 ? "worst" : "")),
         ...(compared ? [column(words.difference, "lost")] : []));
       this.root.dataset.columns = String(systems.length + (compared ? 1 : 0));
+      this.root.style.setProperty("--rb-columns", systems.length + (compared ? 1 : 0));
     }
     choice(label) { // in the head: all rows that are shown, or none of them
       const shown = this.rows.filter((row) => this.chosen.has(row)).length, all = shown === this.rows.length && shown > 0;
@@ -279,7 +370,7 @@ const ragbenchTable = (() => {
       const height = this.height(), { state, data } = this, shown = Math.ceil(this.room() / height) + 2;
       const first = Math.max(0, Math.floor(this.view.scrollTop / height) - 1);
       const last = Math.min(this.rows.length, first + shown + 1);
-      const [paired, compared] = this.paired(), worded = data.metrics[state.metric].words ? "rb-worded" : "";
+      const [, compared] = this.paired(), worded = data.metrics[state.metric].words ? "rb-worded" : "";
       this.window.style.transform = `translateY(${first * height}px)`;
       const made = [];
       for (let place = first; place < last; place += 1) {
@@ -297,7 +388,7 @@ const ragbenchTable = (() => {
         }, make("span", { role: "rowheader" }, this.host.changed ? make("input", { type: "checkbox", class: "rb-choose",
           tabIndex: -1, checked: this.chosen.has(row), "aria-label": this.words.choose }) : null,
         make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
-        value(state.system), ...(paired ? [value(state.against)] : []), ...(compared ? [
+        ...this.beside().map(value), ...(compared ? [
           cell(difference === null ? "\u2014" : this.number(difference, true),
             good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
         line.dataset.place = String(place);
@@ -342,6 +433,7 @@ const ragbenchTable = (() => {
     go(row) { this.host.go(this, row); }
     close() {
       this.open = -1;
+      this.host.keep?.(this);
       this.detail.hidden = true;
       this.paint();
       this.grid.focus({ preventScroll: true });
@@ -368,7 +460,7 @@ const ragbenchTable = (() => {
       }
     }
     details(row, known, passage, place) {
-      const { data, words, state } = this;
+      const { data, words } = this;
       const button = (text, target) => make("button", {
         type: "button", disabled: target === undefined, onclick: () => this.go(target),
       }, text);
@@ -384,7 +476,7 @@ const ragbenchTable = (() => {
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
       made.push(...this.sections(known.sections || [], passage));
-      const systems = this.paired()[0] ? [state.system, state.against] : [state.system];
+      const systems = this.beside();
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
@@ -441,10 +533,14 @@ const ragbenchTable = (() => {
     async follow(hash) {
       if (hash.startsWith("#questions?")) {
         await this.start();
-        if (this.data) this.wish(new URLSearchParams(hash.slice("#questions?".length)));
+        if (this.data) await this.wish(new URLSearchParams(hash.slice("#questions?".length)));
         return;
       }
-      if (hash === "#questions") return void (await this.start());
+      if (hash === "#questions") {
+        await this.start();
+        if (this.data && this.address()) await this.wish(new URLSearchParams());
+        return;
+      }
       if (!/^#q-/.test(hash)) {
         if (this.open >= 0) this.close();
         return;
@@ -454,19 +550,36 @@ const ragbenchTable = (() => {
       const row = this.rowOf(decodeURIComponent(hash.slice(1)));
       if (row >= 0) await this.read(row);
     }
-    wish(asked) {
-      const { data, state } = this, system = data.systems.indexOf(asked.get("system"));
+    address() { // the state as a wish that leads to it; empty as the table first stands
+      const { data, state, first } = this, told = new URLSearchParams();
+      if (state.metric !== first.metric) told.set("metric", data.metrics[state.metric].name);
+      if (state.system !== first.system) told.set("system", data.systems[state.system]);
+      if (state.against !== first.against) {
+        told.set("against", state.against === EVERY ? "*" : state.against < 0 ? "" : data.systems[state.against]);
+      }
+      if (state.sort !== first.sort) told.set("sort", state.sort);
+      for (const name of FREE) if (state[name] !== "") told.set(name, state[name]);
+      if (this.open >= 0) told.set("open", data.ids[this.open]);
+      return String(told);
+    }
+    async wish(asked) {
+      const { data, first } = this, system = data.systems.indexOf(asked.get("system"));
       const metric = data.metrics.findIndex((one) => [one.name, ...(one.of || [])].includes(asked.get("metric")));
+      const state = this.state = { ...first };
       if (metric >= 0) state.metric = metric;
       if (system >= 0) state.system = system;
-      if (asked.has("against")) state.against = data.systems.indexOf(asked.get("against"));
-      Object.assign(state, { slice: asked.get("slice") || "", outcome: asked.get("outcome") || "", search: "",
-        sort: asked.get("sort") || "order" });
+      if (asked.has("against")) state.against = asked.get("against") === "*" ? EVERY : data.systems.indexOf(asked.get("against"));
+      state.sort = asked.get("sort") || (asked.size ? "order" : first.sort);
+      for (const name of FREE) state[name] = asked.get(name) || "";
       this.open = -1;
       this.detail.hidden = true;
       this.active = 0;
       this.view.scrollTop = 0;
+      const open = asked.has("open") ? data.ids.indexOf(asked.get("open")) : -1;
+      this.open = open;
       this.update();
+      this.search();
+      if (open >= 0) return this.read(open);
       document.getElementById("questions").scrollIntoView();
       this.grid.focus({ preventScroll: true });
     }

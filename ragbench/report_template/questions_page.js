@@ -19,10 +19,16 @@
       if (!loaded.has(name)) loaded.set(name, fetchPart(name).then(bytes).then(ragbenchTable.inflate));
       return loaded.get(name);
     },
-    go(table, row) {
-      const hash = "#" + table.anchorOf(row);
-      if (location.hash === hash) table.read(row);
-      else location.hash = hash;
+    go(table, row) { // back leads to the table as it stood
+      if (table.open === row) return void table.read(row);
+      table.open = row;
+      location.hash = "#questions?" + table.address();
+    },
+    keep(table) { // whoever sends the address sends what is seen
+      const told = table.address(), there = location.hash;
+      if (!told && !there.startsWith("#questions?")) return;
+      const hash = told ? "#questions?" + told : "#questions";
+      if (there !== hash && !/^#q-/.test(there)) history.replaceState(null, "", hash);
     },
   };
 

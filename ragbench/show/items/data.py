@@ -1,7 +1,8 @@
 """The data behind a page's table of items, in parts that a browser loads when it needs them.
 
 A part is a JSON value with a name: `table` (every item with its values, column by column), `details-N` (what is known
-of each of a block of items) and `texts-N` (texts that several items share, each once). Texts are cleaned and shortened
+of each of a block of items), `texts-N` (texts that several items share, each once) and `search` (all that is known of
+each item as one text, and which shared texts it has). Texts are cleaned and shortened
 here; the page's script writes them as text and never as HTML.
 """
 
@@ -34,6 +35,7 @@ def parts(material: Material) -> Iterator[tuple[str, Any]]:
         yield f"details-{number}", made.details(number)
     for number in range(-(-len(made.texts) // BLOCK)):
         yield f"texts-{number}", made.block_of_texts(number)
+    yield "search", made.search()
 
 
 class Parts:
@@ -42,6 +44,8 @@ class Parts:
     def __init__(self, items: Items, systems: Sequence[str]) -> None:
         self._items, self._systems = items, systems
         self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), items.held, 1)))
+        self._room = 4 * CHARACTERS // max(len(items.ids), 1)
+        self._found: dict[int, tuple[str, list[int]]] = {}
         self._known: dict[str, int] = {}
         self.texts: list[str] = []
 
@@ -72,8 +76,8 @@ class Parts:
         """
         kind, _dash, number = name.partition("-")
         made = {"details": self.details, "texts": self.block_of_texts}
-        if name == "table":
-            return self.table()
+        if name in ("table", "search"):
+            return self.table() if name == "table" else self.search()
         if kind not in made or not number.isdecimal():
             raise KeyError(name)
         return made[kind](int(number))
@@ -97,7 +101,36 @@ class Parts:
             made["sections"] = self._sections(found.sections)
         if any(found.sides.values()):
             made["sides"] = [self._sections(found.sides.get(name, ())) for name in self._systems]
+        self._found[place] = self._searched(made)
         return made
+
+    def search(self) -> dict[str, Any]:
+        """Of every item all that is known of it as one text, cut where all together would be too long for a browser,
+        and the places of its texts among those that are shared."""
+        for place in range(len(self._items.ids)):
+            if place not in self._found:
+                self.detail(place)
+        told = [self._found[place] for place in range(len(self._items.ids))]
+        return {"own": [text for text, _ in told], "shared": [shared for _, shared in told]}
+
+    def _searched(self, made: Mapping[str, Any]) -> tuple[str, list[int]]:
+        own: list[str] = []
+        shared: dict[int, None] = {}
+
+        def take(value: Any) -> None:
+            if isinstance(value, int):
+                shared[value] = None
+            elif isinstance(value, str):
+                own.append(value)
+            elif isinstance(value, Mapping):
+                take(list(value.values()))
+            else:  # of an entry no address and no class of a mark
+                entry = len(value) > 2 and not isinstance(value[0], list)
+                for one in (value[0], value[1], *value[3:4]) if entry else value:
+                    take(one)
+
+        take(made)
+        return "\n".join(own)[: self._room], list(shared)
 
     def _sections(self, sections: Sequence[Section]) -> list[Any]:
         return [[clean(lead), self._body(body)] for lead, body in sections]
