@@ -91,9 +91,9 @@ def test_a_sheet_of_paper_holds_the_chart_and_the_table(browser: Any, folder: Pa
 def test_a_phone_shows_names_above_their_marks(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "page.html", 390) as visit:
         assert visit.run("document.querySelectorAll('.rb-plot .ytick text').length") == 0
-        assert visit.run("document.querySelectorAll('.rb-plot .annotation').length") == 4
+        assert visit.run("document.querySelectorAll('.rb-plot .annotation').length") == 3
         visit.page.set_viewport_size({"width": 1280, "height": 900})
-        visit.until("document.querySelectorAll('.rb-plot .ytick text').length === 4")
+        visit.until("document.querySelectorAll('.rb-plot .ytick text').length === 3")
 
 
 def test_without_plotly_the_numbers_are_still_there(browser: Any, copy: Path) -> None:

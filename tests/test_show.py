@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from ragbench import show
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show import MIME, Page
-from ragbench.show.about.summary import key_metrics
 from ragbench.show.basics.material import BLOCK
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison.worst_questions import losses, lowest
@@ -35,6 +34,7 @@ HOSTILE = (
     "<style>*{display:none}</style>", "<iframe src=//evil>", "<b>bold</b>",
 )  # fmt: skip
 ALLOWED = {
+    "circle", "g", "line", "rect", "svg", "text", "title",
     "div", "p", "b", "dl", "dt", "dd", "span", "figure", "figcaption", "ul", "ol", "li", "script", "table", "thead",
     "tbody", "tr", "th", "td", "small", "sup", "a", "details", "summary", "h2", "h3", "wbr", "code",
 }  # fmt: skip
@@ -224,7 +224,7 @@ def test_stand_ins_are_named_where_their_numbers_are() -> None:
 
 def test_an_index_shows_one_metric_of_each_kind() -> None:
     m = measurement(metrics=("hit_rate@1", "hit_rate@5", "mrr", "ndcg@5", "ndcg@10", "ndcg(gain=exponential)@10"))
-    assert key_metrics(Page(m).material) == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
+    assert Page(m).material.key_metrics == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
 
 
 def test_worst_questions_by_hand() -> None:
@@ -451,7 +451,7 @@ def test_a_page_prints_as_a_card_of_what_it_has_to_show() -> None:
         "блокнот: tier1_retrieval", "набор данных: synthetic", "системы: ivfflat, hnsw",
         "главная метрика: ndcg@10", "язык: ru",
     ]  # fmt: skip
-    assert page.shows["comparison"] == ["answer", "intervals", "table", "worst"]
+    assert page.shows["comparison"] == ["answer", "forest", "intervals", "table", "worst"]
     assert "blame" not in page.shows
     assert_clean(page._repr_html_().split("</style>")[1], "card")
-    assert "<dt>show.comparison</dt><dd>answer, intervals, table, worst</dd>" in page._repr_html_()
+    assert "<dt>show.comparison</dt><dd>answer, forest, intervals, table, worst</dd>" in page._repr_html_()

@@ -51,11 +51,14 @@ APART = """(() => {
     const node = walker.currentNode, own = node.parentElement;
     if (!node.data.trim() || !own.checkVisibility()) continue;
     if (own.closest("script, style, .rb-hidden, .rb-sticky, thead, title")) continue;
-    const around = own.closest("[role=grid], .rb-scroll, pre")?.getBoundingClientRect();
+    const clips = [".rb-clamp", "[role=grid]", ".rb-scroll", "pre"].map((one) => own.closest(one)).filter(Boolean)
+      .map((one) => one.getBoundingClientRect());
+    const hidden = ({ left, top, bottom }) =>
+      clips.some((one) => bottom > one.bottom || top < one.top || left > one.right);
     const range = document.createRange();
     range.selectNodeContents(node);
     for (const { left, right, top, bottom } of range.getClientRects())
-      if (right - left > 1 && !(around && (bottom > around.bottom || top < around.top || left > around.right)))
+      if (right - left > 1 && !hidden({ left, top, bottom }))
         seen.push({ left, right, top, bottom, text: node.data.trim() });
   }
   const least = 2, found = [];

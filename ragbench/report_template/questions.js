@@ -580,7 +580,7 @@ const ragbenchTable = (() => {
       this.update();
       this.search();
       if (open >= 0) return this.read(open);
-      document.getElementById("questions").scrollIntoView();
+      this.root.closest("section, details")?.scrollIntoView();
       this.grid.focus({ preventScroll: true });
     }
   }

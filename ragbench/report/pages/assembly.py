@@ -24,6 +24,11 @@ from ragbench.show.basics.text import clean
 TEMPLATE = Path(__file__).parents[2] / "report_template"
 PLOTLY = "application/vnd.plotly.v1+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+FOLD = "fold"
+"""The tag of cells whose sections are folded."""
+_HEADING = re.compile(r"<h2(?: id=\"(?P<id>[^\"]*)\")?[^>]*>(?P<title>.*?)</h2>", re.DOTALL)
+_FIRST = 200
+"""A view's own heading is the first that stands in it: within so many signs."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 
@@ -69,43 +74,62 @@ def html(
     """The page of one executed notebook; `frame`: see `ragbench.report.pages.editions`."""
     _ = translator(language)
     present = frozenset(output["view"] for output in views(notebook)) | {METRIC_PAGES}
-    blocks = _blocks(notebook, measurements, present, _)
+    sections = _sections(notebook, measurements, present, _)
+    shown = [part["shown"] for section in sections for part in section["parts"]]
     over, question = prose.title(notebook, _, name)
     page = chrome(language, f"{over} · {question}" if over else question)
     page |= {
         **(frame or {}),
-        "blocks": blocks,
+        "sections": sections,
         "failure": failure,
-        "charts": any("rb-plot" in output for block in blocks for output in block["outputs"]),
-        "tables": any('class="rb-table"' in output for block in blocks for output in block["outputs"]),
+        "charts": any("rb-plot" in one for one in shown),
+        "tables": any('class="rb-table"' in one for one in shown),
     }
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)
 
 
-def _blocks(notebook: Any, measurements: Measurements, present: frozenset[str], _: Translator) -> list[dict[str, Any]]:
-    """Prose, and outputs with the code that made them folded below: of every code cell since the last output."""
-    blocks: list[dict[str, Any]] = []
+def _sections(
+    notebook: Any, measurements: Measurements, present: frozenset[str], _: Translator
+) -> list[dict[str, Any]]:
+    """The page from heading to heading: a section's title and anchor, whether it is folded, and what is shown in it.
+
+    Every heading of the second level begins one, of prose and of a view; what stands before the first has no title. A
+    cell with the tag `fold` folds the sections that begin in it. The code of cells stands folded below what it made.
+    """
+    found: list[dict[str, Any]] = [{"title": "", "id": "", "fold": False, "parts": []}]
     sources: list[str] = []
+
+    def add(cell: Any, kind: str, shown: Markup) -> None:
+        heading = _HEADING.search(shown)
+        if heading and (kind == "prose" or heading.start() < _FIRST):
+            fold = FOLD in cell.metadata.get("tags", ())
+            number = sum(one["cell"] == cell.id for one in found[1:])
+            own = heading["id"] or (f"part-{cell.id}-{number + 1}" if number else f"part-{cell.id}")
+            shown = Markup(_HEADING.sub("", shown, count=1))  # noqa: S704 - what is left of our own HTML
+            title = Markup(heading["title"])  # noqa: S704 - of our own HTML
+            found.append({"title": title, "id": own, "fold": fold, "parts": [], "cell": cell.id})
+        if shown.strip():
+            found[-1]["parts"].append({"kind": kind, "shown": shown})
+
+    def fold_code() -> None:
+        if sources:
+            found[-1]["parts"].append({"kind": "code", "shown": pieces.all(*map(prose.code, sources))})
+        sources.clear()
+
     for cell in notebook.cells:
         if cell.cell_type == "code":
             sources += [cell.source] if cell.source.strip() else []
             shown = [made for output in cell.outputs if (made := _output(output, measurements, present, _))]
+            for one in shown:
+                add(cell, "output", one)
             if shown:
-                blocks.append({"outputs": shown, "code": _folded(sources)})
-                sources = []
+                fold_code()
         elif cell.cell_type == "markdown":
-            if sources:
-                blocks.append({"outputs": [], "code": _folded(sources)})
-                sources = []
-            blocks.append({"outputs": [], "prose": prose.prose(cell.source, _)})
-    if sources:
-        blocks.append({"outputs": [], "code": _folded(sources)})
-    return blocks
-
-
-def _folded(sources: list[str]) -> Markup:
-    return pieces.all(*map(prose.code, sources))
+            fold_code()
+            add(cell, "prose", prose.prose(cell.source, _))
+    fold_code()
+    return found
 
 
 def chrome(language: str, title: str) -> dict[str, Any]:
@@ -123,6 +147,8 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "tables": False,
         "wide": False,
         "root": "",
+        "before": None,
+        "after": None,
         "languages": [],
     }
 

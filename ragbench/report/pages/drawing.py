@@ -51,17 +51,24 @@ def _draw(
     drawn: Sequence[Edition], spoken: Mapping[str, str],
 ) -> dict[str, str]:  # fmt: skip
     """The pages of one edition; the overview's is the first page itself. spoken: the language of each."""
-    place = folder / edition.folder
-    place.mkdir(exist_ok=True)
+    own = folder / edition.folder
+    own.mkdir(exist_ok=True)
     entries, undrawn = [], {}
+    notebooks = {one["name"]: notebook_at(folder / f"{one['name']}.ipynb") for one in manifest["notebooks"]}
+    ways = {name: index.way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
+    order = list(ways)
     for described in manifest["notebooks"]:
         name, failure = described["name"], described["failure"]
         tongue, frame = spoken[name], edition.frame(f"{name}.html", drawn)
-        notebook = notebook_at(folder / f"{name}.ipynb")
+        notebook = notebooks[name]
+        if name in ways:
+            place = order.index(name)
+            frame["before"] = ways[order[place - 1]] if place else None
+            frame["after"] = ways[order[place + 1]] if place + 1 < len(order) else None
         try:
             page = assembly.html(notebook, name, measured, tongue, failure, frame)
             for shown in assembly.tables(notebook, measured, tongue):
-                parts.write(place, shown)
+                parts.write(own, shown)
             entry = index.entry(notebook, name, measured, tongue, failure)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
             undrawn[name] = kept.told(error)
@@ -72,12 +79,12 @@ def _draw(
             page = assembly.html(notebook, name, measured, tongue, failure, frame)
             entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
         if name != OVERVIEW:
-            files.write(place / f"{name}.html", page)
+            files.write(own / f"{name}.html", page)
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
-    metric_pages.write(place, measured, titles, edition, drawn)
+    metric_pages.write(own, measured, titles, edition, drawn)
     frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
-    files.write(place / "index.html", index.html(entries, measured, edition.language, frame, left_out))
+    files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out))
     return undrawn
 
 

@@ -22,18 +22,21 @@ FIRST = ("standing", "differences", "blame_bars", "overview")
 FOLDED = ("limits", "provenance")
 
 
+def way(notebook: Any, name: str, language: str) -> dict[str, str]:
+    """The way to a page: its address, and what stands above its title and its title."""
+    over, question = prose.title(notebook, translator(language), name)
+    return {"href": f"{quote(name)}.html", "over": over, "question": question}
+
+
 def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
     """What the first page shows of one page: its question, and its answer where no figure gives it."""
-    over, question = prose.title(notebook, translator(language), name)
     whole = _overview(measurements, language)
     told = {str(page["name"]) for page, _metric, _rows in compared(whole)} if whole is not None else set()
     shown = [one for one in _measurements(notebook, name, measurements) if one not in told]
     asked = ({"view": "summary", "measurement": one, "options": {"brief": True}} for one in shown)
     return {
         "name": name,
-        "href": f"{quote(name)}.html",
-        "over": over,
-        "question": question,
+        **way(notebook, name, language),
         "failure": failure,
         "summary": Markup("").join(assembly.view(one, measurements, language).html() for one in asked),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import count
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 COUNTS = ("total_samples", "effective_dimensionality", "total_chunks", "used_chunks", "unused_chunks", "n_topics",
           "total_questions")  # fmt: skip
+
+
+KEY_METRICS = 5
 
 
 def digits_of(numbers: Iterable[float | None], metric: str = "") -> int:
@@ -98,6 +102,16 @@ class Material:
         wanted = [name for name in (self.facts.get("primary"), "mrr") if name]
         found = (label for name in wanted for label in meant(name, self.metrics))
         return next(found, next(iter(self.metrics), None))
+
+    @cached_property
+    def key_metrics(self) -> list[str]:
+        """The primary metric, then of each other kind the one with the last cut-off, as many as a figure has room for.
+
+        A measurement can name its own in the fact `key_metrics`.
+        """
+        named = [name for name in self.facts.get("key_metrics") or () if name in self.metrics]
+        named = named or list({re.split(r"[@(]", metric)[0]: metric for metric in self.metrics}.values())
+        return list(dict.fromkeys([*([self.primary] if self.primary is not None else []), *named]))[:KEY_METRICS]
 
     def estimate(self, system: str, metric: str, **where: str | float) -> Estimate | None:
         """The estimate of a system on a metric, of the whole or where it is said; None where there is none."""

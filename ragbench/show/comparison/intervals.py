@@ -23,7 +23,7 @@ TOP, BOTTOM = 6, 26
 
 @view("intervals")
 def intervals(material: Material, present: frozenset[str]) -> Markup:
-    """Means with their intervals, system by system, under the finding as a title."""
+    """Means of the key metrics with their intervals, system by system, under the finding as a title."""
     _ = material.text
     title = findings.finding(material)
     if not _panels(material):
@@ -82,7 +82,7 @@ def _panels(material: Material) -> list[list[str]]:
     """Metrics parted by scale: those whose numbers lie between 0 and 1 share a panel, any other has its own."""
     shares: list[str] = []
     others: list[str] = []
-    for metric in material.metrics:
+    for metric in material.key_metrics:
         if _ends(material, [metric]):
             (shares if _is_share(material, [metric]) else others).append(metric)
     return ([shares] if shares else []) + [[metric] for metric in others]
