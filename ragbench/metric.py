@@ -11,17 +11,24 @@ import contextlib
 import difflib
 import functools
 import inspect
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ragbench.types import Better
+from ragbench.types import Better, Prompt
 
 Grain = Literal["ranking", "sample", "turns", "table"]
 GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
 
+FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+"""What a metric can need of a sample."""
+HOUSE = "ragbench."
+"""What the modules of the house begin with; a metric of any other is its user's own."""
+
 _registry: dict[str, Metric] = {}
+_declarers: list[Callable[[], object]] = []
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,10 @@ class Metric:
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
     that program would have to be set to give the same number.
+    prompts: what it asks a judge. judges: who judges it where a call names nobody, by name or as objects.
+    usual: options that a project binds wherever the metric is named without them. reworded: a project's texts in place
+    of those of its prompts, by the prompt's name and by language. meanings: its summary by language, where it is not
+    the house's. own: what a project declares of it, as JSON values; empty for what is the house's alone.
     """
 
     function: Callable[..., Any]
@@ -68,8 +79,14 @@ class Metric:
     reading: Reading | None = None
     signed: Callable[..., str] | None = None
     levels: tuple[float, ...] = ()
+    prompts: tuple[Prompt[Any], ...] = ()
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    judges: tuple[Any, ...] = ()
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    reworded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -79,22 +96,24 @@ class Metric:
     @property
     def label(self) -> str:
         """The name with its options and cut-off: the column in every table, `ndcg(gain=exponential)@10`."""
-        return self._written(self.name, self.cutoff)
+        return self._written(self.name, self.cutoff, self.options)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that a number of this metric goes by, its label first, the published one next.
 
         Where the specification publishes no cut-offs, also without the one that is bound: on a page that retrieves ten
-        documents `mrr` is mrr@10, and whoever says `mrr` means it.
+        documents `mrr` is mrr@10, and whoever says `mrr` means it. Likewise without options that the project binds.
         """
         heads = (self.name, *([self.published] if self.published else []))
         cuts = (self.cutoff,) if self.cutoffs else (self.cutoff, None)
-        return tuple(dict.fromkeys(self._written(head, cut) for cut in cuts for head in heads))
+        bound = (self.options, {}) if self.usual and self.options == self.usual else (self.options,)
+        return tuple(dict.fromkeys(self._written(head, cut, own) for own in bound for cut in cuts for head in heads))
 
-    def _written(self, head: str, cutoff: int | None) -> str:
-        options = ",".join(f"{key}={value}" for key, value in sorted(self.options.items()))
-        return head + (f"({options})" if options else "") + (f"@{cutoff}" if cutoff else "")
+    @staticmethod
+    def _written(head: str, cutoff: int | None, options: Mapping[str, Any]) -> str:
+        said = ",".join(f"{key}={_value(value)}" for key, value in sorted(options.items()))
+        return head + (f"({said})" if said else "") + (f"@{cutoff}" if cutoff else "")
 
     @property
     def signature(self) -> str:
@@ -105,6 +124,15 @@ class Metric:
     def summary(self) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+
+    def meaning(self, translate: Callable[[str], str], language: str) -> str:
+        """The summary in a language: as its user wrote it, or what `translate` makes of the house's."""
+        return self.meanings.get(language) or translate(self.summary)
+
+    @property
+    def is_users(self) -> bool:
+        """Whether its function is its user's, and may do anything."""
+        return not f"{self.function.__module__}.".startswith(HOUSE)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -167,11 +195,13 @@ def metric(
     reading: Reading | None = None,
     signed: Callable[..., str] | None = None,
     levels: tuple[float, ...] = (),
+    prompts: tuple[Prompt[Any], ...] = (),
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
 
     over: "set" for a statistic of a whole table, which is resampled whole.
+    Raises TypeError or ValueError, naming the function, for what cannot be declared, and for a name that is taken.
     """
 
     def declare(function: Callable[..., Any]) -> Metric:
@@ -181,35 +211,157 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed, levels,
+            signed, levels, prompts,
         )  # fmt: skip
-        there = _registry.get(made.name)
-        if there is not None and there.function.__module__ != function.__module__:
-            raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
-        _registry[made.name] = made
-        for remembered in (_going_by, _hint):
-            remembered.cache_clear()
+        check(made)
+        enter(made)
         return made
 
     return declare
 
 
+def check(made: Metric) -> None:
+    """Raises ValueError, naming metric, value and what is legal, for a declaration that cannot be followed."""
+    for name in made.fields:
+        if name not in FIELDS:
+            raise ValueError(f"{made.name}: fields = {name!r}: a sample has {', '.join(FIELDS)}")
+    low, high = made.bounds
+    if low is not None and high is not None and not low < high:
+        raise ValueError(f"{made.name}: bounds = {made.bounds}: the lower end comes first")
+    if made.better not in ("higher", "lower", None):
+        raise ValueError(f"{made.name}: better = {made.better!r}: it is higher, lower or None")
+    if "judge" in made.needs and not inspect.iscoroutinefunction(inspect.unwrap(made.function)):
+        raise ValueError(f"{made.name} asks a judge, whose answer is awaited: write it as async def")
+
+
+def enter(made: Metric) -> None:
+    """Put it into the catalogue, in place of one of the same function or module.
+
+    Raises ValueError for a name that another module has.
+    """
+    there = _registry.get(made.name)
+    if there is not None and there.function.__module__ != made.function.__module__:
+        if there.is_users and not made.is_users:
+            _forget(made.name)  # the house comes in at the next look
+        raise ValueError(
+            f"{made.name} is declared in {there.function.__module__} and in {made.function.__module__}: choose another "
+            "name for yours"
+        )
+    _registry[made.name] = made
+    _refresh()
+
+
+def withdraw(name: str, before: Metric | None = None) -> None:
+    """Take a metric out of the catalogue, or put the one back that was there before."""
+    _forget(name)
+    if before is not None:
+        _registry[name] = before
+    _refresh()
+
+
+def also(declare: Callable[[], object]) -> None:
+    """Have a project's own metrics declared by this function, which is called before any name is looked up."""
+    _declarers.append(declare)
+
+
+def _forget(name: str) -> None:
+    _registry.pop(name, None)
+    _refresh()
+
+
+def _refresh() -> None:
+    for remembered in (_going_by, _hint):
+        remembered.cache_clear()
+
+
+def _look() -> None:
+    for declare in _declarers:
+        declare()
+
+
 def registered() -> Mapping[str, Metric]:
     """Metrics by name, of every module imported so far; `ragbench.metrics.catalogue` imports them all."""
+    _look()
     return dict(sorted(_registry.items()))
 
 
-_NAME = re.compile(r"(?P<name>\w+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
+_HEAD = re.compile(r"\s*(?P<name>\w+)(?P<opened>\()?")
+_TAIL = re.compile(r"(?:@(?P<cutoff>\d+))?\s*")
+_KEY = re.compile(r"\s*(?P<key>\w+)\s*=\s*")
+_BARE = re.compile(r"[^,()]*")
+_AFTER = re.compile(r"\s*(?P<sign>[,)])")
+_READ = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class _Label:
+    """A label as it is written. broken: the first of its options that is not written name=value."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cutoff: int | None = None
+    broken: str = ""
+
+
+def _read_label(text: str) -> _Label | None:
+    """A label's parts: values are bare words and numbers, or JSON where they hold a comma or a bracket."""
+    head = _HEAD.match(text)
+    if head is None:
+        return None
+    at, options, broken = head.end(), dict[str, Any](), ""
+    while head["opened"]:
+        if text[at : at + 1] == ")":
+            at += 1
+            break
+        key = _KEY.match(text, at)
+        at = key.end() if key else at
+        if key and text[at : at + 1] in ('"', "{", "["):
+            try:
+                value, at = _READ.raw_decode(text, at)
+            except ValueError:
+                return None
+        else:
+            bare = _BARE.match(text, at)
+            assert bare is not None, "it matches nothing, too"
+            value, at = _literal(bare[0].strip()), bare.end()
+            broken = broken or ("" if key else bare[0].strip())
+        if key:
+            options[key["key"]] = value
+        sign = _AFTER.match(text, at)
+        if sign is None:
+            return None
+        at = sign.end()
+        if sign["sign"] == ")":
+            break
+    tail = _TAIL.fullmatch(text, at)
+    return None if tail is None else _Label(head["name"], options, int(tail["cutoff"]) if tail["cutoff"] else None, broken)
+
+
+def parted(text: str) -> list[str]:
+    """Labels or names that stand in one text, parted by commas: one within parentheses parts nothing."""
+    parts, depth, quoted, escaped = [""], 0, False, False
+    for letter in text:
+        if quoted:
+            quoted, escaped = letter != '"' or escaped, letter == "\\" and not escaped
+        elif letter == "," and depth == 0:
+            parts.append("")
+            continue
+        else:
+            quoted = letter == '"' and depth > 0
+            depth = max(0, depth + (letter == "(") - (letter == ")"))
+        parts[-1] += letter
+    return parts
 
 
 def parse(label: str) -> Metric:
     """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`, `avg_rouge1_f`.
 
-    A published name is as good as the metric's own; where it is also another metric's own, that one is meant. Raises
-    ValueError with the nearest names for one that does not exist.
+    A value with a comma or a bracket in it is quoted: `aspect_critique(aspect="Polite, and short?")`. A published name
+    is as good as the metric's own; where it is also another metric's own, that one is meant. Raises ValueError with the
+    nearest names for one that does not exist.
     """
-    match, found = _candidates(label)
-    return _bound(found[0], match)
+    written, found = _candidates(label)
+    return _bound(found[0], written)
 
 
 def called(name: str) -> tuple[Metric, ...]:
@@ -217,21 +369,22 @@ def called(name: str) -> tuple[Metric, ...]:
 
     Raises ValueError as `parse` does.
     """
-    first, (match, found) = parse(name), _candidates(name)
+    first, (written, found) = parse(name), _candidates(name)
     others = []
     for each in found[1:]:
         with contextlib.suppress(ValueError):  # without such an option, or without a cut-off: then it is not meant
-            others.append(_bound(each, match))
+            others.append(_bound(each, written))
     return (first, *others)
 
 
-def _candidates(label: str) -> tuple[re.Match[str], list[Metric]]:
-    match = _NAME.fullmatch(label.strip())
-    name = match["name"] if match else label
+def _candidates(label: str) -> tuple[_Label, list[Metric]]:
+    _look()
+    written = _read_label(label)
+    name = written.name if written else label
     found = list(_going_by(name))
-    if match is None or not found:
+    if written is None or not found:
         raise ValueError(f"there is no metric {label!r}; {_hint(name)}`ragbench metrics` lists all {len(_registry)}")
-    return match, found
+    return written, found
 
 
 @functools.lru_cache(maxsize=4096)  # a page asks for every number that it shows
@@ -247,21 +400,26 @@ def _hint(name: str) -> str:
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
-def _bound(found: Metric, match: re.Match[str]) -> Metric:
-    options = dict(_option(found, part) for part in (match["options"] or "").split(",") if part)
-    bound = found.with_options(**options) if options else found
-    return bound @ int(match["cutoff"]) if match["cutoff"] else bound
+def _bound(found: Metric, written: _Label) -> Metric:
+    if written.broken:
+        raise ValueError(f"{found.name}({written.broken}): an option is written name=value")
+    bound = found.with_options(**written.options) if written.options else found
+    return bound if written.cutoff is None else bound @ written.cutoff
 
 
-def _option(found: Metric, part: str) -> tuple[str, Any]:
-    key, equals, value = (each.strip() for each in part.partition("="))
-    if not equals:
-        raise ValueError(f"{found.name}({part}): an option is written name=value")
-    return key, _literal(value)
+_PLAIN = re.compile(r"[^,()\[\]{}\"@\s](?:[^,()\[\]{}\"@\n]*[^,()\[\]{}\"@\s])?")
+
+
+def _value(value: Any) -> str:
+    """An option's value in a label: as it is where `_read_label` reads the same again, else as JSON."""
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    plain = not isinstance(value, str) or (_PLAIN.fullmatch(value) and _literal(value) == value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
 
 def _literal(text: str) -> Any:
-    """What `f"{value}"` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
+    """What `str(value)` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ragbench import places, trust
+from ragbench import metric, places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
@@ -24,7 +23,6 @@ from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings
 
-_COMMA = re.compile(r",(?![^()]*\))")
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
 
@@ -192,7 +190,7 @@ def _git(folder: Path, *words: str) -> str:
 
 def parted(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
-    parts = _COMMA.split(given) if isinstance(given, str) else given
+    parts = metric.parted(given) if isinstance(given, str) else given
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 

@@ -17,7 +17,7 @@ from ragbench.datasets.russian import language_of
 from ragbench.judge import Again, Aggregate, OpenJudges, Panel, Rehearsed, Rule, asks_nobody, open_judges
 from ragbench.language import translator
 from ragbench.llm import Journal, Outlook, Tally, planning
-from ragbench.metric import Metric, parse
+from ragbench.metric import FIELDS, Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
@@ -292,8 +292,7 @@ class _NoEmbedder:
 
 
 def _given(samples: Sequence[Sample]) -> list[str]:
-    fields = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
-    return [name for name in fields if any(getattr(each, name) is not None for each in samples)]
+    return [name for name in FIELDS if any(getattr(each, name) is not None for each in samples)]
 
 
 def _lacking(metric: Metric, samples: Sequence[Sample]) -> list[str]:
