@@ -58,7 +58,8 @@ class Metric:
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
     that program would have to be set to give the same number.
-    prompts: what it asks a judge. judges: who judges it where a call names nobody, by name or as objects.
+    prompts: what it asks a judge. refuse: called with its options when they are bound, raises ValueError for values
+    that they cannot have. judges: who judges it where a call names nobody, by name or as objects.
     usual: options that a project binds wherever the metric is named without them. reworded: a project's texts in place
     of those of its prompts, by the prompt's name and by language. meanings: its summary by language, where it is not
     the house's. own: what a project declares of it, as JSON values; empty for what is the house's alone.
@@ -80,6 +81,7 @@ class Metric:
     signed: Callable[..., str] | None = None
     levels: tuple[float, ...] = ()
     prompts: tuple[Prompt[Any], ...] = ()
+    refuse: Callable[..., object] | None = None
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     judges: tuple[Any, ...] = ()
@@ -161,12 +163,18 @@ class Metric:
         return replace(self, cutoff=cutoff)
 
     def with_options(self, **options: Any) -> Metric:
-        """The same metric with keyword arguments bound; an unknown one is an error that lists the legal ones."""
+        """The same metric with keyword arguments bound; a field that is among them is needed of no sample any more.
+
+        Raises ValueError for an unknown one, with the legal ones, and for a value that it cannot have.
+        """
         for name in options:
             if name not in self.legal_options:
                 legal = ", ".join(self.legal_options) or "none"
                 raise ValueError(f"{self.name} has no option {name!r}; it has {legal}")
-        return replace(self, options={**self.options, **options})
+        bound = {**self.options, **options}
+        if self.refuse is not None:
+            self.refuse(**bound)
+        return replace(self, options=bound, fields=tuple(name for name in self.fields if name not in bound))
 
     def __call__(self, first: Any, **more: Any) -> Any:
         if self.cutoff is not None:
@@ -196,6 +204,7 @@ def metric(
     signed: Callable[..., str] | None = None,
     levels: tuple[float, ...] = (),
     prompts: tuple[Prompt[Any], ...] = (),
+    refuse: Callable[..., object] | None = None,
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -211,7 +220,7 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed, levels, prompts,
+            signed, levels, prompts, refuse,
         )  # fmt: skip
         check(made)
         enter(made)
@@ -334,7 +343,9 @@ def _read_label(text: str) -> _Label | None:
         if sign["sign"] == ")":
             break
     tail = _TAIL.fullmatch(text, at)
-    return None if tail is None else _Label(head["name"], options, int(tail["cutoff"]) if tail["cutoff"] else None, broken)
+    return (
+        None if tail is None else _Label(head["name"], options, int(tail["cutoff"]) if tail["cutoff"] else None, broken)
+    )
 
 
 def parted(text: str) -> list[str]:

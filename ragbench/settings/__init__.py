@@ -344,6 +344,15 @@ def load() -> Settings:
     return found
 
 
+def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
+    """A table [metrics.NAME] that stands in no file. Raises ConfigurationError as `load` does."""
+    try:
+        return MetricsSettings.model_validate({name: table}).named[name]
+    except ValidationError as error:
+        faults = [{**fault, "loc": ("metrics", *fault["loc"])} for fault in error.errors()]
+        raise ConfigurationError("\n".join(map(_explain, faults))) from None
+
+
 def _refuse_secrets(path: Path) -> None:
     import tomllib
 

@@ -142,7 +142,9 @@ class MetricsSettings(Table):
                     "[metrics.NAME]"
                 )
             if not _NAME.fullmatch(str(name)):
-                raise ValueError(f"[metrics.{name!r}]: a metric's name is made of letters, digits and _, a letter first")
+                raise ValueError(
+                    f"[metrics.{name!r}]: a metric's name is made of letters, digits and _, a letter first"
+                )
         return given
 
 

@@ -4,6 +4,7 @@ from ragbench.trust.reach import (
     Item,
     Reach,
     of_callable,
+    of_module,
     of_namesakes,
     of_notebooks,
     of_project,
