@@ -229,6 +229,27 @@ def metric(
     return declare
 
 
+TOLD = ("grain", "bounds", "better", "fields", "source", "formula", "edges", "unit", "levels", "meanings", "own")
+
+
+def told(one: Metric) -> dict[str, Any]:
+    """A project's own metric as JSON values: what a page shows of it where the project is another by then."""
+    prompts = {prompt.name: dict(prompt.texts) for prompt in one.prompts}
+    return {"name": one.name, "summary": one.summary, "prompts": prompts, **{key: getattr(one, key) for key in TOLD}}
+
+
+def recalled(known: Mapping[str, Any]) -> Metric:
+    """The metric that `told` told of; it can be shown, and not be measured."""
+
+    def gone(sample: Any) -> Any:
+        raise ValueError(f"{known['name']} is kept to be shown only")
+
+    gone.__name__ = gone.__qualname__ = str(known["name"])
+    gone.__doc__ = str(known["summary"])
+    kept = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
+    return Metric(gone, **kept)
+
+
 def check(made: Metric) -> None:
     """Raises ValueError, naming metric, value and what is legal, for a declaration that cannot be followed."""
     for name in made.fields:

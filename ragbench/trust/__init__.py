@@ -4,6 +4,7 @@ from ragbench.trust.reach import (
     Item,
     Reach,
     of_callable,
+    of_metrics,
     of_module,
     of_namesakes,
     of_notebooks,

@@ -139,12 +139,14 @@ def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
 
 def told(made: Measurement) -> Measurement:
     """The same with what a reader needs beside the numbers: the thresholds they are held to, by which other program's
-    words they can be had again, and how many questions would show a difference that matters."""
+    words they can be had again, what the project's own metrics are, and how many questions would show a difference that
+    matters."""
     known = configuration.load()
     labels = list(dict.fromkeys(each.metric for each in made.estimates))
     declared = {label: declaration(label) for label in labels}
     more = {
         "thresholds": bands.told(labels, known),
+        "own_metrics": {label: metric.told(one) for label, one in declared.items() if one is not None and one.own},
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
     return replace(

@@ -307,10 +307,10 @@ class _Aside:
         """Look whether the loop still turns, for as long as anything is on it."""
         while self._works:
             loop = self._loop
-            assert loop is not None, "there is one while anything is on it"
-            loop.call_soon_threadsafe(self._turned, loop)
+            if loop is not None:
+                loop.call_soon_threadsafe(self._turned, loop)
             await asyncio.sleep(min(0.25, self._seconds))
-            if time.monotonic() - self._beat > self._seconds + GRACE_SECONDS:
+            if loop is not None and time.monotonic() - self._beat > self._seconds + GRACE_SECONDS:
                 self._abandon(loop)
 
     def _turned(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -66,8 +66,9 @@ class Asked:
     repeats: how often every question is put to a judge, each time anew.
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges those that a metric names as its own,
-    else all configured ones, else the lexical one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
-    (else that of its texts), and of explanations (else the settings'). rule: how several judges become one.
+    else all configured ones, else the lexical one; of several embedders each value is kept, and their mean counts.
+    language: of prompts where a sample names none (else that of its texts), and of explanations (else the settings').
+    rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In

@@ -248,7 +248,8 @@ def _module(name: str) -> None:
     made = [each for each in vars(module).values() if isinstance(each, Metric) and each.is_users]
     if not made:
         raise ValueError(
-            f"metrics.modules = {name!r}: it declares no metric; put @metric(source=…) of ragbench.metric over a function"
+            f"metrics.modules = {name!r}: it declares no metric; put @metric(source=…) of ragbench.metric over its "
+            "functions"
         )
     for each in made:
         declarations.enter(replace(each, own={"module": name, "function": _digest(each)}))
